@@ -1,0 +1,10 @@
+/**
+ * A JSON value as the service holds it. An integer beyond 2^53 is a bigint, so that it is never silently changed;
+ * every other number is a number.
+ */
+export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
+
+/** A JSON object. Only its own properties count: keys such as `__proto__` are ordinary data. */
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
