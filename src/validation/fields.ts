@@ -1,0 +1,191 @@
+/**
+ * The field types of request schemas. They are zod schemas whose issues carry the codes that deployed clients know
+ * (`missing`, `string_type`, `int_parsing` …) and that coerce what those clients are allowed to be lax about.
+ * Objects and lists are plain zod (`z.object`, `z.array`); `items.ts` gives their issues the same codes.
+ */
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+
+/** What a check adds its issues to: the context zod hands to transforms and checks. */
+export interface IssueSink {
+  readonly issues: { push(issue: z.core.$ZodRawIssue): unknown };
+}
+
+/** Adds an issue with one of our codes. `path` is relative to the schema that reports it. */
+export function report(
+  sink: IssueSink,
+  code: string,
+  message: string,
+  input: unknown,
+  path: PropertyKey[] = [],
+): void {
+  sink.issues.push({ code: 'custom', message, input, path, params: { code } });
+}
+
+/** Reads a value; on a bad one it reports and returns `z.NEVER`. Never called with undefined. */
+export type Read<T> = (value: JsonValue, sink: IssueSink) => T;
+
+/** A required field read by `read`; `jsonSchema` is what documents show for it. */
+export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<T> {
+  const schema = z.unknown().transform((value, sink): T => {
+    if (value !== undefined) return read(value as JsonValue, sink);
+    report(sink, 'missing', 'this member is required', undefined);
+    return z.NEVER;
+  });
+  return schema.meta(jsonSchema) as z.ZodType<T>;
+}
+
+/** Absent and null both read as undefined. */
+export function nullable<T>(inner: z.ZodType<T>): z.ZodType<T | undefined> {
+  return inner.nullish().transform((value) => value ?? undefined);
+}
+
+/** Absent reads as `value`; null is left to `inner`. */
+export function withDefault<T>(inner: z.ZodType<T>, value: NoInfer<T>): z.ZodType<T> {
+  return inner.optional().transform((read) => (read === undefined ? value : read));
+}
+
+/** Limits of a text. The codes differ between members because deployed clients have seen them differ. */
+export interface TextLimits {
+  readonly min?: number;
+  readonly max?: number;
+  readonly pattern?: RegExp;
+  readonly trim?: boolean;
+  readonly tooShort?: 'string_too_short' | 'too_short' | 'value_error';
+  readonly tooLong?: 'string_too_long' | 'too_long';
+}
+
+/** A string. Lengths count UTF-16 code units. Never made from numbers. */
+export function text(limits: TextLimits = {}): z.ZodType<string> {
+  const { min = 0, max = Number.POSITIVE_INFINITY, pattern, trim = false } = limits;
+  const { tooShort = 'string_too_short', tooLong = 'string_too_long' } = limits;
+  const shown: JsonObject = { type: 'string' };
+  if (min > 0) shown.minLength = min;
+  if (Number.isFinite(max)) shown.maxLength = max;
+  if (pattern !== undefined) shown.pattern = pattern.source;
+  return field((value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    const read = trim ? value.trim() : value;
+    if (read.length < min) return refuse(sink, tooShort, `must have at least ${min} character(s)`, value);
+    if (read.length > max) return refuse(sink, tooLong, `must have at most ${max} characters`, value);
+    if (pattern !== undefined && !pattern.test(read)) {
+      return refuse(sink, 'string_pattern_mismatch', `must match ${pattern.source}`, value);
+    }
+    return read;
+  }, shown);
+}
+
+/** Limits of a number, both inclusive. */
+export interface NumberLimits {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Text forms of an integer that clients may send: sign, leading zeros, `_` between digits, `.0`, blanks around. */
+const INTEGER_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
+
+/** An integer; also `5.0`, `"5"`, `" 5 "` and true. Values beyond 2^53 lose precision and still compare right. */
+export function integer(limits: NumberLimits = {}): z.ZodType<number> {
+  const shown: JsonObject = { type: 'integer' };
+  if (limits.min !== undefined) shown.minimum = limits.min;
+  if (limits.max !== undefined) shown.maximum = limits.max;
+  return field((value, sink) => {
+    const read = readInteger(value, sink);
+    return read === undefined ? z.NEVER : within(read, limits, value, sink);
+  }, shown);
+}
+
+function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'number') {
+    if (Number.isInteger(value)) return value;
+    return refuse(sink, 'int_from_float', 'must be a whole number', value);
+  }
+  if (typeof value === 'string') {
+    const digits = value.trim();
+    if (digits.length <= 4_300 && INTEGER_TEXT.test(digits)) return Number(digits.replaceAll('_', ''));
+    return refuse(sink, 'int_parsing', 'must be an integer', value);
+  }
+  return refuse(sink, 'int_type', 'must be an integer', value);
+}
+
+/** A number; also a numeric string and true or false. */
+export function number(limits: NumberLimits = {}): z.ZodType<number> {
+  const shown: JsonObject = { type: 'number' };
+  if (limits.min !== undefined) shown.minimum = limits.min;
+  if (limits.max !== undefined) shown.maximum = limits.max;
+  return field((value, sink) => {
+    let read: number;
+    if (typeof value === 'number') read = value;
+    else if (typeof value === 'bigint' || typeof value === 'boolean') read = Number(value);
+    else if (typeof value === 'string') {
+      read = value.trim() === '' ? Number.NaN : Number(value);
+      if (Number.isNaN(read)) return refuse(sink, 'float_parsing', 'must be a number', value);
+    } else return refuse(sink, 'float_type', 'must be a number', value);
+    return within(read, limits, value, sink);
+  }, shown);
+}
+
+function within(read: number, limits: NumberLimits, value: JsonValue, sink: IssueSink): number {
+  const { min, max } = limits;
+  if (min !== undefined && read < min)
+    return refuse(sink, 'greater_than_equal', `must be at least ${min}`, value);
+  if (max !== undefined && read > max)
+    return refuse(sink, 'less_than_equal', `must be at most ${max}`, value);
+  return read;
+}
+
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on', 't', 'y']);
+const FALSE_WORDS = new Set(['false', '0', 'no', 'off', 'f', 'n']);
+
+/** A boolean; also 1 and 0 and the usual words in any case. */
+export function boolean(): z.ZodType<boolean> {
+  return field(
+    (value, sink) => {
+      if (typeof value === 'boolean') return value;
+      if (value === 1 || value === 0) return value === 1;
+      if (typeof value === 'string') {
+        const word = value.toLowerCase();
+        if (TRUE_WORDS.has(word)) return true;
+        if (FALSE_WORDS.has(word)) return false;
+      }
+      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') {
+        return refuse(sink, 'bool_parsing', 'must be true or false', value);
+      }
+      return refuse(sink, 'bool_type', 'must be true or false', value);
+    },
+    { type: 'boolean' },
+  );
+}
+
+/** One of a few words, exactly as written. */
+export function oneOf<const T extends string>(
+  words: readonly T[],
+  code: 'literal_error' | 'enum' | 'value_error' = 'literal_error',
+): z.ZodType<T> {
+  return field(
+    (value, sink) => {
+      const found = words.find((word) => word === value);
+      return found ?? refuse(sink, code, `must be one of: ${words.join(', ')}`, value);
+    },
+    { type: 'string', enum: [...words] },
+  );
+}
+
+/** A free-form JSON object, taken as it is. */
+export function freeObject(): z.ZodType<JsonObject> {
+  return field(
+    (value, sink) => {
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+      return refuse(sink, 'dict_type', 'must be an object', value);
+    },
+    { type: 'object', additionalProperties: true },
+  );
+}
+
+/** Reports and gives zod's mark for "no value". */
+export function refuse(sink: IssueSink, code: string, message: string, value: unknown): never {
+  report(sink, code, message, value);
+  return z.NEVER;
+}

@@ -1,0 +1,63 @@
+import type { z } from 'zod';
+import type { ErrorItem, ErrorResource } from '../errors/service-error.js';
+import type { JsonValue } from '../json/json-value.js';
+
+const RESOURCES: Readonly<Record<string, ErrorResource>> = {
+  agent: 'Agent',
+  steps: 'Step',
+  evaluators: 'Evaluator',
+  data: 'Control',
+  policy: 'Policy',
+};
+
+/** `['data', 'and', 0, 'x']` → `data.and[0].x`. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else text += text === '' ? String(part) : `.${String(part)}`;
+  }
+  return text;
+}
+
+/** The issues of a failed parse (made with `reportInput: true`) as error items, in the order of the schema. */
+export function errorItems(error: z.ZodError): ErrorItem[] {
+  return error.issues.map(errorItem);
+}
+
+function errorItem(issue: z.core.$ZodIssue): ErrorItem {
+  const field = fieldPath(issue.path);
+  const first = issue.path[0];
+  const resource = (typeof first === 'string' ? RESOURCES[first] : undefined) ?? 'Request';
+  const input = issue.input as JsonValue | undefined;
+  return {
+    resource,
+    ...(field === '' ? {} : { field }),
+    code: issueCode(issue),
+    message: issue.message,
+    // What encloses a missing member is an object, which is redacted like any other.
+    value: input === undefined ? {} : input,
+  };
+}
+
+function issueCode(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'custom': {
+      const code = issue.params?.code as unknown;
+      return typeof code === 'string' ? code : 'value_error';
+    }
+    case 'invalid_type':
+      if (issue.input === undefined) return 'missing';
+      if (issue.expected === 'array') return 'list_type';
+      if (issue.expected === 'record') return 'dict_type';
+      return issue.expected === 'object' ? 'model_attributes_type' : `${issue.expected}_type`;
+    case 'too_small':
+      return 'too_short';
+    case 'too_big':
+      return 'too_long';
+    case 'unrecognized_keys':
+      return 'extra_forbidden';
+    default:
+      return 'value_error';
+  }
+}
