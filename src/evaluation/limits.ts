@@ -1,0 +1,5 @@
+/** Deepest condition tree: a leaf counts 1, each composite above it 1 more. Part of the REST contract. */
+export const MAX_CONDITION_DEPTH = 12;
+
+/** Most nodes of one condition tree: more is a generated bomb, not a rule that someone wrote. */
+export const MAX_CONDITION_NODES = 2_000;
