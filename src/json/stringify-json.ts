@@ -2,25 +2,39 @@ import type { JsonValue } from './json-value.js';
 
 /**
  * Compact JSON text of a value: the inverse of `parseJson`. A bigint is printed as its digits, which
- * `JSON.stringify` alone refuses to do. The depth of the value is bounded where it enters the service.
+ * `JSON.stringify` alone refuses to do, and a number beyond 2^53 with an exponent, so that it is not read back as
+ * an integer that it may not be. NaN and infinite numbers print as null.
+ *
+ * Recursion is as deep as the value: the depth is bounded where a value enters the service.
  */
 export function stringifyJson(value: JsonValue): string {
-  return hasBigint(value) ? stringifyWithBigints(value) : JSON.stringify(value);
+  return isPlain(value) ? JSON.stringify(value) : stringifyExactly(value);
 }
 
-function hasBigint(value: JsonValue): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
-  if (Array.isArray(value)) return value.some(hasBigint);
-  for (const key in value) if (hasBigint(value[key] as JsonValue)) return true;
-  return false;
+/** Whether `JSON.stringify` prints what `parseJson` reads back unchanged. */
+function isPlain(value: JsonValue): boolean {
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isPlain(item)) return false;
+    return true;
+  }
+  for (const key in value) if (!isPlain(value[key] as JsonValue)) return false;
+  return true;
 }
 
-function stringifyWithBigints(value: JsonValue): string {
+function stringifyExactly(value: JsonValue): string {
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number') {
+    const exact = Math.abs(value) <= Number.MAX_SAFE_INTEGER || !Number.isFinite(value);
+    return exact ? JSON.stringify(value) : value.toExponential();
+  }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(stringifyWithBigints).join(',')}]`;
-  const members = Object.entries(value).map(
-    ([key, member]) => `${JSON.stringify(key)}:${stringifyWithBigints(member)}`,
-  );
+  if (Array.isArray(value)) return `[${value.map(stringifyExactly).join(',')}]`;
+  const members: string[] = [];
+  for (const [key, member] of Object.entries(value)) {
+    // As in JSON.stringify: a member that is undefined is no member.
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${stringifyExactly(member)}`);
+  }
   return `{${members.join(',')}}`;
 }

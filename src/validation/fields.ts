@@ -4,7 +4,9 @@
  * Objects and lists are plain zod (`z.object`, `z.array`); `items.ts` gives their issues the same codes.
  */
 import { z } from 'zod';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { MAX_ERROR_ITEMS } from './items.js';
 
 /** What a check adds its issues to: the context zod hands to transforms and checks. */
 export interface IssueSink {
@@ -173,15 +175,70 @@ export function oneOf<const T extends string>(
   );
 }
 
-/** A free-form JSON object, taken as it is. */
+/** Whether a JSON value is an object, not null and not a list. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A free-form JSON object, taken as it is, at most MAX_JSON_DEPTH levels deep. */
 export function freeObject(): z.ZodType<JsonObject> {
   return field(
     (value, sink) => {
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-      return refuse(sink, 'dict_type', 'must be an object', value);
+      if (!isObject(value)) return refuse(sink, 'dict_type', 'must be an object', value);
+      return notTooDeep(value, sink);
     },
     { type: 'object', additionalProperties: true },
   );
+}
+
+/** Any JSON value, null included, at most MAX_JSON_DEPTH levels deep. The member itself is required. */
+export function anyJson(): z.ZodType<JsonValue> {
+  return field((value, sink) => notTooDeep(value, sink));
+}
+
+function notTooDeep<T extends JsonValue>(value: T, sink: IssueSink): T {
+  if (!isDeeperThan(value, MAX_JSON_DEPTH)) return value;
+  return refuse(sink, 'recursion_loop', `must not nest deeper than ${MAX_JSON_DEPTH} levels`, value);
+}
+
+/** A list. Reading ends where MAX_ERROR_ITEMS problems are found, so that a hostile list costs what it is long. */
+export function list<T>(item: z.ZodType<T>): z.ZodType<T[]> {
+  return field(
+    (value, sink) => {
+      if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
+      const read: T[] = [];
+      let problems = 0;
+      for (const [index, member] of value.entries()) {
+        const found = item.safeParse(member, { reportInput: true });
+        if (found.success) read.push(found.data);
+        else problems += forward(found.error, sink, [index]);
+        if (problems >= MAX_ERROR_ITEMS) break;
+      }
+      return problems === 0 ? read : z.NEVER;
+    },
+    { type: 'array' },
+  );
+}
+
+/** Reads a value with another schema. On a bad one the issues go to `sink`, below `path`, and it returns undefined. */
+export function readWith<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  sink: IssueSink,
+  path: readonly PropertyKey[] = [],
+): T | undefined {
+  const found = schema.safeParse(value, { reportInput: true });
+  if (found.success) return found.data;
+  forward(found.error, sink, path);
+  return undefined;
+}
+
+function forward(error: z.ZodError, sink: IssueSink, path: readonly PropertyKey[]): number {
+  for (const issue of error.issues) {
+    // A finished issue is a raw one too; the types differ only in their index signature.
+    sink.issues.push({ ...issue, path: [...path, ...issue.path] } as z.core.$ZodRawIssue);
+  }
+  return error.issues.length;
 }
 
 /** Reports and gives zod's mark for "no value". */

@@ -10,6 +10,9 @@ const RESOURCES: Readonly<Record<string, ErrorResource>> = {
   policy: 'Policy',
 };
 
+/** Most items that are told to a caller, or made at all: a hostile list has millions of mistakes. */
+export const MAX_ERROR_ITEMS = 1_000;
+
 /** `['data', 'and', 0, 'x']` → `data.and[0].x`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
   let text = '';
@@ -20,9 +23,12 @@ export function fieldPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** The issues of a failed parse (made with `reportInput: true`) as error items, in the order of the schema. */
+/**
+ * The issues of a failed parse (made with `reportInput: true`) as error items, in the order of the schema; at most
+ * MAX_ERROR_ITEMS of them.
+ */
 export function errorItems(error: z.ZodError): ErrorItem[] {
-  return error.issues.map(errorItem);
+  return error.issues.slice(0, MAX_ERROR_ITEMS).map(errorItem);
 }
 
 function errorItem(issue: z.core.$ZodIssue): ErrorItem {
@@ -47,7 +53,8 @@ function issueCode(issue: z.core.$ZodIssue): string {
       return typeof code === 'string' ? code : 'value_error';
     }
     case 'invalid_type':
-      if (issue.input === undefined) return 'missing';
+      // A request whose body is null has no body.
+      if (issue.input === undefined || (issue.input === null && issue.path.length === 0)) return 'missing';
       if (issue.expected === 'array') return 'list_type';
       if (issue.expected === 'record') return 'dict_type';
       return issue.expected === 'object' ? 'model_attributes_type' : `${issue.expected}_type`;

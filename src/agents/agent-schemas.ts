@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { parseStoredJson } from '../json/parse-json.js';
+import {
+  boolean,
+  freeObject,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  text,
+  withDefault,
+} from '../validation/fields.js';
+import { agentName } from '../validation/names.js';
+import type {
+  AgentProfile,
+  AgentRegistration,
+  EvaluatorRegistration,
+  StepDefinition,
+} from './agent-registration.js';
+
+/** Agents on a page; other sizes are moved to the nearest bound, which deployed clients rely on. */
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+
+/** Absent and null both read as null. */
+function orNull<T>(inner: z.ZodType<T>): z.ZodType<T | null> {
+  return nullable(inner).transform((value) => value ?? null);
+}
+
+const agent: z.ZodType<AgentProfile> = z.object({
+  agent_name: agentName(),
+  agent_description: orNull(text()),
+  agent_created_at: orNull(text()),
+  agent_updated_at: orNull(text()),
+  agent_version: orNull(text()),
+  agent_metadata: orNull(freeObject()),
+});
+
+const step: z.ZodType<StepDefinition> = z.object({
+  type: text({ min: 1 }),
+  name: text({ min: 1 }),
+  description: orNull(text()),
+  input_schema: orNull(freeObject()),
+  output_schema: orNull(freeObject()),
+  metadata: orNull(freeObject()),
+});
+
+const evaluator: z.ZodType<EvaluatorRegistration> = z.object({
+  name: text({ min: 1, max: 255 }),
+  config_schema: withDefault(freeObject(), {}),
+  description: orNull(text({ max: 1_000 })),
+});
+
+const registration = {
+  agent,
+  steps: withDefault(list(step), []),
+  evaluators: withDefault(list(evaluator), []),
+};
+
+const storedRegistration: z.ZodType<AgentRegistration> = z.object(registration);
+
+/** A name in a path: any text here; the service normalises it, because it is judged after the body. */
+const agentNameText = text();
+const controlId = integer();
+const stateFilter = <const T extends string>(...states: T[]): z.ZodType<T | 'all'> =>
+  withDefault(oneOf([...states, 'all']), 'all');
+
+/**
+ * Input schemas of AgentService, by RPC. Members come in the order of the messages, path members first, and what a
+ * path or query carries may be text.
+ */
+export const agentSchemas = {
+  listAgents: z.object({
+    cursor: nullable(text()),
+    limit: withDefault(integer(), PAGE_SIZE.default).transform((limit) =>
+      Math.min(Math.max(limit, PAGE_SIZE.min), PAGE_SIZE.max),
+    ),
+    name: nullable(text()),
+  }),
+  initAgent: z.object({
+    ...registration,
+    force_replace: withDefault(boolean(), false),
+    conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
+  }),
+  getAgent: z.object({ agent_name: agentNameText }),
+  listAgentControls: z.object({
+    agent_name: agentNameText,
+    rendered_state: stateFilter('rendered', 'unrendered'),
+    enabled_state: stateFilter('enabled', 'disabled'),
+  }),
+  addAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
+  removeAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
+};
+
+/** What the schemas of AgentService read, by RPC. */
+export type AgentInputs = { [Rpc in keyof typeof agentSchemas]: z.output<(typeof agentSchemas)[Rpc]> };
+
+/** Reads the stored text of a registration; undefined when it is damaged. */
+export function readStoredRegistration(stored: string): AgentRegistration | undefined {
+  try {
+    return storedRegistration.safeParse(parseStoredJson(stored)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+import { existing as existingControl } from '../controls/control-service.js';
+import type { Database, DbClient } from '../database/database.js';
+import type { Mutator } from '../database/mutator.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { stringifyJson } from '../json/stringify-json.js';
+import type { CallContext } from '../rpc/handler.js';
+import { readAgentName } from '../validation/names.js';
+import { createAgentControlStore } from './agent-control-store.js';
+import { linkedControls } from './agent-controls.js';
+import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
+import type { AgentRegistration } from './agent-registration.js';
+import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
+import { type AgentRow, createAgentStore } from './agent-store.js';
+import { noChanges } from './overwrite-changes.js';
+import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
+
+export interface AgentServiceOptions {
+  readonly database: Database;
+  readonly mutate: Mutator;
+  readonly registry: EvaluatorRegistry;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export type AgentService = ReturnType<typeof createAgentService>;
+
+/** Registers agents, shows them, and links controls to them. */
+export function createAgentService({ database, mutate, registry, now }: AgentServiceOptions) {
+  return {
+    /** One page of agents, newest first. */
+    async list(input: AgentInputs['listAgents']) {
+      const cursor =
+        input.cursor === undefined || input.cursor === '' ? null : readAgentName(input.cursor, 'cursor');
+      const store = createAgentStore(database.client);
+      const page = await store.list({ cursor, limit: input.limit, nameContains: input.name || null });
+      const active = await store.activeControlCounts(page.rows.map((row) => row.id));
+      return {
+        agents: page.rows.map((row) => summariseAgent(row, active.get(row.id) ?? 0)),
+        pagination: {
+          limit: input.limit,
+          total: page.total,
+          next_cursor: page.hasMore ? (page.rows.at(-1)?.name ?? null) : null,
+          has_more: page.hasMore,
+        },
+      };
+    },
+
+    /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration cannot be read. */
+    async get(agentName: string): Promise<AgentRegistration> {
+      const row = await existingAgent(database.client, agentName);
+      return readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
+    },
+
+    /** Registers an agent, or refreshes its registration, in the order of checks that clients know. */
+    async init(context: CallContext, input: AgentInputs['initAgent']) {
+      const { force_replace: force, conflict_mode: mode, ...incoming } = input;
+      checkRegistration(incoming, registry);
+      const { agent_name: agentName } = incoming.agent;
+      const { created, merge } = await mutate<Registered>(context, async (tx) => {
+        const store = createAgentStore(tx);
+        const row = await store.find(agentName);
+        if (row === null) {
+          await store.insert({ name: agentName, data: stringifyJson(incoming), createdAtMs: now() });
+          return { value: { created: true, merge: null }, change: { agents: [agentName] } };
+        }
+        const merged = await mergeInto(tx, row, incoming, mode, force);
+        const write = merged.changed || force;
+        if (write) await store.update(row.id, { data: stringifyJson(merged.registration) });
+        // A registration changes no verdict, but the revision tells everyone that something was written.
+        return { value: { created: false, merge: merged }, change: write ? {} : null };
+      });
+      return {
+        created,
+        controls: created ? [] : await activeControls(database.client, agentName),
+        overwrite_applied: mode === 'overwrite' && merge?.changed === true,
+        overwrite_changes: merge?.changes ?? noChanges(),
+      };
+    },
+
+    /** The controls linked to an agent, by id descending. Throws CORRUPTED_DATA when one of them cannot be read. */
+    async listControls(input: AgentInputs['listAgentControls']) {
+      const row = await existingAgent(database.client, input.agent_name);
+      const controls = await linkedControls(database.client, row.id, registry);
+      const { enabled_state: enabled, rendered_state: rendered } = input;
+      return {
+        controls: controls
+          .filter(() => rendered !== 'unrendered')
+          .filter(({ control }) => enabled === 'all' || control.enabled === (enabled === 'enabled')),
+      };
+    },
+
+    /** Links a control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
+    async addControl(context: CallContext, agentName: string, controlId: number) {
+      await mutate(context, async (tx) => {
+        const agent = await existingAgent(tx, agentName);
+        const control = await existingControl(tx, controlId);
+        const added = await createAgentControlStore(tx).add(agent.id, control.id);
+        return { value: undefined, change: added ? { agents: [agent.name] } : null };
+      });
+      return { success: true };
+    },
+
+    /** Removes a link. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
+    async removeControl(context: CallContext, agentName: string, controlId: number) {
+      const removed = await mutate(context, async (tx) => {
+        const agent = await existingAgent(tx, agentName);
+        const control = await existingControl(tx, controlId);
+        const gone = await createAgentControlStore(tx).remove(agent.id, control.id);
+        return { value: gone, change: gone ? { agents: [agent.name] } : null };
+      });
+      return { success: true, removed_direct_association: removed, control_still_active: false };
+    },
+  };
+
+  async function mergeInto(
+    tx: DbClient,
+    row: AgentRow,
+    incoming: AgentRegistration,
+    mode: 'strict' | 'overwrite',
+    force: boolean,
+  ): Promise<Merge> {
+    const stored = readStoredRegistration(row.data);
+    if (stored === undefined) {
+      if (!force) throw agentCorrupted(row.name, [CORRUPTED_AGENT_ITEM]);
+      const empty: AgentRegistration = { agent: incoming.agent, steps: [], evaluators: [] };
+      return merged(empty, incoming, mode, tx, row.id);
+    }
+    return merged(stored, incoming, mode, tx, row.id);
+  }
+
+  async function merged(
+    stored: AgentRegistration,
+    incoming: AgentRegistration,
+    mode: 'strict' | 'overwrite',
+    tx: DbClient,
+    agentId: number,
+  ): Promise<Merge> {
+    if (mode === 'strict') return mergeStrict(stored, incoming);
+    const linked = await linkedControls(tx, agentId, registry);
+    const active = linked.filter(({ control }) => control.enabled);
+    return mergeOverwrite(stored, incoming, active);
+  }
+
+  async function activeControls(client: DbClient, agentName: string) {
+    const row = await existingAgent(client, agentName);
+    const linked = await linkedControls(client, row.id, registry);
+    return linked.filter(({ control }) => control.enabled);
+  }
+}
+
+interface Registered {
+  readonly created: boolean;
+  /** Null for a new agent. */
+  readonly merge: Merge | null;
+}
+
+/** The row of an agent whose name came in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
+async function existingAgent(client: DbClient, name: string): Promise<AgentRow> {
+  const agentName = readAgentName(name, 'agent_name');
+  return (await createAgentStore(client).find(agentName)) ?? fail(agentNotFound(agentName));
+}
+
+function summariseAgent(row: AgentRow, activeControlsCount: number) {
+  const registration = readStoredRegistration(row.data);
+  return {
+    agent_name: row.name,
+    policy_ids: [],
+    created_at: naiveIso(row.createdAtMs),
+    step_count: registration?.steps.length ?? 0,
+    evaluator_count: registration?.evaluators.length ?? 0,
+    active_controls_count: activeControlsCount,
+  };
+}
+
+/** ISO 8601 in UTC without a zone suffix, microseconds unless the fraction is zero: what clients have always read. */
+export function naiveIso(epochMs: number): string {
+  const iso = new Date(epochMs).toISOString();
+  return epochMs % 1000 === 0 ? iso.slice(0, 19) : `${iso.slice(0, 23)}000`;
+}
+
+function fail(error: Error): never {
+  throw error;
+}

@@ -1,0 +1,93 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+import { findPage, type Page } from '../database/page.js';
+import { assertStorable, isStorable, nameContains } from '../database/text.js';
+
+/** A stored agent. */
+export interface AgentRow {
+  readonly id: number;
+  readonly name: string;
+  /** JSON text of the registration. */
+  readonly data: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+}
+
+/** Which agents to list. */
+export interface AgentFilters {
+  /** Name of the last agent already shown; a name of no agent means the first page. */
+  readonly cursor: string | null;
+  readonly limit: number;
+  /** Part of the name, whatever the case. */
+  readonly nameContains: string | null;
+}
+
+export type AgentStore = ReturnType<typeof createAgentStore>;
+
+/** Stored agents. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
+export function createAgentStore(client: DbClient) {
+  return {
+    find: (name: string): Promise<AgentRow | null> =>
+      withServiceErrors(async () => {
+        if (!isStorable(name)) return null;
+        const row = await client.agent.findUnique({ where: { name } });
+        return row === null ? null : toRow(row);
+      }),
+
+    /** The name must be free. */
+    insert: (agent: Omit<AgentRow, 'id'>): Promise<AgentRow> =>
+      withServiceErrors(async () => {
+        assertStorable(agent.name);
+        assertStorable(agent.data);
+        const data = { name: agent.name, data: agent.data, createdAtMs: BigInt(agent.createdAtMs) };
+        return toRow(await client.agent.create({ data }));
+      }),
+
+    update: (id: number, { data }: { readonly data: string }): Promise<void> =>
+      withServiceErrors(async () => {
+        assertStorable(data);
+        await client.agent.update({ where: { id }, data: { data }, select: { id: true } });
+      }),
+
+    /** One page, newest first; agents of the same moment by name, descending. */
+    list: (filters: AgentFilters): Promise<Page<AgentRow>> =>
+      withServiceErrors(async () => {
+        const last = await findCursor(client, filters.cursor);
+        const after = Prisma.sql`("created_at_ms", "name") < (${last?.createdAtMs}, ${last?.name})`;
+        const query = {
+          from: Prisma.sql`"agents"`,
+          id: Prisma.sql`"id"`,
+          filters: [nameContains(Prisma.sql`"name"`, filters.nameContains ?? '')],
+          after: last === null ? null : after,
+          orderBy: Prisma.sql`"created_at_ms" DESC, "name" DESC`,
+          limit: filters.limit,
+        };
+        return findPage(client, query, async (ids) => {
+          const rows = await client.agent.findMany({ where: { id: { in: ids } } });
+          return rows.map(toRow);
+        });
+      }),
+
+    /** How many enabled controls are linked to each agent; an agent without any is absent. */
+    activeControlCounts: (agentIds: readonly number[]): Promise<Map<number, number>> =>
+      withServiceErrors(async () => {
+        if (agentIds.length === 0) return new Map();
+        const groups = await client.agentControl.groupBy({
+          by: ['agentId'],
+          where: { agentId: { in: [...agentIds] }, control: { enabled: true } },
+          _count: { _all: true },
+        });
+        return new Map(groups.map((group) => [group.agentId, group._count._all]));
+      }),
+  };
+}
+
+async function findCursor(client: DbClient, name: string | null) {
+  if (name === null || !isStorable(name)) return null;
+  return client.agent.findUnique({ where: { name }, select: { name: true, createdAtMs: true } });
+}
+
+function toRow(row: { id: number; name: string; data: string; createdAtMs: bigint }): AgentRow {
+  return { id: row.id, name: row.name, data: row.data, createdAtMs: Number(row.createdAtMs) };
+}

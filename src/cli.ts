@@ -1,0 +1,24 @@
+import { VARIABLES, type Variable } from './config.js';
+import { DATABASE_PART_NAMES, DATABASE_URL_NAMES, DEFAULT_DATABASE_URL } from './config-database.js';
+
+/** Text of `--help`: usage and every variable. */
+export function helpText(): string {
+  const rows = Object.values(VARIABLES).map((definition) => {
+    const { names, help, shownDefault } = definition as Variable;
+    const fallback = shownDefault === '' ? 'not set' : shownDefault;
+    return `  ${names.join(', ')}\n      ${help} Default: ${fallback}.`;
+  });
+  return [
+    'Control Enforcement Service',
+    '',
+    'Usage: npm start [-- --help | --version]',
+    '',
+    'Configuration is read from the environment and from a .env file in the working directory:',
+    '',
+    ...rows,
+    `  ${DATABASE_URL_NAMES.join(', ')}`,
+    `      Database: postgresql://… or file:… for SQLite. Default: ${DEFAULT_DATABASE_URL}.`,
+    `  ${DATABASE_PART_NAMES.map((name) => `SERVICE_DB_${name}`).join(', ')}`,
+    '      The parts of a PostgreSQL address, used when no URL is given (DB_… works as well).',
+  ].join('\n');
+}

@@ -1,0 +1,46 @@
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** SQLite file used when nothing is configured, relative to the working directory. */
+export const DEFAULT_DATABASE_URL = 'file:./data/service.db';
+
+/** The parts a PostgreSQL address can be given in, each as SERVICE_DB_… or DB_…. */
+export const DATABASE_URL_NAMES = ['SERVICE_DB_URL', 'DATABASE_URL', 'DB_URL'] as const;
+export const DATABASE_PART_NAMES = ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE', 'DRIVER'] as const;
+
+const SUPPORTED = /^(file:|sqlite(\+\w+)?:|postgres(ql)?(\+\w+)?:\/\/)/i;
+
+/** The database address, from a URL variable or from its parts; SQLite when neither is set. */
+export function databaseUrl(environment: Environment, problems: string[]): string {
+  for (const name of DATABASE_URL_NAMES) {
+    const value = environment[name]?.trim();
+    if (value === undefined || value === '') continue;
+    // The value itself may hold a password, so the message never repeats it.
+    if (!SUPPORTED.test(value) && (value.includes('://') || /^[a-z+]+:/i.test(value))) {
+      problems.push(
+        `${name}: only PostgreSQL and SQLite are supported; for example ${name}=postgresql://user:password@localhost:5432/service or ${name}=${DEFAULT_DATABASE_URL}`,
+      );
+      return DEFAULT_DATABASE_URL;
+    }
+    return value;
+  }
+  return urlFromParts(environment, problems);
+}
+
+function urlFromParts(environment: Environment, problems: string[]): string {
+  const part = (name: (typeof DATABASE_PART_NAMES)[number]): string | undefined => {
+    const value = environment[`SERVICE_DB_${name}`]?.trim() || environment[`DB_${name}`]?.trim();
+    return value === '' ? undefined : value;
+  };
+  const host = part('HOST');
+  const database = part('DATABASE');
+  // A driver or a port alone does not ask for PostgreSQL.
+  if (host === undefined && database === undefined) return DEFAULT_DATABASE_URL;
+  const port = part('PORT') ?? '5432';
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    problems.push('SERVICE_DB_PORT: must be a port number; for example SERVICE_DB_PORT=5432');
+  }
+  const user = encodeURIComponent(part('USER') ?? 'postgres');
+  const password = part('PASSWORD');
+  const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`;
+  return `postgresql://${user}${secret}@${host ?? 'localhost'}:${port}/${encodeURIComponent(database ?? 'postgres')}`;
+}

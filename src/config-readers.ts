@@ -1,0 +1,81 @@
+import { z } from 'zod';
+
+/** How the text of a variable becomes a value, and how to explain a wrong one. */
+export interface Reader<T> {
+  readonly schema: z.ZodType<T, string>;
+  /** Completes "VARIABLE: …". */
+  readonly expected: string;
+  readonly example: string;
+}
+
+/** Any text, or text of one form. */
+export function text(pattern?: RegExp, form = 'a text'): Reader<string> {
+  const schema = pattern === undefined ? z.string() : z.string().regex(pattern);
+  return { schema, expected: `must be ${form}`, example: form.split(' ').at(-1) ?? 'text' };
+}
+
+const WORDS = new Map<string, boolean>([
+  ...['true', '1', 'yes', 'on', 't', 'y'].map((word): [string, boolean] => [word, true]),
+  ...['false', '0', 'no', 'off', 'f', 'n'].map((word): [string, boolean] => [word, false]),
+]);
+
+/** true or false, in the usual words. */
+export const BOOLEAN: Reader<boolean> = {
+  schema: z.string().transform((value, context) => {
+    const read = WORDS.get(value.toLowerCase());
+    if (read === undefined) context.addIssue('not a boolean');
+    return read ?? z.NEVER;
+  }),
+  expected: 'must be true or false',
+  example: 'true',
+};
+
+/** A number within bounds, both inclusive. */
+export function numberIn(min: number, max: number, example: string): Reader<number> {
+  return {
+    schema: z
+      .string()
+      .regex(/^\d+(\.\d+)?$/)
+      .transform(Number)
+      .pipe(z.number().min(min).max(max)),
+    expected: `must be a number from ${min} to ${max}`,
+    example,
+  };
+}
+
+/** A whole number within bounds, both inclusive. */
+export function integerIn(min: number, max: number, example: string): Reader<number> {
+  return {
+    schema: z.string().regex(/^\d+$/).transform(Number).pipe(z.number().min(min).max(max)),
+    expected: `must be a whole number from ${min} to ${max}`,
+    example,
+  };
+}
+
+/** One of a few words, in any case. */
+export function oneOfWords<const T extends string>(words: readonly T[]): Reader<T> {
+  return {
+    schema: z.string().transform((value, context): T => {
+      const found = words.find((word) => word === value.toLowerCase());
+      if (found === undefined) context.addIssue('not one of the words');
+      return found ?? z.NEVER;
+    }),
+    expected: `must be one of ${words.join(', ')}`,
+    example: words[0] ?? '',
+  };
+}
+
+/** Texts separated by commas; each is trimmed and blank ones are dropped. A lone `wildcard` stands for itself. */
+export function commaList(): Reader<readonly string[]>;
+export function commaList(wildcard: '*'): Reader<readonly string[] | '*'>;
+export function commaList(wildcard?: '*'): Reader<readonly string[] | '*'> {
+  return {
+    schema: z.string().transform((value): readonly string[] | '*' => {
+      const entries = value.split(',').map((entry) => entry.trim());
+      const kept = entries.filter((entry) => entry !== '');
+      return wildcard !== undefined && kept.includes(wildcard) ? wildcard : kept;
+    }),
+    expected: 'must be texts separated by commas',
+    example: 'first,second',
+  };
+}

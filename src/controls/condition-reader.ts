@@ -1,0 +1,153 @@
+import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../evaluation/limits.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { type IssueSink, isObject, readWith, report } from '../validation/fields.js';
+import type { Condition, EvaluatorRef } from './definition.js';
+import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
+
+/** A condition that was read, or what is wrong with the tree as a whole. */
+export interface ConditionReading {
+  /** Undefined when an issue was reported or the tree is too large. */
+  readonly condition: Condition | undefined;
+  /** The limit that the tree exceeds. What is beyond the limit was not looked at. */
+  readonly tooLarge: string | undefined;
+}
+
+/**
+ * Reads a condition tree. Issues go to `sink`, below the path `condition`. The tree is bounded before it is walked:
+ * nothing is read below MAX_CONDITION_DEPTH levels or beyond MAX_CONDITION_NODES nodes.
+ */
+export function readCondition(
+  value: JsonValue | undefined,
+  registry: EvaluatorRegistry,
+  sink: IssueSink,
+): ConditionReading {
+  const walk = createWalk(registry, sink);
+  const condition = readNode(value, ['condition'], 1, walk);
+  let tooLarge: string | undefined;
+  if (walk.tooDeep) tooLarge = `the condition is deeper than ${MAX_CONDITION_DEPTH} levels`;
+  else if (walk.tooManyNodes) tooLarge = `the condition has more than ${MAX_CONDITION_NODES} nodes`;
+  return { condition: walk.problems === 0 && tooLarge === undefined ? condition : undefined, tooLarge };
+}
+
+/** One walk over a tree. */
+interface Walk extends IssueSink {
+  readonly registry: EvaluatorRegistry;
+  problems: number;
+  /** Nodes that were met, looked at or not. */
+  nodes: number;
+  tooDeep: boolean;
+  tooManyNodes: boolean;
+}
+
+function createWalk(registry: EvaluatorRegistry, sink: IssueSink): Walk {
+  const push: IssueSink['issues']['push'] = (issue) => {
+    walk.problems += 1;
+    return sink.issues.push(issue);
+  };
+  const walk: Walk = {
+    registry,
+    issues: { push },
+    problems: 0,
+    nodes: 1,
+    tooDeep: false,
+    tooManyNodes: false,
+  };
+  return walk;
+}
+
+type Path = readonly PropertyKey[];
+
+function readNode(
+  value: JsonValue | undefined,
+  path: Path,
+  depth: number,
+  walk: Walk,
+): Condition | undefined {
+  if (!isObject(value)) {
+    if (value === undefined) report(walk, 'missing', 'this member is required', value, [...path]);
+    else report(walk, 'model_type', 'must be an object', value, [...path]);
+    return undefined;
+  }
+  if (depth > MAX_CONDITION_DEPTH) {
+    walk.tooDeep = true;
+    return undefined;
+  }
+  const problemsBefore = walk.problems;
+  // One entry for each form the node claims to have; undefined when that form is not complete.
+  const forms: (Condition | undefined)[] = [];
+  readLeaf(value, path, walk, forms);
+  for (const name of ['and', 'and_', 'or', 'or_'] as const) {
+    const children = readChildren(member(value, name), [...path, name], depth, walk);
+    if (children === undefined) continue;
+    const form = name.startsWith('and') ? { and: children } : { or: children };
+    forms.push(children.length > 0 ? form : undefined);
+  }
+  for (const name of ['not', 'not_'] as const) {
+    const child = member(value, name);
+    if (child === undefined || !meetNodes(1, walk)) continue;
+    const not = readNode(child, [...path, name], depth + 1, walk);
+    forms.push(not && { not });
+  }
+  // Whether the form is right can only be said of a node whose members are.
+  if (walk.problems > problemsBefore || walk.tooDeep || walk.tooManyNodes) return undefined;
+  const [form] = forms;
+  if (form !== undefined && forms.length === 1) return form;
+  const rule = 'must have exactly one form: selector with evaluator, a non-empty and, a non-empty or, or not';
+  report(walk, 'value_error', rule, value, [...path]);
+  return undefined;
+}
+
+function readLeaf(node: JsonObject, path: Path, walk: Walk, forms: (Condition | undefined)[]): void {
+  const sentSelector = member(node, 'selector');
+  const sentEvaluator = member(node, 'evaluator');
+  if (sentSelector === undefined && sentEvaluator === undefined) return;
+  const selector =
+    sentSelector === undefined
+      ? undefined
+      : readWith(selectorSchema, sentSelector, walk, [...path, 'selector']);
+  const evaluator =
+    sentEvaluator === undefined ? undefined : readEvaluator(sentEvaluator, [...path, 'evaluator'], walk);
+  forms.push(selector !== undefined && evaluator !== undefined ? { selector, evaluator } : undefined);
+}
+
+function readEvaluator(value: JsonValue, path: Path, walk: Walk): EvaluatorRef | undefined {
+  const reference = readWith(evaluatorRefSchema, value, walk, path);
+  if (reference === undefined) return undefined;
+  const evaluator = walk.registry.get(reference.name);
+  // Deployed clients know the members of a configuration directly below `evaluator`, without `config`.
+  if (evaluator !== undefined) readWith(evaluator.configSchema, reference.config, walk, path);
+  return reference;
+}
+
+function readChildren(
+  value: JsonValue | undefined,
+  path: Path,
+  depth: number,
+  walk: Walk,
+): Condition[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) {
+    report(walk, 'list_type', 'must be a list', value, [...path]);
+    return [];
+  }
+  if (!meetNodes(value.length, walk)) return [];
+  const children: Condition[] = [];
+  for (const [index, child] of value.entries()) {
+    const read = readNode(child, [...path, index], depth + 1, walk);
+    if (read !== undefined) children.push(read);
+  }
+  return children;
+}
+
+/** Counts nodes before they are read; false when the tree has too many. */
+function meetNodes(count: number, walk: Walk): boolean {
+  walk.nodes += count;
+  if (walk.nodes > MAX_CONDITION_NODES) walk.tooManyNodes = true;
+  return !walk.tooManyNodes;
+}
+
+/** An own member; undefined when it is absent or null, which mean the same in a condition. */
+function member(node: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(node, name) ? (node[name] ?? undefined) : undefined;
+}

@@ -1,0 +1,46 @@
+import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { type HandlersOf, handler } from '../rpc/handler.js';
+import { createControlSchemas } from './control-schemas.js';
+import type { ControlService } from './control-service.js';
+
+/** The RPCs of ControlService. */
+export function controlHandlers(
+  controls: ControlService,
+  registry: EvaluatorRegistry,
+): HandlersOf<typeof ControlServiceDesc> {
+  const schemas = createControlSchemas(registry);
+  return {
+    createControl: handler(schemas.createControl, ({ name, data }, context) =>
+      controls.create(context, name, data),
+    ),
+    listControls: handler(schemas.listControls, (input) =>
+      controls.list({
+        cursor: input.cursor ?? null,
+        limit: input.limit,
+        nameContains: input.name || null,
+        enabled: input.enabled ?? null,
+        templateBacked: input.template_backed ?? null,
+        stepType: input.step_type ?? null,
+        stage: input.stage ?? null,
+        execution: input.execution ?? null,
+        tag: input.tag ?? null,
+      }),
+    ),
+    validateControl: handler(schemas.validateControl, ({ data }) => controls.validate(data)),
+    getControl: handler(schemas.getControl, (input) => controls.get(input.control_id)),
+    updateControl: handler(schemas.updateControl, ({ control_id: id, name, enabled }, context) =>
+      controls.update(context, id, {
+        ...(name === undefined ? {} : { name }),
+        ...(enabled === undefined ? {} : { enabled }),
+      }),
+    ),
+    deleteControl: handler(schemas.deleteControl, (input, context) =>
+      controls.remove(context, input.control_id, input.force),
+    ),
+    getControlData: handler(schemas.getControlData, (input) => controls.getData(input.control_id)),
+    setControlData: handler(schemas.setControlData, (input, context) =>
+      controls.setData(context, input.control_id, input.data),
+    ),
+  };
+}

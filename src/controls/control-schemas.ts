@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { boolean, integer, nullable, text, withDefault } from '../validation/fields.js';
+import { slugName } from '../validation/names.js';
+import { createDefinitionSchema } from './definition-schema.js';
+
+/** Controls on a page. */
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+
+/** Any integer: what is no id of a control, 0 or beyond 32 bits included, is simply not found. */
+const controlId = integer();
+
+/**
+ * Input schemas of ControlService, by RPC. Members come in the order of the messages, and what a path or query
+ * carries may be text.
+ */
+export function createControlSchemas(registry: EvaluatorRegistry) {
+  const data = createDefinitionSchema(registry);
+  return {
+    createControl: z.object({ name: slugName(), data }),
+    listControls: z.object({
+      cursor: nullable(integer()),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+      name: nullable(text()),
+      enabled: nullable(boolean()),
+      template_backed: nullable(boolean()),
+      step_type: nullable(text()),
+      stage: nullable(text()),
+      execution: nullable(text()),
+      tag: nullable(text()),
+    }),
+    validateControl: z.object({ data }),
+    getControl: z.object({ control_id: controlId }),
+    updateControl: z.object({
+      control_id: controlId,
+      name: nullable(slugName()),
+      enabled: nullable(boolean()),
+    }),
+    deleteControl: z.object({ control_id: controlId, force: withDefault(boolean(), false) }),
+    getControlData: z.object({ control_id: controlId }),
+    setControlData: z.object({ control_id: controlId, data }),
+  };
+}
+
+/** What the schemas of ControlService read, by RPC. */
+export type ControlInputs = {
+  [Rpc in keyof ReturnType<typeof createControlSchemas>]: z.output<
+    ReturnType<typeof createControlSchemas>[Rpc]
+  >;
+};

@@ -1,0 +1,159 @@
+import type { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+import { findPage, type Page } from '../database/page.js';
+import { assertStorable, hashText, isStorable } from '../database/text.js';
+import { type ControlFilters, controlPageQuery } from './control-filters.js';
+
+export type { ControlFilters } from './control-filters.js';
+
+/** A value by which controls are listed. */
+export interface ControlFacet {
+  readonly kind: 'step_type' | 'stage' | 'tag';
+  /** Any text at all. */
+  readonly value: string;
+}
+
+/** What is stored of a control so that lists can be filtered without reading definitions. */
+export interface ControlColumns {
+  readonly enabled: boolean;
+  readonly execution: string | null;
+  readonly templateBacked: boolean;
+  /** Null when the control is not made from a template. */
+  readonly templateRendered: boolean | null;
+  readonly restrictsStepTypes: boolean;
+  readonly restrictsStages: boolean;
+}
+
+/** A stored control. */
+export interface ControlRow extends ControlColumns {
+  readonly id: number;
+  readonly name: string;
+  /** JSON text of the definition. */
+  readonly data: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  /** Milliseconds since the epoch. */
+  readonly updatedAtMs: number;
+}
+
+/** A control to be stored. */
+export interface NewControl extends Omit<ControlRow, 'id'> {
+  readonly facets: readonly ControlFacet[];
+}
+
+/** What may change of a control; what is absent stays. Given facets replace all former ones. */
+export type ControlChange = Partial<Omit<NewControl, 'createdAtMs' | 'updatedAtMs'>> & {
+  readonly updatedAtMs: number;
+};
+
+export type ControlStore = ReturnType<typeof createControlStore>;
+
+const MIN_ID = -(2 ** 31);
+const MAX_ID = 2 ** 31 - 1;
+
+/** Stored controls. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
+export function createControlStore(client: DbClient) {
+  return {
+    find: (id: number): Promise<ControlRow | null> =>
+      withServiceErrors(async () => {
+        if (!Number.isInteger(id) || id < MIN_ID || id > MAX_ID) return null;
+        const row = await client.control.findUnique({ where: { id } });
+        return row === null ? null : toControlRow(row);
+      }),
+
+    findByName: (name: string): Promise<ControlRow | null> =>
+      withServiceErrors(async () => {
+        if (!isStorable(name)) return null;
+        const row = await client.control.findUnique({ where: { name } });
+        return row === null ? null : toControlRow(row);
+      }),
+
+    /** The name must be free. */
+    insert: ({ facets, ...control }: NewControl): Promise<ControlRow> =>
+      withServiceErrors(async () => {
+        const { name, data, createdAtMs, updatedAtMs } = control;
+        const row = await client.control.create({
+          data: {
+            name: storable(name),
+            data: storable(data),
+            ...indexColumns(control),
+            createdAtMs: BigInt(createdAtMs),
+            updatedAtMs: BigInt(updatedAtMs),
+          },
+        });
+        await insertFacets(client, row.id, facets);
+        return toControlRow(row);
+      }),
+
+    /** The control must exist, and a new name be free. */
+    update: (id: number, { facets, ...change }: ControlChange): Promise<void> =>
+      withServiceErrors(async () => {
+        const { name, data, updatedAtMs } = change;
+        await client.control.update({
+          where: { id },
+          data: {
+            ...(name === undefined ? {} : { name: storable(name) }),
+            ...(data === undefined ? {} : { data: storable(data) }),
+            ...indexColumns(change),
+            updatedAtMs: BigInt(updatedAtMs),
+          },
+          select: { id: true },
+        });
+        if (facets === undefined) return;
+        await client.controlFacet.deleteMany({ where: { controlId: id } });
+        await insertFacets(client, id, facets);
+      }),
+
+    /** Removes a control with its facets and links. False when there was none. */
+    remove: (id: number): Promise<boolean> =>
+      withServiceErrors(async () => {
+        const { count } = await client.control.deleteMany({ where: { id } });
+        return count > 0;
+      }),
+
+    /** One page, newest id first. */
+    list: (filters: ControlFilters): Promise<Page<ControlRow>> =>
+      withServiceErrors(() =>
+        findPage(client, controlPageQuery(filters), async (ids) => {
+          const rows = await client.control.findMany({ where: { id: { in: ids } } });
+          return rows.map(toControlRow);
+        }),
+      ),
+  };
+}
+
+/** Only the index columns; an absent one stays absent. */
+function indexColumns<Columns extends Partial<ControlColumns>>(columns: Columns) {
+  const { enabled, execution, templateBacked, templateRendered, restrictsStepTypes, restrictsStages } =
+    columns;
+  if (execution) assertStorable(execution);
+  const given = { enabled, execution, templateBacked, templateRendered, restrictsStepTypes, restrictsStages };
+  // Prisma takes an undefined member as one that is absent, and types cannot tell the two apart here.
+  return given as Pick<Columns, keyof ControlColumns>;
+}
+
+function storable(text: string): string {
+  assertStorable(text);
+  return text;
+}
+
+async function insertFacets(
+  client: DbClient,
+  controlId: number,
+  facets: readonly ControlFacet[],
+): Promise<void> {
+  const rows = new Map<string, Prisma.ControlFacetCreateManyInput>();
+  for (const { kind, value } of facets) {
+    const hash = hashText(value);
+    rows.set(`${kind} ${hash}`, { controlId, kind, hash });
+  }
+  if (rows.size > 0) await client.controlFacet.createMany({ data: [...rows.values()] });
+}
+
+type StoredControl = Prisma.ControlGetPayload<Record<never, never>>;
+
+/** A row of the database with times as numbers. */
+export function toControlRow({ createdAtMs, updatedAtMs, ...row }: StoredControl): ControlRow {
+  return { ...row, createdAtMs: Number(createdAtMs), updatedAtMs: Number(updatedAtMs) };
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { isSelectorPath } from '../evaluation/selector.js';
+import { compilePattern } from '../evaluators/linear-pattern.js';
+import {
+  boolean,
+  field,
+  freeObject,
+  isObject,
+  list,
+  nullable,
+  oneOf,
+  readWith,
+  refuse,
+  text,
+  withDefault,
+} from '../validation/fields.js';
+import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
+
+/** A member without a value is no member of a stored definition. */
+type Stored<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+function withoutUndefined<T extends object>(members: T): Partial<Stored<T>> {
+  const stored: Partial<T> = { ...members };
+  for (const key in stored) if (stored[key] === undefined) delete stored[key];
+  return stored as Partial<Stored<T>>;
+}
+
+/** An object with declared members. Inside a definition anything else is a `model_type`. */
+function model<T>(members: z.ZodType<T>): z.ZodType<T> {
+  return field((value, sink) => {
+    if (!isObject(value)) return refuse(sink, 'model_type', 'must be an object', value);
+    return readWith(members, value, sink) ?? z.NEVER;
+  });
+}
+
+/** A list that restricts something: an empty one would select nothing, or everything, depending on the reader. */
+function nonEmptyList<T extends string>(item: z.ZodType<T>): z.ZodType<T[]> {
+  return list(item).superRefine((items, sink) => {
+    if (items.length === 0)
+      refuse(sink, 'value_error', 'must not be empty; leave it out to restrict nothing', items);
+    else if (items.some((text) => text === ''))
+      refuse(sink, 'value_error', 'must not hold an empty text', items);
+  });
+}
+
+const pattern: z.ZodType<string> = text().superRefine((value, sink) => {
+  try {
+    compilePattern(value);
+  } catch (error) {
+    refuse(sink, 'value_error', error instanceof Error ? error.message : 'invalid pattern', value);
+  }
+});
+
+const scope: z.ZodType<Scope> = model(
+  z
+    .object({
+      step_types: nullable(nonEmptyList(text())),
+      step_names: nullable(nonEmptyList(text())),
+      step_name_regex: nullable(pattern),
+      stages: nullable(nonEmptyList(oneOf(['pre', 'post']))),
+    })
+    .transform(withoutUndefined),
+);
+
+const steeringContext = model(
+  z
+    .object({ message: text(), required_actions: nullable(list(text())) })
+    .transform(({ message, required_actions }) => {
+      return { message, ...withoutUndefined({ required_actions }) };
+    }),
+);
+
+const action: z.ZodType<Action> = model(
+  z
+    .object({
+      decision: oneOf(['deny', 'steer', 'observe'], 'value_error'),
+      steering_context: nullable(steeringContext),
+      metadata: nullable(freeObject()),
+    })
+    .transform(({ decision, ...optional }) => ({ decision, ...withoutUndefined(optional) })),
+);
+
+/** The members of a definition beside its condition. */
+export type DefinitionMembers = Omit<ControlDefinition, 'condition'>;
+
+/** Reads the members of a definition beside its condition. */
+export const definitionMembers: z.ZodType<DefinitionMembers> = z
+  .object({
+    description: nullable(text()),
+    enabled: withDefault(boolean(), true),
+    execution: oneOf(['server', 'sdk']),
+    scope: scope.optional(),
+    action,
+    tags: list(text()).optional(),
+  })
+  .transform(({ description, enabled, execution, scope, action, tags }) => ({
+    ...withoutUndefined({ description }),
+    enabled,
+    execution,
+    ...withoutUndefined({ scope }),
+    action,
+    ...withoutUndefined({ tags }),
+  }));
+
+const path: z.ZodType<string> = text().superRefine((value, sink) => {
+  const message = 'must be "*" or start with input, output, name, type or context';
+  if (!isSelectorPath(value)) refuse(sink, 'value_error', message, value);
+});
+
+/** Reads which part of the step a leaf looks at. */
+export const selectorSchema: z.ZodType<Selector> = model(
+  z.object({ path: nullable(path) }).transform(withoutUndefined),
+);
+
+/** Reads an evaluator reference; its configuration is not checked here. */
+export const evaluatorRefSchema: z.ZodType<EvaluatorRef> = model(
+  z
+    .object({
+      name: text({ trim: true, min: 1, tooShort: 'value_error' }),
+      config: freeObject(),
+      metadata: nullable(freeObject()),
+    })
+    .transform(({ name, config, metadata }) => ({ name, config, ...withoutUndefined({ metadata }) })),
+);

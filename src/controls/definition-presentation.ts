@@ -1,0 +1,107 @@
+import type { ErrorItem } from '../errors/service-error.js';
+import type { Decision, Stage } from '../evaluation/types.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { parseStoredJson } from '../json/parse-json.js';
+import { inputItems } from '../validation/parse-input.js';
+import type { Action, Condition, ControlDefinition, Execution, Leaf, Scope } from './definition.js';
+import { createDefinitionSchema } from './definition-schema.js';
+
+/** A definition as it is printed: every declared member, in order; null where nothing is set. */
+export type PresentedDefinition = {
+  condition: PresentedCondition;
+  description: string | null;
+  enabled: boolean;
+  execution: Execution;
+  scope: {
+    step_types: string[] | null;
+    step_names: string[] | null;
+    step_name_regex: string | null;
+    stages: Stage[] | null;
+  };
+  action: {
+    decision: Decision;
+    steering_context: { message: string; required_actions: string[] | null } | null;
+    metadata: JsonObject | null;
+  };
+  tags: string[];
+};
+
+/** A node of a printed condition; the members of the forms it does not have are null. */
+export type PresentedCondition = {
+  selector: { path: string } | null;
+  evaluator: { name: string; config: JsonObject; metadata: JsonObject | null } | null;
+  and: PresentedCondition[] | null;
+  or: PresentedCondition[] | null;
+  not: PresentedCondition | null;
+};
+
+/** What reading a stored definition gave: the definition, also as it is printed, or what is wrong with it. */
+export type StoredDefinition =
+  | { readonly ok: true; readonly stored: ControlDefinition; readonly definition: PresentedDefinition }
+  | { readonly ok: false; readonly items: readonly ErrorItem[] };
+
+/**
+ * Reads the stored text of a definition, checking it as on creation: what was stored may be damaged, or may name an
+ * evaluator that has become stricter. The fields of the items are relative to the definition; `withDataPrefix` makes
+ * them relative to the control.
+ */
+export function readStoredDefinition(text: string, registry: EvaluatorRegistry): StoredDefinition {
+  let data: JsonValue;
+  try {
+    data = parseStoredJson(text);
+  } catch {
+    return { ok: false, items: [{ resource: 'Control', code: 'corrupted_data', message: 'not JSON' }] };
+  }
+  const { value, items } = inputItems(createDefinitionSchema(registry), data);
+  if (value !== undefined) return { ok: true, stored: value, definition: presentDefinition(value) };
+  return { ok: false, items: items.map((item) => ({ ...item, resource: 'Control' })) };
+}
+
+/** The items of an unreadable definition with fields below `data`. */
+export function withDataPrefix(items: readonly ErrorItem[]): ErrorItem[] {
+  return items.map((item) => ({ ...item, field: item.field === undefined ? 'data' : `data.${item.field}` }));
+}
+
+/** Every declared member of a definition, in order, with the defaults of those that are not set. */
+export function presentDefinition(definition: ControlDefinition): PresentedDefinition {
+  return {
+    condition: presentCondition(definition.condition),
+    description: definition.description ?? null,
+    enabled: definition.enabled,
+    execution: definition.execution,
+    scope: presentScope(definition.scope ?? {}),
+    action: presentAction(definition.action),
+    tags: definition.tags ?? [],
+  };
+}
+
+const NO_FORM = { selector: null, evaluator: null, and: null, or: null, not: null } as const;
+
+function presentCondition(condition: Condition): PresentedCondition {
+  if ('selector' in condition) return { ...NO_FORM, ...presentLeaf(condition) };
+  if ('and' in condition) return { ...NO_FORM, and: condition.and.map(presentCondition) };
+  if ('or' in condition) return { ...NO_FORM, or: condition.or.map(presentCondition) };
+  return { ...NO_FORM, not: presentCondition(condition.not) };
+}
+
+function presentLeaf({ selector, evaluator }: Leaf): Pick<PresentedCondition, 'selector' | 'evaluator'> {
+  const { name, config, metadata } = evaluator;
+  return {
+    selector: { path: selector.path ?? '*' },
+    evaluator: { name, config, metadata: metadata ?? null },
+  };
+}
+
+function presentScope(scope: Scope): PresentedDefinition['scope'] {
+  const { step_types = null, step_names = null, step_name_regex = null, stages = null } = scope;
+  return { step_types, step_names, step_name_regex, stages };
+}
+
+function presentAction({ decision, steering_context, metadata }: Action): PresentedDefinition['action'] {
+  const guidance = steering_context && {
+    message: steering_context.message,
+    required_actions: steering_context.required_actions ?? null,
+  };
+  return { decision, steering_context: guidance ?? null, metadata: metadata ?? null };
+}

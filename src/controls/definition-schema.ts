@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { field, type IssueSink, isObject, readWith, refuse, report } from '../validation/fields.js';
+import { readCondition } from './condition-reader.js';
+import type { ControlDefinition } from './definition.js';
+import { definitionMembers } from './definition-members.js';
+
+/**
+ * The schema of a control definition. It reads what clients send, older shapes included, and gives the definition
+ * to store: nulls and unknown members dropped outside free-form objects, `enabled` always present.
+ */
+export function createDefinitionSchema(registry: EvaluatorRegistry): z.ZodType<ControlDefinition> {
+  return field((value, sink) => {
+    if (!isObject(value)) return refuseShape(value, sink);
+    if (isGiven(value, 'template')) {
+      report(sink, 'value_error', 'templates are not supported by this version', value.template, [
+        'template',
+      ]);
+      return z.NEVER;
+    }
+    if (isGiven(value, 'template_values')) {
+      return refuse(sink, 'value_error', 'template_values without a template have no meaning', value);
+    }
+    return readDefinition(value, registry, sink);
+  });
+}
+
+/** A definition may be written out or made from a template; what is neither is refused as both. */
+function refuseShape(value: JsonValue, sink: IssueSink): never {
+  for (const shape of ['ControlDefinition', 'TemplateControlInput']) {
+    report(sink, 'model_attributes_type', 'must be an object', value, [shape]);
+  }
+  return z.NEVER;
+}
+
+function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: IssueSink): ControlDefinition {
+  const hasSelector = isGiven(sent, 'selector');
+  const hasEvaluator = isGiven(sent, 'evaluator');
+  const hasCondition = isGiven(sent, 'condition');
+  if ((hasSelector || hasEvaluator) && hasCondition) {
+    return refuse(sink, 'value_error', 'has a condition and a selector or evaluator beside it', sent);
+  }
+  if (hasSelector !== hasEvaluator) {
+    return refuse(sink, 'value_error', 'a selector and an evaluator belong together', sent);
+  }
+  const { selector, evaluator } = sent;
+  const isFlat = selector !== undefined && evaluator !== undefined && hasSelector && hasEvaluator;
+  const sentCondition = isFlat ? { selector, evaluator } : sent.condition;
+  const { condition, tooLarge } = readCondition(sentCondition, registry, sink);
+  const members = readWith(definitionMembers, sent, sink);
+  if (tooLarge !== undefined) return refuse(sink, 'value_error', tooLarge, sent);
+  if (condition === undefined || members === undefined) return z.NEVER;
+  const { action } = members;
+  if (action.decision === 'steer' && !('selector' in condition) && action.steering_context === undefined) {
+    const rule = 'a steer control whose condition is not a single check needs action.steering_context';
+    return refuse(sink, 'value_error', rule, sent);
+  }
+  return { condition, ...members };
+}
+
+function isGiven(sent: JsonObject, name: string): boolean {
+  return Object.hasOwn(sent, name) && sent[name] !== null && sent[name] !== undefined;
+}

@@ -1,0 +1,26 @@
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { type ControlDefinition, leavesOf } from './definition.js';
+
+/** Something a caller should know about an accepted definition. */
+export type Warning = {
+  /** Stable code. */
+  code: 'unknown_evaluator';
+  /** Path of the member that caused it, beginning with `data`. */
+  field: string;
+  message: string;
+};
+
+/** What a caller should know about a definition that is valid: one warning for each evaluator the service lacks. */
+export function definitionWarnings(definition: ControlDefinition, registry: EvaluatorRegistry): Warning[] {
+  const warnings: Warning[] = [];
+  for (const { leaf, path } of leavesOf(definition.condition, 'data.condition')) {
+    const { name } = leaf.evaluator;
+    if (registry.has(name)) continue;
+    warnings.push({
+      code: 'unknown_evaluator',
+      field: `${path}.evaluator.name`,
+      message: `The service has no evaluator "${name}"; until it has, this check is an error, which fails closed.`,
+    });
+  }
+  return warnings;
+}

@@ -1,0 +1,64 @@
+import type { Decision, Stage } from '../evaluation/types.js';
+import type { JsonObject } from '../json/json-value.js';
+
+/**
+ * A control definition as it is stored: what the client sent, without nulls and unknown members, in the order in
+ * which members are printed. Types and not interfaces, so that a definition is JSON to the compiler.
+ */
+export type ControlDefinition = {
+  condition: Condition;
+  description?: string;
+  enabled: boolean;
+  execution: Execution;
+  scope?: Scope;
+  action: Action;
+  tags?: string[];
+};
+
+/** Where a control is evaluated. */
+export type Execution = 'server' | 'sdk';
+
+/** A node of the condition tree. */
+export type Condition = Leaf | { and: Condition[] } | { or: Condition[] } | { not: Condition };
+
+/** A node that looks at the step. */
+export type Leaf = { selector: Selector; evaluator: EvaluatorRef };
+
+/** Which part of the step is looked at; the whole step without a path. */
+export type Selector = { path?: string };
+
+/** An evaluator by name, with its configuration. */
+export type EvaluatorRef = { name: string; config: JsonObject; metadata?: JsonObject };
+
+/** Which steps a control looks at. */
+export type Scope = {
+  step_types?: string[];
+  step_names?: string[];
+  step_name_regex?: string;
+  stages?: Stage[];
+};
+
+/** What a matching control does. */
+export type Action = {
+  decision: Decision;
+  steering_context?: { message: string; required_actions?: string[] };
+  metadata?: JsonObject;
+};
+
+/** The leaves of a condition from left to right, each with the path of its node, for example `data.condition.and[0]`. */
+export function* leavesOf(condition: Condition, path: string): Generator<{ leaf: Leaf; path: string }> {
+  if ('selector' in condition) yield { leaf: condition, path };
+  else if ('not' in condition) yield* leavesOf(condition.not, `${path}.not`);
+  else {
+    const [kind, children] =
+      'and' in condition ? (['and', condition.and] as const) : (['or', condition.or] as const);
+    for (const [index, child] of children.entries()) yield* leavesOf(child, `${path}.${kind}[${index}]`);
+  }
+}
+
+/** The names of all evaluators of a definition, each once, in the order of the leaves. */
+export function evaluatorNames(definition: ControlDefinition): string[] {
+  const names = new Set<string>();
+  for (const { leaf } of leavesOf(definition.condition, '')) names.add(leaf.evaluator.name);
+  return [...names];
+}

@@ -1,0 +1,45 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { PrismaClient as PostgresqlClient } from '../../gen/prisma/postgresql/client.js';
+import { type Prisma, PrismaClient as SqliteClient } from '../../gen/prisma/sqlite/client.js';
+import type { DatabaseLocation } from './database-url.js';
+import { createPostgresPool } from './postgres-pool.js';
+import { createSqliteAdapterFactory } from './sqlite-adapter.js';
+
+/** What queries are made with, inside a transaction and outside: the models, and raw SQL that both databases take. */
+export type DbClient = Prisma.TransactionClient;
+
+/** A connected Prisma client and what ends it. */
+export interface ConnectedClient {
+  readonly prisma: SqliteClient;
+  disconnect(): Promise<void>;
+}
+
+/** What to tell about queries and broken connections. */
+export interface ClientEvents {
+  readonly onQuery?: ((sql: string) => void) | undefined;
+  readonly onConnectionError: (error: Error) => void;
+}
+
+/** Creates the client for a database. It connects with the first query. */
+export function createClient(location: DatabaseLocation, events: ClientEvents): ConnectedClient {
+  const log: [{ emit: 'event'; level: 'query' }] = [{ emit: 'event', level: 'query' }];
+  const { onQuery } = events;
+  if (location.kind === 'sqlite') {
+    const adapter = createSqliteAdapterFactory(location.path);
+    const prisma = new SqliteClient({ adapter, log: onQuery === undefined ? [] : log });
+    if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
+    return { prisma, disconnect: () => prisma.$disconnect() };
+  }
+  const pool = createPostgresPool(location.connectionString, events.onConnectionError);
+  const adapter = new PrismaPg(pool, { onConnectionError: events.onConnectionError });
+  const prisma = new PostgresqlClient({ adapter, log: onQuery === undefined ? [] : log });
+  if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
+  return {
+    // The two clients are generated from the same models and differ only in names of types.
+    prisma: prisma as unknown as SqliteClient,
+    async disconnect() {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}

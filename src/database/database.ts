@@ -1,0 +1,168 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type ConnectedClient, createClient, type DbClient } from './client.js';
+import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
+import { unavailable, withServiceErrors } from './errors.js';
+import { migrate } from './migrate.js';
+import { createMutex } from './mutex.js';
+import { openSqliteConnection, untilNotBusy } from './sqlite-connection.js';
+
+export type { DbClient } from './client.js';
+
+/** Mutations that may wait in this process; each is a request somebody holds open, so more would only time out. */
+export const MAX_WAITING_MUTATIONS = 1_000;
+/** How long a mutation waits for its turn. */
+export const MUTATION_WAIT_LIMIT_MS = 10_000;
+/** How long a transaction may wait to begin: longer than each wait of the drivers below it. */
+const TRANSACTION_START_LIMIT_MS = 8_000;
+/** How long a transaction may last. It holds the lock all mutations of all processes need. */
+const TRANSACTION_LIMIT_MS = 10_000;
+/** How long a start waits until no other process is switching the same SQLite file to write-ahead logging. */
+const WAL_SWITCH_WAIT_MS = 5_000;
+
+/** What a mutation did: its value, and whether it wrote anything. */
+export interface Mutation<T> {
+  readonly value: T;
+  readonly changed: boolean;
+}
+
+/** A finished mutation and the revision after it. */
+export interface MutationResult<T> extends Mutation<T> {
+  readonly revision: number;
+}
+
+/** The database of the service. Every method rejects with a `ServiceError` and nothing else. */
+export interface Database {
+  readonly kind: DatabaseLocation['kind'];
+  /** For reading outside a mutation. It sees committed data only, also while a mutation is open. */
+  readonly client: DbClient;
+  /**
+   * The only way to write. Runs `work` in one transaction that first advances the revision, which locks out every
+   * other mutation of every process; within this process they run in the order of their calls. When `work` reports
+   * no change or throws, nothing is kept, neither writes nor the new revision. `work` must not start another mutation.
+   * After `SERVICE_UNAVAILABLE` the outcome of a transaction may be unknown: the connection can break while it ends.
+   */
+  mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
+  /** The number of mutations so far. */
+  revision(): Promise<number>;
+  /** True when the database answers. Never rejects. */
+  ping(): Promise<boolean>;
+  /** Waits for running mutations and closes all connections. Everything after it is `SERVICE_UNAVAILABLE`. */
+  close(): Promise<void>;
+}
+
+/** How to open the database. */
+export interface DatabaseOptions {
+  /** See `parseDatabaseUrl`. The folder of a SQLite file is created. */
+  readonly url: string;
+  /** Hears about connections that break; the requests that suffer from it fail on their own. */
+  readonly logger?: { warn(details: object, message: string): void };
+  /** Hears the text of every SQL statement; it is there to count them. */
+  readonly onQuery?: (sql: string) => void;
+  /** False leaves the structure as it is: for a second connection to a database that is already open. */
+  readonly migrate?: boolean;
+}
+
+/** Opens the database and brings its structure up to date. Rejects when it cannot be reached or must not be used. */
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return withServiceErrors(async () => {
+    const location = absolute(parseDatabaseUrl(options.url));
+    if (location.kind === 'sqlite') await prepareFile(location.path);
+    if (options.migrate !== false) await migrate(location);
+    const client = createClient(location, {
+      onQuery: options.onQuery,
+      onConnectionError: (error) => options.logger?.warn({ err: error }, 'A database connection broke'),
+    });
+    return createDatabase(location.kind, client);
+  });
+}
+
+function absolute(location: DatabaseLocation): DatabaseLocation {
+  // A later change of the working directory must not lead a second connection elsewhere.
+  return location.kind === 'sqlite' ? { ...location, path: resolve(location.path) } : location;
+}
+
+/** Readers must not wait for writers: write-ahead logging, which the file remembers. */
+async function prepareFile(path: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true });
+  const connection = openSqliteConnection(path, 'writer');
+  try {
+    await untilNotBusy(() => connection.execute('PRAGMA journal_mode = WAL'), WAL_SWITCH_WAIT_MS);
+  } finally {
+    connection.close();
+  }
+}
+
+function createDatabase(kind: Database['kind'], { prisma, disconnect }: ConnectedClient): Database {
+  const turns = createMutex({ maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS });
+  let closing: Promise<void> | undefined;
+
+  async function runTransaction<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>> {
+    const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
+    let unchanged: MutationResult<T> | undefined;
+    try {
+      return await prisma.$transaction(async (tx) => {
+        const revision = await advanceRevision(tx);
+        const { value, changed } = await work(tx);
+        if (changed) return { value, changed, revision };
+        unchanged = { value, changed, revision: revision - 1 };
+        throw new NothingChanged();
+      }, limits);
+    } catch (error) {
+      if (error instanceof NothingChanged && unchanged !== undefined) return unchanged;
+      throw error;
+    }
+  }
+
+  async function shutDown(): Promise<void> {
+    const release = await turns.acquire();
+    try {
+      await disconnect();
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    kind,
+    client: prisma,
+    mutate: (work) =>
+      withServiceErrors(async () => {
+        if (closing !== undefined) throw unavailable('The service is shutting down.');
+        const release = await turns.acquire();
+        try {
+          return await runTransaction(work);
+        } finally {
+          release();
+        }
+      }),
+    revision: () =>
+      withServiceErrors(async () => {
+        const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });
+        return Number(revision);
+      }),
+    ping: () =>
+      prisma.$queryRaw`SELECT 1`.then(
+        () => true,
+        () => false,
+      ),
+    close: () => {
+      closing ??= withServiceErrors(shutDown);
+      return closing;
+    },
+  };
+}
+
+/** Ends a transaction that wrote nothing, so that the advanced revision is not kept. */
+class NothingChanged extends Error {}
+
+const ADVANCE_REVISION = Prisma.sql`
+  UPDATE "service_state" SET "revision" = "revision" + 1 WHERE "id" = 1 RETURNING "revision"`;
+
+/** Advances the revision, and thereby takes the lock that all mutations share. */
+async function advanceRevision(tx: DbClient): Promise<number> {
+  const [row] = await tx.$queryRaw<{ revision: bigint }[]>(ADVANCE_REVISION);
+  if (row === undefined) throw new Error('the row of the revision is missing');
+  return Number(row.revision);
+}

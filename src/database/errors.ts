@@ -1,0 +1,104 @@
+import { ServiceError } from '../errors/service-error.js';
+
+/** After this many seconds a caller may try again when the database could not answer. */
+const RETRY_AFTER_SECONDS = 1;
+/** Causes can be nested, and nothing promises that they do not form a circle. */
+const MAX_CAUSE_DEPTH = 8;
+
+/** Codes of Prisma that mean: not reachable, not admitted, too slow, or lost against another transaction. */
+const PRISMA_CODES = new Set(
+  'P1000 P1001 P1002 P1003 P1008 P1010 P1011 P1017 P2024 P2028 P2034 P2037'.split(' '),
+);
+/** The same as told by driver adapters. */
+const ADAPTER_KINDS = new Set([
+  'AuthenticationFailed',
+  'ConnectionClosed',
+  'DatabaseAccessDenied',
+  'DatabaseDoesNotExist',
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'TlsConnectionError',
+  'TooManyConnections',
+  'TransactionAlreadyClosed',
+  'TransactionWriteConflict',
+]);
+/** PostgreSQL: connection, resources, intervention, system, admission, lock and time limits, read-only, conflicts. */
+const SQLSTATE = /^(?:08|28|53|57|58)[0-9A-Z]{3}$|^(?:25006|25P03|25P04|3D000|40001|40P01|55P03)$/;
+const NODE_CODE =
+  /^(?:ECONN[A-Z]+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_[A-Z]+|EHOST[A-Z]+|ENET[A-Z]+|EACCES|EROFS|ENOSPC|EMFILE|ENFILE)$/;
+/** SQLite, low byte: permission, busy, locked, memory, read-only, input/output, full, cannot open, lock protocol. */
+const SQLITE_CODES = new Set([3, 5, 6, 7, 8, 10, 13, 14, 15]);
+/** What drivers say about a connection without giving it a code. */
+const MESSAGE =
+  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Cannot use a pool after|Client (?:was closed|has encountered|is not)|Query read timeout|The database connection is not open|ConnectionFailed\(|the database is closed)/i;
+
+/** Says that the database cannot serve at present; the caller may try again soon. */
+export function unavailable(detail: string, cause?: unknown): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', {
+    detail,
+    hint: 'Try again shortly.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/**
+ * Turns whatever a database call threw into an error of the service. A `ServiceError` stays what it is. A database
+ * that cannot be reached, is too slow, locked, closed, full or read-only is `SERVICE_UNAVAILABLE`; a mistake in our
+ * own code is `INTERNAL_ERROR`; everything else is `DATABASE_ERROR`.
+ */
+export function asServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (isUnavailable(error)) {
+    return unavailable('The database cannot be reached or is too busy to answer.', error);
+  }
+  if (isProgrammingError(error)) {
+    return new ServiceError('INTERNAL_ERROR', { detail: 'An unexpected error occurred.', cause: error });
+  }
+  return new ServiceError('DATABASE_ERROR', { detail: 'The database refused an operation.', cause: error });
+}
+
+/** Runs `work`; whatever it rejects with becomes a `ServiceError`. */
+export async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asServiceError(error);
+  }
+}
+
+/** True when a member of the chain of causes says that the database cannot serve at present. */
+function isUnavailable(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > MAX_CAUSE_DEPTH) return false;
+  const { code, kind, originalCode, rawCode, extendedCode, message, cause, meta, errors } =
+    error as ErrorShape;
+  for (const text of [code, originalCode]) {
+    if (typeof text !== 'string') continue;
+    if (PRISMA_CODES.has(text) || SQLSTATE.test(text) || NODE_CODE.test(text)) return true;
+  }
+  if (typeof kind === 'string' && ADAPTER_KINDS.has(kind)) return true;
+  for (const number of [rawCode, extendedCode]) {
+    if (typeof number === 'number' && SQLITE_CODES.has(number & 0xff)) return true;
+  }
+  if (typeof message === 'string' && MESSAGE.test(message)) return true;
+  // Connecting to a name with several addresses fails with one error for each of them.
+  if (Array.isArray(errors) && errors.some((each) => isUnavailable(each, depth + 1))) return true;
+  return isUnavailable(cause, depth + 1) || isUnavailable(meta?.driverAdapterError, depth + 1);
+}
+
+/** What Prisma, its adapters, drivers and Node tell in their errors; every member may be absent or another type. */
+interface ErrorShape {
+  readonly code?: unknown;
+  readonly kind?: unknown;
+  readonly originalCode?: unknown;
+  readonly rawCode?: unknown;
+  readonly extendedCode?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+  readonly meta?: { readonly driverAdapterError?: unknown };
+}
+
+function isProgrammingError(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+}

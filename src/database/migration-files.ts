@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ServiceError } from '../errors/service-error.js';
+
+/** One versioned step of the database's structure. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the SQL, in hexadecimal. */
+  readonly checksum: string;
+}
+
+/** A row of `_prisma_migrations` that was not rolled back. */
+export interface AppliedMigration {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+/** The migrations of one database that come with this version, oldest first. */
+export function readMigrations(kind: 'sqlite' | 'postgresql'): Migration[] {
+  const folder = join(packageRoot(), 'prisma', kind, 'migrations');
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(join(folder, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+}
+
+/** Migrations are data beside the code; compiled code lies deeper than its sources, so neither depth is assumed. */
+function packageRoot(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error('the package that holds the migrations was not found');
+    folder = parent;
+  }
+  return folder;
+}
+
+/**
+ * The migrations still to be applied. Rejects a database this version must not touch: one that a newer version has
+ * changed, one with a step that failed half-way, or one whose steps were other than ours.
+ */
+export function pendingMigrations(
+  known: readonly Migration[],
+  applied: readonly AppliedMigration[],
+): Migration[] {
+  const ours = new Map(known.map((migration) => [migration.name, migration]));
+  for (const { name, checksum, finished } of applied) {
+    const migration = ours.get(name);
+    if (migration === undefined) {
+      throw refusal(`it is newer than this version of the service: migration ${name} is not known here`);
+    }
+    if (!finished) throw refusal(`migration ${name} was started and never finished`);
+    if (migration.checksum !== checksum) throw refusal(`migration ${name} was applied with other contents`);
+  }
+  const done = new Set(applied.map(({ name }) => name));
+  return known.filter(({ name }) => !done.has(name));
+}
+
+function refusal(problem: string): ServiceError {
+  return new ServiceError('DATABASE_ERROR', { detail: `The database cannot be used: ${problem}.` });
+}

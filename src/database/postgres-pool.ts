@@ -1,0 +1,39 @@
+import pg from 'pg';
+
+/** How long a connection may take to come up, and a statement to get one from the pool. */
+export const CONNECT_TIMEOUT_MS = 3_000;
+/** How long the server may work on one statement. */
+export const STATEMENT_TIMEOUT_MS = 10_000;
+/** How long a statement waits for a lock of another transaction. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** How long an idle connection is kept. Must be shorter than `SILENCE_LIMIT_MS`. */
+const IDLE_TIMEOUT_MS = 10_000;
+/** A connection that says nothing for longer than any statement may last is dead, whatever TCP believes. */
+const SILENCE_LIMIT_MS = STATEMENT_TIMEOUT_MS + 5_000;
+const MAX_CONNECTIONS = 10;
+
+/** Opens a pool that fails fast and replaces broken connections. `onError` hears about those that break while idle. */
+export function createPostgresPool(connectionString: string, onError: (error: Error) => void): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: SILENCE_LIMIT_MS,
+    keepAlive: true,
+    application_name: 'control-enforcement-service',
+  });
+  pool.on('error', onError);
+  pool.on('connect', (client) => {
+    const socket = socketOf(client);
+    socket.setTimeout(SILENCE_LIMIT_MS, () => socket.destroy(new Error('Connection terminated: no answer')));
+  });
+  return pool;
+}
+
+/** The socket under a client, after TLS was set up. The types do not know it, and there is no other way to it. */
+function socketOf(client: pg.PoolClient): import('node:net').Socket {
+  return (client as unknown as { connection: { stream: import('node:net').Socket } }).connection.stream;
+}

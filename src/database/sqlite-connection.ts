@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Libsql from 'libsql';
+
+/** The longest wait of a reading connection; it blocks the process, and readers wait only for rare moments. */
+const BUSY_TIMEOUT_MS = 1_000;
+/** The longest pause between two attempts to get the write lock. */
+const MAX_PAUSE_MS = 25;
+
+/** A value SQLite can hold. Integers are bigints on both sides, so that none is rounded or stored as a real. */
+export type SqliteValue = null | string | number | bigint | Uint8Array;
+
+/** Rows of a statement that returns data, or the number of rows it changed. */
+export interface SqliteResult {
+  readonly columns: readonly { readonly name: string; readonly declaredType: string | null }[];
+  readonly rows: SqliteValue[][];
+  readonly changes: number;
+}
+
+/** One connection to a SQLite file. Calls are synchronous underneath. */
+export interface SqliteConnection {
+  readonly inTransaction: boolean;
+  execute(sql: string, args?: readonly SqliteValue[]): SqliteResult;
+  /** Runs a script of several statements. */
+  executeScript(script: string): void;
+  close(): void;
+}
+
+/** What a connection is for; a reading one refuses to write. */
+export type SqliteRole = 'reader' | 'writer';
+
+/** Opens a connection with every setting the service relies on. Settings stay for its lifetime. */
+export function openSqliteConnection(path: string, role: SqliteRole): SqliteConnection {
+  // A writer never waits inside SQLite, which would stop the process: see `beginWriting`.
+  const database = new Libsql(path, { timeout: role === 'reader' ? BUSY_TIMEOUT_MS : 0 });
+  const connection = wrap(database);
+  try {
+    connection.execute('PRAGMA synchronous = FULL');
+    connection.execute('PRAGMA foreign_keys = ON');
+    if (role === 'reader') connection.execute('PRAGMA query_only = ON');
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return connection;
+}
+
+function wrap(database: Libsql.Database): SqliteConnection {
+  return {
+    get inTransaction() {
+      return database.inTransaction;
+    },
+    execute(sql, args = []) {
+      const statement = database.prepare(sql).safeIntegers(true);
+      if (!statement.reader) {
+        return { columns: [], rows: [], changes: Number(statement.run(args).changes) };
+      }
+      const rows = statement.raw(true).all(args) as SqliteValue[][];
+      const columns = statement.columns().map(({ name, type }) => ({ name, declaredType: type }));
+      return { columns, rows, changes: 0 };
+    },
+    executeScript(script) {
+      database.exec(script);
+    },
+    close() {
+      database.close();
+    },
+  };
+}
+
+/**
+ * Starts a transaction that holds the write lock of the file. While another process holds it, this tries again and
+ * again without blocking the event loop; after `waitLimitMs` it rejects with the driver's busy error.
+ */
+export function beginWriting(connection: SqliteConnection, waitLimitMs: number): Promise<void> {
+  return untilNotBusy(() => connection.executeScript('BEGIN IMMEDIATE'), waitLimitMs);
+}
+
+/** Repeats a synchronous operation while the file is locked by another connection, for `waitLimitMs` at most. */
+export async function untilNotBusy<T>(operation: () => T, waitLimitMs: number): Promise<T> {
+  const deadline = Date.now() + waitLimitMs;
+  for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    try {
+      return operation();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() >= deadline) throw error;
+    }
+    // Random, so that processes which wait for the same lock do not keep in step.
+    await sleep(pause * (0.5 + Math.random()));
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Libsql.SqliteError && /^SQLITE_(?:BUSY|LOCKED)/.test(error.code);
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+
+/** A NUL character, or half of a surrogate pair. */
+const NOT_STORABLE = /\0|\p{Surrogate}/u;
+
+/** Whether both databases can hold a text unchanged. One that they cannot equals nothing that is stored. */
+export function isStorable(text: string): boolean {
+  return !NOT_STORABLE.test(text);
+}
+
+/** Throws on a text that would be refused by one database and changed silently by the other. */
+export function assertStorable(text: string): void {
+  if (!isStorable(text))
+    throw new TypeError('a text to be stored has a NUL character or half a surrogate pair');
+}
+
+/** SHA-256 in hexadecimal of any text. Over UTF-16, because in UTF-8 all halves of surrogate pairs look the same. */
+export function hashText(text: string): string {
+  return createHash('sha256').update(text, 'utf16le').digest('hex');
+}
+
+/**
+ * The condition that a column of names contains `part`, whatever the case of ASCII letters; every character stands
+ * for itself. `replace` is the one search for a substring that both databases have; LIKE differs between them, knows
+ * wildcards and limits the length of a pattern.
+ */
+export function nameContains(column: Prisma.Sql, part: string): Prisma.Sql {
+  if (part === '') return TRUE;
+  if (!isStorable(part)) return FALSE;
+  const folded = part.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return Prisma.sql`replace(lower(${column}), ${folded}, '') <> lower(${column})`;
+}
+
+/** A condition that holds for every row. */
+export const TRUE = Prisma.sql`1 = 1`;
+/** A condition that holds for no row. */
+export const FALSE = Prisma.sql`1 = 0`;
+
+/** All of the conditions. */
+export function allOf(conditions: readonly Prisma.Sql[]): Prisma.Sql {
+  return conditions.length === 0 ? TRUE : Prisma.join([...conditions], ' AND ');
+}

@@ -1,0 +1,156 @@
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { type ConditionView, readCondition } from './condition-view.js';
+import { describeThrown } from './failure.js';
+import {
+  booleanIn,
+  check,
+  isObject,
+  listIn,
+  member,
+  objectIn,
+  objectOf,
+  optionalTextIn,
+  textIn,
+  textsIn,
+  wordIn,
+  wordOf,
+} from './strict-reader.js';
+import type { Decision, Stage, SteeringContext } from './types.js';
+
+/** Which steps a control looks at; null members do not restrict. */
+export interface ScopeView {
+  readonly stages: readonly Stage[] | null;
+  readonly stepTypes: readonly string[] | null;
+  readonly stepNames: readonly string[] | null;
+  readonly stepNameRegex: string | null;
+}
+
+/** A definition as the core compiles it. */
+export interface DefinitionView {
+  readonly enabled: boolean;
+  readonly execution: 'server' | 'sdk';
+  readonly scope: ScopeView;
+  readonly condition: ConditionView;
+  readonly decision: Decision;
+  readonly steeringContext: SteeringContext | null;
+}
+
+/** What can still be read of a damaged definition. Null: not readable. */
+export interface DamagedView {
+  readonly problem: string;
+  /** False only when the definition says readably that the service does not evaluate it. */
+  readonly takesPart: boolean;
+  readonly scope: ScopeView | null;
+  readonly decision: Decision | null;
+  readonly steeringContext: SteeringContext | null;
+}
+
+export type DefinitionReading =
+  | { readonly intact: true; readonly view: DefinitionView }
+  | { readonly intact: false; readonly damaged: DamagedView };
+
+const DECISIONS = ['deny', 'steer', 'observe'] as const;
+const EXECUTIONS = ['server', 'sdk'] as const;
+const STAGES = ['pre', 'post'] as const;
+
+/**
+ * Reads a stored definition. Stored data are not trusted: whatever does not have the shape that is accepted on
+ * input makes the whole definition damaged, never a definition with a part left out. Never throws.
+ */
+export function readDefinition(definition: JsonValue): DefinitionReading {
+  try {
+    return { intact: true, view: readIntact(objectOf(definition, 'the definition')) };
+  } catch (error) {
+    return { intact: false, damaged: readDamaged(definition, describeThrown(error)) };
+  }
+}
+
+/** What can be read of a definition that turned out to be unusable. Never throws. */
+export function readDamaged(definition: JsonValue, problem: string): DamagedView {
+  const data = isObject(definition) ? definition : {};
+  const action = member(data, 'action');
+  return {
+    problem,
+    takesPart: member(data, 'enabled') !== false && member(data, 'execution') !== 'sdk',
+    scope: attempt(() => readScope(data)),
+    decision: attempt(() => wordOf(isObject(action) ? member(action, 'decision') : undefined, DECISIONS, '')),
+    steeringContext: attempt(() => (isObject(action) ? readSteering(action) : null)),
+  };
+}
+
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+function readIntact(data: JsonObject): DefinitionView {
+  optionalTextIn(data, 'description');
+  const tags = member(data, 'tags');
+  if (tags !== undefined && tags !== null) textsIn(data, 'tags');
+  for (const name of ['template', 'template_values']) {
+    const value = member(data, name);
+    if (value !== undefined && value !== null) objectIn(data, name);
+  }
+  const action = objectIn(data, 'action');
+  const decision = wordIn(action, 'decision', DECISIONS);
+  const steeringContext = readSteering(action);
+  const metadata = member(action, 'metadata');
+  check(
+    metadata === undefined || metadata === null || isObject(metadata),
+    'action.metadata is not an object',
+  );
+  const condition = readCondition(data);
+  check(
+    decision !== 'steer' || condition.kind === 'leaf' || steeringContext !== null,
+    'a composite steer control has no steering context',
+  );
+  return {
+    enabled: member(data, 'enabled') === undefined ? true : booleanIn(data, 'enabled'),
+    execution: wordIn(data, 'execution', EXECUTIONS),
+    scope: readScope(data),
+    condition,
+    decision,
+    steeringContext,
+  };
+}
+
+function readScope(data: JsonObject): ScopeView {
+  const scope = member(data, 'scope') === undefined ? {} : objectIn(data, 'scope');
+  return {
+    stages: restriction(scope, 'stages', (name) =>
+      listIn(scope, name).map((stage) => wordOf(stage, STAGES, name)),
+    ),
+    stepTypes: restriction(scope, 'step_types', (name) => namesIn(scope, name)),
+    stepNames: restriction(scope, 'step_names', (name) => namesIn(scope, name)),
+    // Empty text means that no pattern is set.
+    stepNameRegex: optionalTextIn(scope, 'step_name_regex') || null,
+  };
+}
+
+/** A list that, when present, has at least one item: an empty one would silently switch the control off. */
+function restriction<T>(scope: JsonObject, name: string, read: (name: string) => T[]): T[] | null {
+  const value = member(scope, name);
+  if (value === undefined || value === null) return null;
+  const items = read(name);
+  check(items.length > 0, `scope.${name} is empty`);
+  return items;
+}
+
+function namesIn(scope: JsonObject, name: string): string[] {
+  const names = textsIn(scope, name);
+  check(!names.includes(''), `scope.${name} has an empty text`);
+  return names;
+}
+
+function readSteering(action: JsonObject): SteeringContext | null {
+  const stored = member(action, 'steering_context');
+  if (stored === undefined || stored === null) return null;
+  const context = objectOf(stored, 'steering_context');
+  const message = textIn(context, 'message');
+  const actions = member(context, 'required_actions');
+  if (actions === undefined || actions === null) return { message };
+  return { message, required_actions: textsIn(context, 'required_actions') };
+}

@@ -1,0 +1,67 @@
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+
+/** Throws when stored data do not have the expected shape. */
+export function check(holds: boolean, problem: string): asserts holds {
+  if (!holds) throw new Error(problem);
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An own property; undefined when there is none. */
+export function member(data: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(data, name) ? data[name] : undefined;
+}
+
+/** The members below throw when the value is absent or of another type; `what` names it in the message. */
+export function objectOf(value: JsonValue | undefined, what: string): JsonObject {
+  check(isObject(value), `${what} is not an object`);
+  return value;
+}
+
+export function objectIn(data: JsonObject, name: string): JsonObject {
+  return objectOf(member(data, name), name);
+}
+
+export function textIn(data: JsonObject, name: string): string {
+  const value = member(data, name);
+  check(typeof value === 'string', `${name} is not a text`);
+  return value;
+}
+
+/** Absent and null both read as null. */
+export function optionalTextIn(data: JsonObject, name: string): string | null {
+  const value = member(data, name);
+  return value === undefined || value === null ? null : textIn(data, name);
+}
+
+export function booleanIn(data: JsonObject, name: string): boolean {
+  const value = member(data, name);
+  check(typeof value === 'boolean', `${name} is neither true nor false`);
+  return value;
+}
+
+export function listIn(data: JsonObject, name: string): JsonValue[] {
+  const value = member(data, name);
+  check(Array.isArray(value), `${name} is not a list`);
+  return value;
+}
+
+export function textsIn(data: JsonObject, name: string): string[] {
+  return listIn(data, name).map((item) => {
+    check(typeof item === 'string', `${name} has an item that is not a text`);
+    return item;
+  });
+}
+
+export function wordIn<T extends string>(data: JsonObject, name: string, words: readonly T[]): T {
+  return wordOf(member(data, name), words, name);
+}
+
+export function wordOf<T extends string>(value: JsonValue | undefined, words: readonly T[], what: string): T {
+  const found = words.find((word) => word === value);
+  check(found !== undefined, `${what} is none of ${words.join(', ')}`);
+  return found;
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { shorten, textOf } from '../evaluation/text.js';
+import type { EvaluatorResult } from '../evaluation/types.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { boolean, field, oneOf, refuse, report, withDefault } from '../validation/fields.js';
+import { createValueMatcher } from './list/value-matcher.js';
+import type { CompiledEvaluator, Evaluator } from './types.js';
+
+/** Most characters (UTF-16 code units) of all values of a list with `contains`: it needs 60 bytes for each. */
+export const MAX_CONTAINS_LENGTH = 1_000_000;
+/** Hits that a message names. */
+const NAMED_HITS = 5;
+/** How much of a hit a message quotes, in characters; the metadata have all of it. */
+const QUOTED_HIT_LENGTH = 100;
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const listValue = field<string>(
+  (value, sink) => {
+    if (typeof value === 'boolean') return value ? '1' : '0';
+    if (typeof value === 'number' || typeof value === 'bigint') return textOf(value);
+    if (typeof value === 'string') {
+      if (value.trim() === '') return refuse(sink, 'value_error', 'must not be blank', value);
+      if (!LONE_SURROGATE.test(value)) return value;
+      return refuse(sink, 'value_error', 'must not contain half of a surrogate pair', value);
+    }
+    report(sink, 'string_type', 'must be a string', value, ['str']);
+    report(sink, 'int_type', 'must be an integer', value, ['int']);
+    report(sink, 'float_type', 'must be a number', value, ['float']);
+    return z.NEVER;
+  },
+  { type: ['string', 'integer', 'number'] },
+);
+
+const configSchema = z
+  .object({
+    values: z.array(listValue).meta({ description: 'What is compared with the data. May be empty.' }),
+    logic: withDefault(oneOf(['any', 'all']), 'any').meta({
+      description: 'With all, every item of the data must be in the list. Default any.',
+    }),
+    match_on: withDefault(oneOf(['match', 'no_match']), 'match').meta({
+      description: 'With no_match the control matches when the list does not. Default match.',
+    }),
+    match_mode: withDefault(oneOf(['exact', 'contains', 'starts_with', 'ends_with']), 'exact').meta({
+      description: 'How an item is compared; contains looks for whole words. Default exact.',
+    }),
+    case_sensitive: withDefault(boolean(), false).meta({ description: 'Default false.' }),
+  })
+  .superRefine(({ values, match_mode }, sink) => {
+    const length = values.reduce((sum, value) => sum + value.length, 0);
+    if (match_mode !== 'contains' || length <= MAX_CONTAINS_LENGTH) return;
+    const message = `with contains the values may have ${MAX_CONTAINS_LENGTH} characters together, not ${length}`;
+    report(sink, 'value_error', message, values, ['values']);
+  });
+
+/** Compares the selected data, or each item of a selected list, with a list of values. */
+export const listEvaluator: Evaluator = {
+  name: 'list',
+  version: '1.0.0',
+  description: 'Compares the selected data, or each item of a selected list, with a list of values.',
+  requiresApiKey: false,
+  timeoutMs: 10_000,
+  configSchema,
+  configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+  compile(config): CompiledEvaluator {
+    const { values, logic, match_on, match_mode, case_sensitive } = configSchema.parse(config);
+    if (values.length === 0) {
+      return { evaluate: (data) => notChecked('The list of values is empty', itemsOf(data).length) };
+    }
+    const matches = createValueMatcher(values, match_mode, case_sensitive);
+    const verdict = (hits: string[], count: number): EvaluatorResult => {
+      const condition = logic === 'any' ? hits.length > 0 : hits.length === count;
+      const matched = condition === (match_on === 'match');
+      const outcome = matched ? 'triggered' : 'not triggered';
+      return {
+        matched,
+        confidence: 1,
+        message: `List check ${outcome} (logic ${logic}, match_on ${match_on}): ${named(hits)}`,
+        metadata: { logic, match_on, matches: hits, input_count: count },
+        error: null,
+      };
+    };
+    // By far the most frequent outcome, one item that is not in the list, is made only once.
+    const singleMiss = verdict([], 1);
+    return {
+      evaluate(data) {
+        if (data === null) return NO_ITEMS;
+        if (!Array.isArray(data)) {
+          const text = textOf(data);
+          return matches(text) ? verdict([text], 1) : singleMiss;
+        }
+        if (data.length === 0) return NO_ITEMS;
+        return verdict(itemsOf(data).map(textOf).filter(matches), data.length);
+      },
+    };
+  },
+};
+
+const NO_ITEMS = notChecked('No items to check', 0);
+
+function notChecked(message: string, count: number): EvaluatorResult {
+  return { matched: false, confidence: 1, message, metadata: { input_count: count }, error: null };
+}
+
+function itemsOf(data: JsonValue): readonly JsonValue[] {
+  if (data === null) return [];
+  return Array.isArray(data) ? data : [data];
+}
+
+function named(hits: readonly string[]): string {
+  if (hits.length === 0) return 'no item is in the list';
+  const first = hits.slice(0, NAMED_HITS).map((hit) => `"${shorten(hit, QUOTED_HIT_LENGTH)}"`);
+  const rest = hits.length - first.length;
+  return `found ${first.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { shorten, textOf } from '../evaluation/text.js';
+import type { EvaluatorResult } from '../evaluation/types.js';
+import type { JsonObject } from '../json/json-value.js';
+import { nullable, report, text } from '../validation/fields.js';
+import { compilePattern, type LinearPattern, MAX_PATTERN_LENGTH } from './linear-pattern.js';
+import type { CompiledEvaluator, Evaluator } from './types.js';
+
+/** How much of a pattern a message quotes, in characters; the metadata have all of it. */
+const QUOTED_PATTERN_LENGTH = 200;
+
+interface RegexConfig {
+  readonly pattern: string;
+  readonly compiled: LinearPattern;
+}
+
+const configSchema = z
+  .object({
+    pattern: text().meta({
+      description: `RE2 pattern, searched anywhere in the text. At most ${MAX_PATTERN_LENGTH} characters.`,
+    }),
+    flags: nullable(z.array(text())).meta({
+      description: 'IGNORECASE or I, in any case, makes the search case-insensitive. Others are ignored.',
+    }),
+  })
+  .transform(({ pattern, flags = [] }, sink): RegexConfig => {
+    const ignoreCase = flags.some((flag) => /^(?:I|IGNORECASE)$/i.test(flag));
+    try {
+      return { pattern, compiled: compilePattern(pattern, { ignoreCase }) };
+    } catch (error) {
+      report(sink, 'value_error', error instanceof Error ? error.message : 'invalid pattern', pattern, [
+        'pattern',
+      ]);
+      return z.NEVER;
+    }
+  });
+
+const NO_DATA: EvaluatorResult = {
+  matched: false,
+  confidence: 1,
+  message: 'No data to search',
+  metadata: null,
+  error: null,
+};
+
+/** Searches a text for a pattern. The results of one configuration are made once: a check allocates nothing. */
+export const regexEvaluator: Evaluator = {
+  name: 'regex',
+  version: '1.0.0',
+  description: 'Searches the selected data for a regular expression (RE2 syntax, linear time).',
+  requiresApiKey: false,
+  timeoutMs: 10_000,
+  configSchema,
+  configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+  compile(config): CompiledEvaluator {
+    const { pattern, compiled } = configSchema.parse(config);
+    const quoted = shorten(pattern, QUOTED_PATTERN_LENGTH);
+    const metadata: JsonObject = { pattern };
+    const found = result(true, `Pattern found: ${quoted}`, metadata);
+    const notFound = result(false, `Pattern not found: ${quoted}`, metadata);
+    return {
+      evaluate(data) {
+        if (data === null) return NO_DATA;
+        return compiled.test(textOf(data)) ? found : notFound;
+      },
+    };
+  },
+};
+
+function result(matched: boolean, message: string, metadata: JsonObject): EvaluatorResult {
+  return { matched, confidence: 1, message, metadata, error: null };
+}

@@ -1,0 +1,16 @@
+import { listEvaluator } from './list.js';
+import { regexEvaluator } from './regex.js';
+import type { Evaluator, EvaluatorRegistry } from './types.js';
+
+/** The evaluators that the service always has. */
+export const builtinEvaluators: readonly Evaluator[] = [regexEvaluator, listEvaluator];
+
+/** A registry of evaluators. Throws when two have the same name: which one ran would be an accident. */
+export function createRegistry(evaluators: readonly Evaluator[]): EvaluatorRegistry {
+  const registry = new Map<string, Evaluator>();
+  for (const evaluator of evaluators) {
+    if (registry.has(evaluator.name)) throw new Error(`two evaluators are named ${evaluator.name}`);
+    registry.set(evaluator.name, evaluator);
+  }
+  return registry;
+}

@@ -1,0 +1,60 @@
+/**
+ * Answers the items of `source` in the order in which their answers are ready: at once where `answer` returns a value,
+ * later where it returns a promise. At most `window` answers are open at a time; beyond that nothing more is read from
+ * the source, so memory stays bounded and back-pressure reaches the sender.
+ */
+export async function* inCompletionOrder<Item, Answer>(
+  source: AsyncIterable<Item>,
+  window: number,
+  answer: (item: Item) => Answer | Promise<Answer>,
+): AsyncGenerator<Answer> {
+  const items = source[Symbol.asyncIterator]();
+  const events: Event<Item, Answer>[] = [];
+  let wake: (() => void) | null = null;
+  let open = 0;
+  let reading = false;
+  let ended = false;
+  const happened = (event: Event<Item, Answer>): void => {
+    events.push(event);
+    wake?.();
+  };
+  const failed = (error: unknown): void => happened({ kind: 'failure', error });
+  try {
+    while (!ended || open > 0) {
+      if (!ended && !reading && open < window) {
+        reading = true;
+        items.next().then((result) => happened({ kind: 'item', result }), failed);
+      }
+      const event = events.shift();
+      if (event === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        wake = null;
+      } else if (event.kind === 'failure') {
+        throw event.error;
+      } else if (event.kind === 'answer') {
+        open -= 1;
+        yield event.answer;
+      } else {
+        reading = false;
+        if (event.result.done === true) {
+          ended = true;
+          continue;
+        }
+        const answered = answer(event.result.value);
+        if (answered instanceof Promise) {
+          open += 1;
+          answered.then((late) => happened({ kind: 'answer', answer: late }), failed);
+        } else yield answered;
+      }
+    }
+  } finally {
+    if (!ended) await items.return?.();
+  }
+}
+
+type Event<Item, Answer> =
+  | { readonly kind: 'item'; readonly result: IteratorResult<Item> }
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'failure'; readonly error: unknown };

@@ -1,0 +1,116 @@
+import type { DescService } from '@bufbuild/protobuf';
+import { Code, ConnectError, type ConnectRouter, createContextValues } from '@connectrpc/connect';
+import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { apiKeyOf } from '../auth/request-key.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import type { Metrics } from '../metrics.js';
+import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
+import { guardHandler } from './guard.js';
+import { type RpcCall, rpcCallKey } from './rpc-call.js';
+
+export interface ConnectPluginOptions {
+  /** Adds the implementations. */
+  readonly register: (router: ConnectRouter) => void;
+  /** Every method that has options of ours, by `package.Service/Method`. Others are public. */
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  /** Largest message in either direction, in bytes. */
+  readonly maxMessageBytes: number;
+  /** Ends endless streams when the server shuts down. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** Levels of messages that one level of free-form JSON takes: Value, Struct or ListValue, and a map entry. */
+const MESSAGES_PER_JSON_LEVEL = 3;
+
+/** Serves gRPC, gRPC-Web and Connect in a Fastify scope of its own. */
+export async function registerConnect(scope: FastifyInstance, options: ConnectPluginOptions): Promise<void> {
+  // Connect reads bodies itself and refuses content types it does not know in the words of its protocols.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  const calls = new WeakMap<FastifyRequest, RpcCall>();
+  observe(scope, calls, options.metrics);
+  await scope.register(fastifyConnectPlugin, {
+    routes(router) {
+      options.register(router);
+      guardAll(router, options);
+    },
+    contextValues(request) {
+      const call: RpcCall = {
+        requestId: request.id,
+        apiKey: apiKeyOf(request),
+        principal: { level: 'anonymous', keyFingerprint: null },
+        code: null,
+      };
+      calls.set(request, call);
+      return createContextValues().set(rpcCallKey, call);
+    },
+    acceptCompression: [],
+    readMaxBytes: options.maxMessageBytes,
+    // Replies are made by us from stored data, which is bounded; the limit is a safety net.
+    writeMaxBytes: 4 * options.maxMessageBytes,
+    binaryOptions: { recursionLimit: MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + 100 },
+    jsonOptions: { recursionLimit: MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + 100 },
+    shutdownSignal: options.shutdownSignal,
+  });
+}
+
+function guardAll(router: ConnectRouter, options: ConnectPluginOptions): void {
+  router.handlers.forEach((handler, index) => {
+    const method = options.methods.get(`${handler.service.typeName}/${handler.method.name}`);
+    router.handlers[index] = guardHandler(handler, method?.access ?? Access.PUBLIC, options.authenticator);
+  });
+}
+
+/** Counts and times every call. */
+function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>, metrics: Metrics): void {
+  const started = new WeakMap<FastifyRequest, { rpc: string; protocol: string }>();
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const rpc = (request.routeOptions.url ?? '').slice(1);
+    const protocol = protocolOf(request.headers['content-type'] ?? '');
+    started.set(request, { rpc, protocol });
+    metrics.rpcStarted(rpc, protocol);
+    done();
+  });
+  const ended = (request: FastifyRequest, seconds: number, fallback: string): void => {
+    const call = started.get(request);
+    if (call === undefined) return;
+    started.delete(request);
+    metrics.rpcEnded(call.rpc, call.protocol, codeWord(calls.get(request)?.code) ?? fallback, seconds);
+  };
+  scope.addHook('onResponse', (request, reply, done) => {
+    ended(request, reply.elapsedTime / 1000, 'unknown');
+    done();
+  });
+  scope.addHook('onRequestAbort', (request, done) => {
+    ended(request, 0, 'canceled');
+    done();
+  });
+}
+
+function codeWord(code: RpcCall['code'] | undefined): string | undefined {
+  if (code === undefined || code === null) return undefined;
+  return code === 'ok'
+    ? 'ok'
+    : Code[code].replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+}
+
+/** The protocol a content type belongs to. */
+export function protocolOf(contentType: string): 'grpc' | 'grpc-web' | 'connect' {
+  if (contentType.startsWith('application/grpc-web')) return 'grpc-web';
+  return contentType.startsWith('application/grpc') ? 'grpc' : 'connect';
+}
+
+/** The reason streams are ended with at shutdown. */
+export function shutdownReason(): ConnectError {
+  return new ConnectError('the server is shutting down', Code.Unavailable);
+}
+
+/** Names of services, for health and reflection. */
+export function serviceNames(services: readonly DescService[]): string[] {
+  return services.map((service) => service.typeName);
+}

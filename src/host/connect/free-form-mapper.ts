@@ -1,0 +1,107 @@
+import { create, type DescMessage } from '@bufbuild/protobuf';
+import { type Struct, StructSchema, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { MappingError } from './mapping-error.js';
+
+/** Deepest free-form JSON the service takes, over every protocol. */
+export const MAX_FREE_FORM_DEPTH = 200;
+
+/** A google.protobuf.Value as JSON. Refuses NaN, infinities and what is nested too deep. */
+export function valueToPlain(value: Value, depth = 1): JsonValue {
+  const { kind } = value;
+  switch (kind.case) {
+    case 'structValue':
+      return fieldsToPlain(kind.value, depth + 1);
+    case 'listValue':
+      checkDepth(depth + 1);
+      return kind.value.values.map((one) => valueToPlain(one, depth + 1));
+    case 'numberValue':
+      return finite(kind.value);
+    case 'stringValue':
+    case 'boolValue':
+      return kind.value;
+    default:
+      return null;
+  }
+}
+
+/** A google.protobuf.Struct as protobuf-es holds it in fields of its own: as a JSON object. */
+export function structToPlain(struct: JsonObject): JsonObject {
+  checkJson(struct, 1);
+  return struct;
+}
+
+/** JSON as the message that stands for it. Integers beyond 2^53, which no double holds, become text. */
+export function freeFormFromPlain(desc: DescMessage, value: JsonValue): unknown {
+  if (desc.typeName === StructSchema.typeName) return withoutBigints(value);
+  return plainToValue(value);
+}
+
+function fieldsToPlain(struct: Struct, depth: number): JsonObject {
+  checkDepth(depth);
+  const plain: JsonObject = {};
+  for (const [key, value] of Object.entries(struct.fields)) plain[key] = valueToPlain(value, depth);
+  const hidden = protoMember(struct.fields);
+  if (hidden !== undefined) defineMember(plain, '__proto__', valueToPlain(hidden, depth));
+  return plain;
+}
+
+/**
+ * protobuf-es stores map entries by plain assignment, so an entry named `__proto__` ends up as the prototype of the
+ * map. Left there, a step could hide data from every control.
+ */
+function protoMember(fields: Struct['fields']): Value | undefined {
+  const prototype: unknown = Object.getPrototypeOf(fields);
+  if (prototype === Object.prototype || prototype === null) return undefined;
+  return prototype as Value;
+}
+
+function defineMember(target: JsonObject, key: string, value: JsonValue): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function checkJson(value: JsonValue, depth: number): void {
+  if (typeof value === 'number') finite(value);
+  if (typeof value !== 'object' || value === null) return;
+  checkDepth(depth);
+  for (const member of Object.values(value)) checkJson(member, depth + 1);
+}
+
+function checkDepth(depth: number): void {
+  if (depth > MAX_FREE_FORM_DEPTH) {
+    throw new MappingError('recursion_loop', `must not be nested deeper than ${MAX_FREE_FORM_DEPTH} levels`);
+  }
+}
+
+function finite(value: number): number {
+  if (!Number.isFinite(value)) throw new MappingError('finite_number', 'must be a finite number');
+  return value;
+}
+
+function withoutBigints(value: JsonValue): JsonValue {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutBigints);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutBigints(member)]));
+}
+
+function plainToValue(value: JsonValue): Value {
+  return create(ValueSchema, { kind: valueKind(value) });
+}
+
+function valueKind(value: JsonValue): Value['kind'] {
+  if (value === null) return { case: 'nullValue', value: 0 };
+  if (typeof value === 'boolean') return { case: 'boolValue', value };
+  if (typeof value === 'number') return { case: 'numberValue', value };
+  if (typeof value === 'object' && !Array.isArray(value)) {
+    const fields = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainToValue(one)]));
+    return { case: 'structValue', value: create(StructSchema, { fields }) };
+  }
+  if (typeof value === 'object') {
+    return {
+      case: 'listValue',
+      value: { $typeName: 'google.protobuf.ListValue', values: value.map(plainToValue) },
+    };
+  }
+  return { case: 'stringValue', value: String(value) };
+}

@@ -1,0 +1,149 @@
+import { Code, ConnectError, createContextValues } from '@connectrpc/connect';
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from '@connectrpc/connect/protocol';
+import { errorFromJsonBytes, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
+import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
+import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
+import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { toConnectError } from '../errors/connect-error.js';
+import { type RpcCall, rpcCallKey } from './rpc-call.js';
+
+/**
+ * Puts the access check in front of a Connect handler, before any of the body is read, and corrects the status of
+ * messages that cannot be decoded: Connect calls that an internal error, but it is the caller's.
+ */
+export function guardHandler(
+  handler: UniversalHandler,
+  access: Access,
+  authenticator: Authenticator,
+): UniversalHandler {
+  const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const call = request.contextValues?.get(rpcCallKey) ?? null;
+    if (call === null) throw new Error('an RPC ran outside the host');
+    try {
+      call.principal = authenticator.authorize(call.apiKey, access);
+    } catch (error) {
+      const status = toConnectError(error);
+      call.code = status.code;
+      // Raised from the body, the error takes the shape of whatever protocol the call came in.
+      return handler({
+        ...request,
+        contextValues: request.contextValues ?? createContextValues(),
+        body: failing(status),
+      });
+    }
+    const response = await handler(request);
+    return call.code === null ? correctDecodeError(response, call) : response;
+  };
+  return Object.assign(guarded, {
+    protocolNames: handler.protocolNames,
+    allowedMethods: handler.allowedMethods,
+    supportedContentType: handler.supportedContentType,
+    requestPath: handler.requestPath,
+    service: handler.service,
+    method: handler.method,
+  });
+}
+
+// biome-ignore lint/correctness/useYield: it fails before there is anything to yield
+async function* failing(error: ConnectError): AsyncIterable<Uint8Array> {
+  throw error;
+}
+
+/** How Connect begins the message of a decode error. */
+const DECODE_ERROR = 'parse binary: ';
+
+/** The implementation has not run: the message was refused before it. */
+async function correctDecodeError(
+  response: UniversalServerResponse,
+  call: RpcCall,
+): Promise<UniversalServerResponse> {
+  const { trailer, body } = response;
+  const status = trailer?.get('grpc-status');
+  if (trailer !== undefined && status !== undefined && status !== null && status !== '0') {
+    call.code = Number(status) as Code;
+    const corrected = correctedStatus(call.code, decodeURIComponent(trailer.get('grpc-message') ?? ''));
+    if (corrected !== undefined) {
+      call.code = corrected.code;
+      setTrailerStatus(trailer, corrected);
+    }
+    return response;
+  }
+  if (body === undefined || Symbol.asyncIterator in body === false) return response;
+  // Read lazily by streams that are under way, so only the first chunk is looked at.
+  return { ...response, ...(await correctBody(response, body as AsyncIterable<Uint8Array>, call)) };
+}
+
+async function correctBody(
+  response: UniversalServerResponse,
+  body: AsyncIterable<Uint8Array>,
+  call: RpcCall,
+): Promise<Partial<UniversalServerResponse>> {
+  const contentType = response.header?.get('content-type') ?? '';
+  if (contentType === 'application/json' && response.status >= 400) {
+    const bytes = await collect(body);
+    const error = errorFromJsonBytes(bytes, undefined, new ConnectError('', Code.Internal));
+    call.code = error.code;
+    const corrected = correctedStatus(error.code, error.rawMessage);
+    if (corrected === undefined) return { body: once(bytes) };
+    call.code = corrected.code;
+    const json = errorToJsonBytes(corrected, undefined);
+    response.header?.set('content-length', String(json.byteLength));
+    return { status: 400, body: once(json) };
+  }
+  if (contentType.startsWith('application/grpc-web') && !contentType.includes('text')) {
+    return { body: correctWebTrailer(body, call) };
+  }
+  return {};
+}
+
+async function* correctWebTrailer(body: AsyncIterable<Uint8Array>, call: RpcCall): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) {
+    yield chunk[0] === trailerFlag ? correctedTrailerFrame(chunk, call) : chunk;
+  }
+}
+
+function correctedTrailerFrame(frame: Uint8Array, call: RpcCall): Uint8Array {
+  if (call.code !== null) return frame;
+  const trailer = trailerParse(frame.subarray(5));
+  const code = Number(trailer.get('grpc-status') ?? '0');
+  if (code === 0) return frame;
+  call.code = code as Code;
+  const corrected = correctedStatus(call.code, decodeURIComponent(trailer.get('grpc-message') ?? ''));
+  if (corrected === undefined) return frame;
+  call.code = corrected.code;
+  setTrailerStatus(trailer, corrected);
+  const data = trailerSerialize(trailer);
+  const out = new Uint8Array(5 + data.byteLength);
+  out[0] = trailerFlag;
+  new DataView(out.buffer).setUint32(1, data.byteLength);
+  out.set(data, 5);
+  return out;
+}
+
+/** The status of a decode error, corrected; any other one as it is. For streams, which meet it while they read. */
+export function correctedDecodeError(error: ConnectError): ConnectError {
+  return correctedStatus(error.code, error.rawMessage) ?? error;
+}
+
+function correctedStatus(code: Code, message: string): ConnectError | undefined {
+  if (code !== Code.Internal || !message.startsWith(DECODE_ERROR)) return undefined;
+  return new ConnectError(
+    `the request message cannot be decoded: ${message.slice(DECODE_ERROR.length)}`,
+    Code.InvalidArgument,
+  );
+}
+
+async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}

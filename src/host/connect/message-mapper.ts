@@ -1,0 +1,186 @@
+import {
+  create,
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  getOption,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf';
+import { reflect } from '@bufbuild/protobuf/reflect';
+import type { Value } from '@bufbuild/protobuf/wkt';
+import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { isFreeForm } from '../descriptors/free-form.js';
+import { freeFormFromPlain, structToPlain, valueToPlain } from './free-form-mapper.js';
+import { within } from './mapping-error.js';
+
+/**
+ * Maps messages of one type to plain JSON-shaped values and back, by their descriptor: enum values to the words of
+ * the REST wire (`DECISION_DENY` ↔ `"deny"`), Struct and Value to JSON, list wrappers to lists. In a plain value a
+ * member is absent when the message does not have it; in a message it is absent when the plain value is null.
+ */
+export interface MessageMapper {
+  toPlain(message: Message): JsonObject;
+  fromPlain(plain: object): Message;
+}
+
+type AnyRecord = Record<string, unknown>;
+
+const mappers = new Map<string, MessageMapper>();
+
+/** The mapper of a message type; made once. */
+export function messageMapper(desc: DescMessage): MessageMapper {
+  const existing = mappers.get(desc.typeName);
+  if (existing !== undefined) return existing;
+  const fields: FieldMapper[] = [];
+  const mapper: MessageMapper = {
+    toPlain(message) {
+      const plain: JsonObject = {};
+      for (const field of fields) field.toPlain(message as unknown as AnyRecord, plain);
+      return plain;
+    },
+    fromPlain(plain) {
+      const message = create(desc);
+      for (const field of fields) field.fromPlain(plain as AnyRecord, message as unknown as AnyRecord);
+      return message;
+    },
+  };
+  // Registered before its fields are read, because conditions contain conditions.
+  mappers.set(desc.typeName, mapper);
+  for (const field of desc.fields) fields.push(fieldMapper(desc, field));
+  return mapper;
+}
+
+interface FieldMapper {
+  toPlain(message: AnyRecord, plain: JsonObject): void;
+  fromPlain(plain: AnyRecord, message: AnyRecord): void;
+}
+
+/** One value of a field: a scalar, an enum value or a message. */
+interface ValueMapper {
+  toPlain(value: unknown): JsonValue;
+  fromPlain(value: unknown): unknown;
+}
+
+function fieldMapper(desc: DescMessage, field: DescField): FieldMapper {
+  const { name, localName } = field;
+  const value = valueMapper(field);
+  if (field.oneof !== undefined) return oneofMember(field, value);
+  if (field.fieldKind === 'list') {
+    return {
+      toPlain(message, plain) {
+        const list = message[localName] as unknown[];
+        // proto3 cannot tell an empty list from an absent one; where it matters there is a list wrapper.
+        if (list.length > 0) plain[name] = list.map((one, index) => within(name, index, value.toPlain, one));
+      },
+      fromPlain(plain, message) {
+        const list = plain[name];
+        if (Array.isArray(list)) message[localName] = list.map(value.fromPlain);
+      },
+    };
+  }
+  if (field.fieldKind === 'map') {
+    return {
+      toPlain(message, plain) {
+        plain[name] = mapMembers(message[localName] as AnyRecord, value.toPlain) as JsonObject;
+      },
+      fromPlain(plain, message) {
+        const map = plain[name];
+        if (isRecord(map)) message[localName] = mapMembers(map, value.fromPlain);
+      },
+    };
+  }
+  const hasPresence = field.presence === 1 || field.fieldKind === 'message';
+  const isEnum = field.fieldKind === 'enum';
+  return {
+    toPlain(message, plain) {
+      const found = hasPresence
+        ? reflect(desc, message as unknown as Message).isSet(field)
+          ? message[localName]
+          : undefined
+        : message[localName];
+      // The zero value of an enum says "not stated".
+      if (found === undefined || (isEnum && found === 0)) return;
+      plain[name] = within(name, null, value.toPlain, found);
+    },
+    fromPlain(plain, message) {
+      const found = plain[name];
+      if (found !== undefined && found !== null) message[localName] = value.fromPlain(found);
+    },
+  };
+}
+
+function oneofMember(field: DescField, value: ValueMapper): FieldMapper {
+  const oneof = field.oneof?.localName ?? '';
+  return {
+    toPlain(message, plain) {
+      const set = message[oneof] as { case?: string; value?: unknown };
+      if (set.case !== field.localName) return;
+      plain[field.name] = within(field.name, null, value.toPlain, set.value);
+    },
+    fromPlain(plain, message) {
+      const found = plain[field.name];
+      if (found === undefined || found === null) return;
+      message[oneof] = { case: field.localName, value: value.fromPlain(found) };
+    },
+  };
+}
+
+function valueMapper(field: DescField): ValueMapper {
+  if (field.message !== undefined) return messageValue(field.message);
+  if (field.enum !== undefined) return enumValue(field.enum);
+  const scalar = field.fieldKind === 'list' || field.fieldKind === 'map' ? undefined : field.scalar;
+  if (scalar === ScalarType.BYTES) return { toPlain: decodeUtf8, fromPlain: encodeUtf8 };
+  return { toPlain: (value) => value as JsonValue, fromPlain: (value) => value };
+}
+
+function messageValue(desc: DescMessage): ValueMapper {
+  if (isFreeForm(desc)) {
+    const isStruct = desc.typeName === 'google.protobuf.Struct';
+    // In singular and repeated fields protobuf-es holds a Struct as a plain object already.
+    const toPlain = isStruct
+      ? (value: unknown) => structToPlain(value as JsonObject)
+      : (value: unknown) => valueToPlain(value as Value);
+    return { toPlain, fromPlain: (value) => freeFormFromPlain(desc, value as JsonValue) };
+  }
+  const mapper = messageMapper(desc);
+  if (getOption(desc, list_wrapper)) {
+    const member = desc.fields[0];
+    if (member === undefined) throw new Error(`${desc.typeName} wraps no list`);
+    return {
+      toPlain: (value) => mapper.toPlain(value as Message)[member.name] ?? [],
+      fromPlain: (value) => mapper.fromPlain({ [member.name]: value }),
+    };
+  }
+  return {
+    toPlain: (value) => mapper.toPlain(value as Message),
+    fromPlain: (value) => mapper.fromPlain(value as object),
+  };
+}
+
+function enumValue(desc: DescEnum): ValueMapper {
+  const words = new Map(desc.values.map((value) => [value.number, value.localName.toLowerCase()]));
+  const numbers = new Map(desc.values.map((value) => [value.localName.toLowerCase(), value.number]));
+  return {
+    // A number that the enum does not know stays a number, for the schema to refuse.
+    toPlain: (value) => words.get(value as number) ?? (value as number),
+    fromPlain: (value) => numbers.get(value as string) ?? 0,
+  };
+}
+
+function decodeUtf8(value: unknown): string {
+  return Buffer.from(value as Uint8Array).toString('utf8');
+}
+
+function encodeUtf8(value: unknown): Uint8Array {
+  return Buffer.from(value as string, 'utf8');
+}
+
+function isRecord(value: unknown): value is AnyRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mapMembers<T>(record: AnyRecord, map: (value: unknown) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}

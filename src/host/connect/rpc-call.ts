@@ -1,0 +1,37 @@
+import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import type { CallContext, Principal } from '../../rpc/handler.js';
+
+/** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
+export interface RpcCall {
+  readonly requestId: string;
+  readonly apiKey: string | undefined;
+  principal: Principal;
+  /** Status the call ends with; null as long as it runs. Read for the metrics. */
+  code: Code | 'ok' | null;
+}
+
+/** Where the RpcCall of a request is found. */
+export const rpcCallKey = createContextKey<RpcCall | null>(null, {
+  description: 'the call as the host sees it',
+});
+
+/** Header and trailer that carry the revision a change produced. */
+export const REVISION_HEADER = 'x-service-revision';
+
+/** The RpcCall of a running handler. */
+export function rpcCallOf(context: HandlerContext): RpcCall {
+  const call = context.values.get(rpcCallKey);
+  if (call === null) throw new Error('an RPC ran outside the host');
+  return call;
+}
+
+/** The protocol-neutral context of a running handler. */
+export function callContextOf(context: HandlerContext, signal: AbortSignal): CallContext {
+  const call = rpcCallOf(context);
+  return {
+    principal: call.principal,
+    requestId: call.requestId,
+    signal,
+    reportRevision: (revision) => context.responseTrailer.set(REVISION_HEADER, String(revision)),
+  };
+}

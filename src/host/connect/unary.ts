@@ -1,0 +1,75 @@
+import type { Message } from '@bufbuild/protobuf';
+import { ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { CallContext, Handler } from '../../rpc/handler.js';
+import { parseInput } from '../../validation/parse-input.js';
+import { startCallTime } from '../call-time.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { isUnexpected, toConnectError } from '../errors/connect-error.js';
+import type { HostLog } from '../host-log.js';
+import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
+import { messageMapper } from './message-mapper.js';
+import { callContextOf, rpcCallOf } from './rpc-call.js';
+
+/** What every RPC implementation needs. */
+export interface RpcEnvironment {
+  readonly log: HostLog;
+  readonly requestTimeoutMs: number;
+}
+
+/** A unary RPC as Connect takes it. */
+export type UnaryImplementation = (request: Message, context: HandlerContext) => Promise<Message>;
+
+/** A handler as a unary RPC: message → plain → handler → plain → message. */
+export function handlerRpc(
+  method: RpcMethod,
+  handler: Handler,
+  environment: RpcEnvironment,
+): UnaryImplementation {
+  const request = messageMapper(method.desc.input);
+  const reply = messageMapper(method.desc.output);
+  return unaryRpc(method, environment, async (message, context) => {
+    const input = parseInput(handler.input, request.toPlain(message));
+    return reply.fromPlain(await handler.handle(input, context));
+  });
+}
+
+/** Any function as a unary RPC, with time limit, error translation and the call's outcome. */
+export function unaryRpc(
+  method: RpcMethod,
+  environment: RpcEnvironment,
+  run: (message: Message, context: CallContext) => Message | Promise<Message>,
+): UnaryImplementation {
+  return async (message, context) => {
+    const call = rpcCallOf(context);
+    const time = startCallTime(environment.requestTimeoutMs, context.signal);
+    try {
+      const reply = await time.bound(run(message, callContextOf(context, time.signal)));
+      call.code = 'ok';
+      return reply;
+    } catch (error) {
+      const status = rpcError(error);
+      call.code = status.code;
+      logRpcError(environment.log, method.name, call.requestId, status, error);
+      throw status;
+    } finally {
+      time.end();
+    }
+  };
+}
+
+/** Any error as a status. */
+export function rpcError(error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  return toConnectError(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
+}
+
+/** Logs what is a fault of the server; what the caller did wrong is its own affair. */
+export function logRpcError(
+  log: HostLog,
+  rpc: string,
+  requestId: string,
+  status: ConnectError,
+  error: unknown,
+): void {
+  if (isUnexpected(status)) log.error({ err: error, requestId, rpc }, 'an RPC failed');
+}

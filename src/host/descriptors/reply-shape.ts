@@ -1,0 +1,56 @@
+import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
+import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { isFreeForm } from './free-form.js';
+
+/** Turns what a handler returned into what a JSON route prints. */
+export type ReplyShape = (value: object) => object;
+
+type Shape = (value: unknown) => unknown;
+
+/**
+ * A printer for replies of one message type: every declared member, in the order of the message, null when it has no
+ * value, or left out where nulls are omitted. Free-form objects are printed as they are.
+ */
+export function replyShape(desc: DescMessage, omitNulls: boolean): ReplyShape {
+  return messageShape(desc, omitNulls, new Map()) as ReplyShape;
+}
+
+function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, Shape>): Shape {
+  const existing = known.get(desc.typeName);
+  if (existing !== undefined) return existing;
+  const members: { name: string; shape: Shape }[] = [];
+  const shape: Shape = (value) => {
+    const source = value as Record<string, unknown>;
+    const printed: Record<string, unknown> = {};
+    for (const member of members) {
+      const found = source[member.name];
+      if (found !== undefined && found !== null) printed[member.name] = member.shape(found);
+      else if (!omitNulls) printed[member.name] = null;
+    }
+    return printed;
+  };
+  // Registered before its fields are read, because conditions contain conditions.
+  known.set(desc.typeName, shape);
+  for (const field of desc.fields) {
+    members.push({ name: field.name, shape: fieldShape(field, omitNulls, known) });
+  }
+  return shape;
+}
+
+const asIs: Shape = (value) => value;
+
+function fieldShape(field: DescField, omitNulls: boolean, known: Map<string, Shape>): Shape {
+  const message = field.message;
+  if (message === undefined || isFreeForm(message)) return asIs;
+  if (getOption(message, list_wrapper)) {
+    const wrapped = message.fields[0];
+    return wrapped === undefined ? asIs : fieldShape(wrapped, omitNulls, known);
+  }
+  const shape = messageShape(message, omitNulls, known);
+  if (field.fieldKind === 'list') return (value) => (value as unknown[]).map(shape);
+  if (field.fieldKind === 'map') {
+    return (value) =>
+      Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, shape(one)]));
+  }
+  return shape;
+}

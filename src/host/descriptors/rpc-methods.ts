@@ -1,0 +1,78 @@
+import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf';
+import {
+  Access,
+  access,
+  NullRule,
+  nulls,
+  success_status,
+} from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { http } from '../../../gen/proto/google/api/annotations_pb.js';
+import type { HttpRule } from '../../../gen/proto/google/api/http_pb.js';
+
+/** How an RPC is called over JSON. */
+export interface HttpBinding {
+  readonly verb: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
+  /** Path of the proto, for example `/api/v1/controls/{control_id}`. */
+  readonly template: string;
+  /** Members taken from the path. */
+  readonly pathMembers: readonly string[];
+  /** `*`: the body holds every member that is not in the path. Empty: there is no body. */
+  readonly body: '*' | '';
+  /** Member of the reply that is the whole body; empty for the reply itself. */
+  readonly responseBody: string;
+}
+
+/** An RPC with everything its options say. */
+export interface RpcMethod {
+  readonly desc: DescMethod;
+  /** `package.Service/Method`, as on the wire. */
+  readonly name: string;
+  readonly access: Access;
+  readonly successStatus: number;
+  readonly omitNulls: boolean;
+  readonly bindings: readonly HttpBinding[];
+}
+
+/** Prefix that HTTP paths have in the proto; a setting may replace it. */
+export const PROTO_API_BASE = '/api/v1';
+
+/** Reads the options of every method of a service. Throws on a method that does not state its access level. */
+export function rpcMethods(service: DescService): RpcMethod[] {
+  return service.methods.map((desc) => {
+    const level = getOption(desc, access);
+    const name = `${service.typeName}/${desc.name}`;
+    if (level === Access.UNSPECIFIED) throw new Error(`${name} states no access level`);
+    return {
+      desc,
+      name,
+      access: level,
+      successStatus: hasOption(desc, success_status) ? getOption(desc, success_status) : 200,
+      omitNulls: getOption(desc, nulls) === NullRule.OMIT,
+      bindings: hasOption(desc, http) ? httpBindings(getOption(desc, http), desc, name) : [],
+    };
+  });
+}
+
+function httpBindings(rule: HttpRule, desc: DescMethod, name: string): HttpBinding[] {
+  return [rule, ...rule.additionalBindings].map((one) => httpBinding(one, desc, name));
+}
+
+function httpBinding(rule: HttpRule, desc: DescMethod, name: string): HttpBinding {
+  const { case: verb, value: template } = rule.pattern;
+  if (verb === undefined || verb === 'custom') throw new Error(`${name} has an HTTP rule without a method`);
+  if (rule.body !== '' && rule.body !== '*') throw new Error(`${name}: only body "*" is supported`);
+  const pathMembers = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+  for (const member of [...pathMembers, ...(rule.responseBody === '' ? [] : [rule.responseBody])]) {
+    const message = member === rule.responseBody ? desc.output : desc.input;
+    if (!message.fields.some((field) => field.name === member)) {
+      throw new Error(`${name}: the HTTP rule names ${member}, which ${message.typeName} does not have`);
+    }
+  }
+  return {
+    verb: verb.toUpperCase() as HttpBinding['verb'],
+    template,
+    pathMembers,
+    body: rule.body,
+    responseBody: rule.responseBody,
+  };
+}

@@ -1,0 +1,74 @@
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from '../../gen/proto/grpc/health/v1/health_pb.js';
+
+/** What grpc.health.v1 answers: one state for the server and each of its services. */
+export interface HealthState {
+  /** Tells every watcher. */
+  setServing(serving: boolean): void;
+  readonly serving: boolean;
+  /** Adds grpc.health.v1.Health to a router. */
+  register(router: ConnectRouter): void;
+}
+
+/** Health of the server (`""`) and of the named services; not serving until told otherwise. */
+export function createHealthState(serviceNames: readonly string[]): HealthState {
+  const names = new Set(['', ...serviceNames]);
+  const watchers = new Set<() => void>();
+  let serving = false;
+  const status = (service: string): ServingStatus => {
+    if (!names.has(service)) return ServingStatus.SERVICE_UNKNOWN;
+    return serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+  };
+  return {
+    get serving() {
+      return serving;
+    },
+    setServing(next) {
+      if (next === serving) return;
+      serving = next;
+      for (const tell of watchers) tell();
+    },
+    register(router) {
+      router.service(Health, {
+        check({ service }) {
+          if (!names.has(service)) throw new ConnectError(`there is no service "${service}"`, Code.NotFound);
+          return { status: status(service) };
+        },
+        list: () => ({
+          statuses: Object.fromEntries([...names].map((name) => [name, { status: status(name) }])),
+        }),
+        watch: ({ service }, context) => watch(() => status(service), watchers, context),
+      });
+    },
+  };
+}
+
+/** Sends the state now and after each change, until the caller goes away or the server shuts down. */
+async function* watch(
+  status: () => ServingStatus,
+  watchers: Set<() => void>,
+  context: HandlerContext,
+): AsyncGenerator<{ status: ServingStatus }> {
+  const { signal } = context;
+  let sent: ServingStatus | undefined;
+  while (!signal.aborted) {
+    const now = status();
+    if (now !== sent) {
+      sent = now;
+      yield { status: now };
+      continue;
+    }
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        watchers.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      watchers.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ListenerLimits } from './limits.js';
+
+/** TCP keep-alive probes find peers that vanished without a word. */
+const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
+
+/** What closing the front server means; the listener decides. */
+export interface FrontServerActions {
+  accept(socket: Socket): void;
+  drain(): Promise<void>;
+  closeIdle(): void;
+  destroyAll(): void;
+}
+
+/**
+ * The server that owns the port. It is an HTTP/1 server whose accepted connections go to the listener first, which
+ * gives those that speak HTTP/1 back to `serveHttp1`. Closing it drains every protocol.
+ */
+export class FrontServer extends Server {
+  readonly #actions: FrontServerActions;
+  readonly #http1: (socket: Socket) => void;
+
+  constructor(
+    limits: ListenerLimits,
+    onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+    actions: FrontServerActions,
+  ) {
+    super(
+      {
+        maxHeaderSize: limits.maxHeaderBytes,
+        headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
+        requestTimeout: limits.requestTimeoutMs,
+        connectionsCheckingInterval: limits.timeoutCheckIntervalMs,
+        keepAliveTimeout: limits.keepAliveTimeoutMs,
+        keepAlive: true,
+        keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
+        noDelay: true,
+      },
+      onRequest,
+    );
+    this.#actions = actions;
+    this.maxConnections = limits.maxConnections;
+    // Headers beyond this count are dropped silently: the one above the limit tells that there were too many.
+    this.maxHeadersCount = limits.maxHeaderCount + 1;
+    this.timeout = limits.sendStallTimeoutMs;
+    this.#http1 = this.#takeConnectionListener();
+    this.on('connection', (socket: Socket) => actions.accept(socket));
+  }
+
+  /** Lets HTTP/1 be spoken on a socket. */
+  serveHttp1(socket: Socket): void {
+    this.#http1(socket);
+  }
+
+  /** Stops accepting; resolves when every connection is closed. */
+  stopAccepting(): Promise<void> {
+    return new Promise((resolve) => super.close(() => resolve()));
+  }
+
+  /** Drains the listener, then calls back. */
+  override close(callback?: (error?: Error) => void): this {
+    void this.#actions.drain().then(() => callback?.());
+    return this;
+  }
+
+  override closeIdleConnections(): void {
+    this.#actions.closeIdle();
+  }
+
+  override closeAllConnections(): void {
+    this.#actions.destroyAll();
+  }
+
+  /** An HTTP server serves a socket in its own listener of 'connection'; ours comes first. */
+  #takeConnectionListener(): (socket: Socket) => void {
+    const listeners = this.listeners('connection');
+    const [http1] = listeners;
+    if (listeners.length !== 1 || http1 === undefined) {
+      throw new Error('This version of Node.js accepts HTTP connections in a way the listener does not know');
+    }
+    this.removeAllListeners('connection');
+    return (socket) => {
+      http1.call(this, socket);
+    };
+  }
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ListenerLimits } from './limits.js';
+import type { Connection } from './open-connections.js';
+import type { ProblemListener } from './problem.js';
+
+/** One HTTP/1 connection and the requests that run on it. */
+export class Http1Connection implements Connection {
+  readonly protocol = 'http1';
+  readonly #socket: Socket;
+  readonly #limits: ListenerLimits;
+  readonly #onProblem: ProblemListener;
+  /** In the order of arrival: responses are sent in that order. */
+  readonly #responses = new Set<ServerResponse>();
+  #finishing = false;
+
+  constructor(socket: Socket, limits: ListenerLimits, onProblem: ProblemListener) {
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#onProblem = onProblem;
+  }
+
+  get running(): number {
+    return this.#socket.destroyed ? 0 : this.#responses.size;
+  }
+
+  /**
+   * Notes a request. False when it must be left unanswered because the connection closes after an earlier one; the
+   * client sees that it was not processed.
+   */
+  begin(response: ServerResponse): boolean {
+    if (this.#finishing) return false;
+    this.#responses.add(response);
+    response.once('close', () => {
+      this.#responses.delete(response);
+      if (this.#finishing && this.#responses.size === 0) this.#socket.destroySoon();
+    });
+    return true;
+  }
+
+  closeIfIdle(): void {
+    if (this.#responses.size === 0) this.#socket.destroy();
+  }
+
+  finish(): void {
+    if (this.#finishing) return;
+    this.#finishing = true;
+    const last = [...this.#responses].at(-1);
+    if (last === undefined) this.#socket.destroy();
+    // Says `Connection: close` unless the headers have already gone.
+    else last.shouldKeepAlive = false;
+  }
+
+  /** Nothing was received or sent for a while: the connection is idle, or its peer does not read. */
+  quiet(): void {
+    if (this.#responses.size === 0) {
+      this.#socket.destroy();
+    } else if (this.#socket.writableLength > 0) {
+      this.#onProblem({ kind: 'send-stalled', remoteAddress: this.#socket.remoteAddress });
+      this.#socket.destroy();
+    } else {
+      this.#socket.setTimeout(this.#limits.sendStallTimeoutMs);
+    }
+  }
+
+  /**
+   * Whether an error of the client may be answered: not when the answer would stand in the place or in the midst of
+   * the response to a request that is already running.
+   */
+  mayAnswerError(): boolean {
+    const [first, ...others] = this.#responses;
+    if (first === undefined) return true;
+    return others.length === 0 && !first.headersSent && !first.req.complete;
+  }
+}
+
+/** Answers a request that has more header lines than allowed, and closes its connection. */
+export function refuseTooManyHeaders(response: ServerResponse): void {
+  const body = JSON.stringify({
+    error: 'Request Header Fields Too Large',
+    message: 'Exceeded maximum allowed number of HTTP headers',
+    statusCode: 431,
+  });
+  response.shouldKeepAlive = false;
+  response.writeHead(431, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** Number of header lines of a request; more than the limit means too many, not how many. */
+export function headerCount(request: IncomingMessage): number {
+  return request.rawHeaders.length / 2;
+}

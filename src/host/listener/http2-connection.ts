@@ -1,0 +1,135 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import { watchControlFrames } from './control-frames.js';
+import type { ListenerLimits } from './limits.js';
+import type { Connection } from './open-connections.js';
+import type { ConnectionProblemKind, ProblemListener } from './problem.js';
+
+/** Content types whose request body may stay open for as long as the client likes. */
+const ENDLESS_BODY = /^application\/(?:grpc|connect\+)/;
+
+/** One HTTP/2 session and the streams that run on it. */
+export class Http2Connection implements Connection {
+  readonly protocol = 'http2';
+  readonly #session: ServerHttp2Session;
+  readonly #socket: Socket;
+  readonly #remoteAddress: string | undefined;
+  readonly #limits: ListenerLimits;
+  readonly #onProblem: ProblemListener;
+  /** Fires when no stream has been open for the idle time; started anew when the last one closes. */
+  readonly #idleTimer: NodeJS.Timeout;
+  #lingerTimer: NodeJS.Timeout | undefined;
+  #pingTimer: NodeJS.Timeout | undefined;
+  #streams = 0;
+
+  constructor(
+    session: ServerHttp2Session,
+    socket: Socket,
+    limits: ListenerLimits,
+    onProblem: ProblemListener,
+  ) {
+    this.#session = session;
+    this.#socket = socket;
+    this.#remoteAddress = socket.remoteAddress;
+    this.#limits = limits;
+    this.#onProblem = onProblem;
+    this.#idleTimer = setTimeout(() => this.closeIfIdle(), limits.http2IdleTimeoutMs);
+    session.on('stream', (stream, headers) => this.#onStream(stream, headers));
+    session.on('timeout', () => this.#ping());
+    session.setTimeout(limits.http2PingAfterMs);
+    session.once('close', () => {
+      clearTimeout(this.#idleTimer);
+      clearTimeout(this.#lingerTimer);
+      clearTimeout(this.#pingTimer);
+    });
+    watchControlFrames(session, limits, () => {
+      this.#report('control-frame-flood');
+      session.destroy(new Error('Too many control frames'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      this.#lingerIfOver();
+    });
+  }
+
+  get running(): number {
+    return this.#streams;
+  }
+
+  closeIfIdle(): void {
+    if (this.#streams === 0) this.finish();
+  }
+
+  finish(): void {
+    this.#session.close();
+    this.#lingerIfOver();
+  }
+
+  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    this.#streams += 1;
+    const receiveTimer = this.#boundReceiving(stream, headers);
+    // A stream error is the client's reset or the session's end; whoever handles the request sees it close.
+    stream.on('error', () => {});
+    stream.once('close', () => {
+      clearTimeout(receiveTimer);
+      this.#streams -= 1;
+      if (this.#streams > 0) return;
+      this.#idleTimer.refresh();
+      this.#lingerIfOver();
+    });
+    this.#boundSending(stream);
+  }
+
+  /** A request body that has an end must arrive in time. */
+  #boundReceiving(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): NodeJS.Timeout | undefined {
+    if (stream.endAfterHeaders || ENDLESS_BODY.test(headers['content-type'] ?? '')) return undefined;
+    return setTimeout(() => {
+      if (stream.readableEnded || stream.destroyed) return;
+      this.#report('request-timeout');
+      stream.close(constants.NGHTTP2_CANCEL);
+    }, this.#limits.requestTimeoutMs);
+  }
+
+  /** A client that grants no window must not hold a response for ever. */
+  #boundSending(stream: ServerHttp2Stream): void {
+    stream.on('timeout', () => {
+      if (stream.writableLength > 0) {
+        this.#report('send-stalled');
+        stream.close(constants.NGHTTP2_CANCEL);
+      } else {
+        stream.setTimeout(this.#limits.sendStallTimeoutMs);
+      }
+    });
+    stream.setTimeout(this.#limits.sendStallTimeoutMs);
+  }
+
+  /** Asks a silent peer whether it is still there. */
+  #ping(): void {
+    if (this.#session.destroyed || this.#pingTimer !== undefined) return;
+    this.#pingTimer = setTimeout(() => {
+      this.#report('peer-gone');
+      this.#socket.destroy();
+    }, this.#limits.http2PingTimeoutMs);
+    this.#session.ping(() => {
+      clearTimeout(this.#pingTimer);
+      this.#pingTimer = undefined;
+      if (!this.#session.destroyed) this.#session.setTimeout(this.#limits.http2PingAfterMs);
+    });
+  }
+
+  /** A closed session without streams flushes what it has to say; a peer that does not take it is cut off. */
+  #lingerIfOver(): void {
+    if (this.#streams > 0 || this.#lingerTimer !== undefined) return;
+    if (!this.#session.closed && !this.#session.destroyed) return;
+    this.#lingerTimer = setTimeout(() => {
+      this.#lingerTimer = undefined;
+      if (this.#streams === 0) this.#socket.destroy();
+    }, this.#limits.lingerMs);
+  }
+
+  #report(kind: ConnectionProblemKind): void {
+    this.#onProblem({ kind, remoteAddress: this.#remoteAddress });
+  }
+}

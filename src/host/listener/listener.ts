@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { FastifyServerFactory } from 'fastify';
+import { FrontServer } from './front-server.js';
+import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
+import { createHttp2Sockets } from './http2-server.js';
+import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
+import { type ListenerCounts, OpenConnections } from './open-connections.js';
+import type { ProblemListener } from './problem.js';
+import { type Protocol, peekProtocol } from './protocol-peek.js';
+import { createTlsGate, type TlsCredentials } from './tls-gate.js';
+
+/** How a listener is made. */
+export interface ListenerOptions {
+  /** With credentials the port speaks TLS only, without it plaintext only. */
+  readonly tls?: TlsCredentials;
+  readonly limits?: Partial<ListenerLimits>;
+  /** Told about every connection that was given up, for logs and metrics. */
+  readonly onProblem?: ProblemListener;
+}
+
+/** One port for HTTP/1.1 and HTTP/2. */
+export interface Listener {
+  /** For `fastify({ serverFactory })`; serves one Fastify instance. */
+  readonly serverFactory: FastifyServerFactory;
+  /** Aborted when draining starts: handlers of endless streams end them then. */
+  readonly draining: AbortSignal;
+  /**
+   * Stops accepting, closes idle connections, lets running requests finish and refuses new ones; after `graceMs`
+   * (default: the limit `drainGraceMs`) destroys what is left. Resolves when every connection is closed. Calling it
+   * again can only shorten the time. `close` of the Fastify instance does the same.
+   */
+  drain(options?: { readonly graceMs?: number }): Promise<void>;
+  counts(): ListenerCounts;
+}
+
+type RequestHandler = (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+) => void;
+
+/**
+ * Makes the network listener: plaintext (HTTP/1.1 and HTTP/2 with prior knowledge) or TLS (both by ALPN). Throws an
+ * Error that says what is wrong when certificate or key cannot be used.
+ */
+export function createListener(options: ListenerOptions = {}): Listener {
+  const limits: ListenerLimits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
+  const onProblem: ProblemListener = options.onProblem ?? (() => {});
+  const tlsGate = options.tls && createTlsGate(options.tls, onProblem);
+  const connections = new OpenConnections();
+  const draining = new AbortController();
+  let front: FrontServer | undefined;
+  let drained: Promise<void> | undefined;
+
+  function drain({ graceMs = limits.drainGraceMs }: { readonly graceMs?: number } = {}): Promise<void> {
+    if (drained === undefined) {
+      draining.abort();
+      const stopped = front?.stopAccepting();
+      connections.finishAll();
+      drained = Promise.all([stopped, connections.whenEmpty()]).then(() => {});
+    }
+    const deadline = setTimeout(() => connections.destroyAll(), graceMs);
+    return drained.finally(() => clearTimeout(deadline));
+  }
+
+  function createFront(handle: RequestHandler): FrontServer {
+    const http1 = new WeakMap<Socket, Http1Connection>();
+    const http2 = createHttp2Sockets(limits, handle, onProblem);
+
+    const server = new FrontServer(limits, onHttp1Request, {
+      accept,
+      drain,
+      closeIdle: () => connections.closeIdle(),
+      destroyAll: () => connections.destroyAll(),
+    });
+    server.on('drop', (peer) => onProblem({ kind: 'refused', remoteAddress: peer?.remoteAddress }));
+    server.on('listening', () => server.on('error', (error) => onProblem({ kind: 'accept', error })));
+    server.on('timeout', (socket) => http1.get(socket)?.quiet());
+    // The answer itself comes from Fastify, which keeps silent on destroyed sockets.
+    server.on('clientError', (_error, socket) => {
+      const connection = http1.get(socket as Socket);
+      if (connection === undefined || !connection.mayAnswerError()) socket.destroy();
+    });
+
+    function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
+      if (http1.get(request.socket)?.begin(response) !== true) return;
+      if (headerCount(request) > limits.maxHeaderCount) refuseTooManyHeaders(response);
+      else handle(request, response);
+    }
+
+    function accept(accepted: Socket): void {
+      const remoteAddress = accepted.remoteAddress;
+      accepted.on('error', (error) => onProblem({ kind: 'socket', error, remoteAddress }));
+      connections.add(accepted);
+      const openingTimer = setTimeout(() => {
+        onProblem({ kind: 'opening-timeout', remoteAddress });
+        accepted.destroy();
+      }, limits.openingTimeoutMs);
+      const opened = () => clearTimeout(openingTimer);
+      accepted.once('close', opened);
+
+      const establish = (socket: Socket, protocol: Protocol) => {
+        if (socket.destroyed || draining.signal.aborted) {
+          accepted.destroy();
+        } else if (protocol === 'http2') {
+          connections.established(accepted, http2.serve(socket, opened));
+        } else {
+          opened();
+          const connection = new Http1Connection(socket, limits, onProblem);
+          http1.set(socket, connection);
+          connections.established(accepted, connection);
+          server.serveHttp1(socket);
+        }
+      };
+      if (tlsGate) tlsGate.handshake(accepted, establish);
+      else peekProtocol(accepted, (protocol) => establish(accepted, protocol));
+    }
+
+    return server;
+  }
+
+  return {
+    serverFactory: (handler) => {
+      if (front !== undefined) throw new Error('A listener serves one Fastify instance only');
+      // Fastify types its handler for one kind of server, but handles the requests of both.
+      front = createFront(handler as RequestHandler);
+      return front;
+    },
+    draining: draining.signal,
+    drain,
+    counts: () => connections.counts(),
+  };
+}

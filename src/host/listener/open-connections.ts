@@ -1,0 +1,88 @@
+import type { Socket } from 'node:net';
+import type { Protocol } from './protocol-peek.js';
+
+/** A connection whose protocol is known. */
+export interface Connection {
+  readonly protocol: Protocol;
+  /** Requests or streams that run on it now. */
+  readonly running: number;
+  /** Closes it if nothing runs on it. */
+  closeIfIdle(): void;
+  /** Refuses new requests, and closes it now if it is idle, else after the last running request. */
+  finish(): void;
+}
+
+/** Numbers for metrics, as of now. */
+export interface ListenerCounts {
+  /** Open connections of every kind. */
+  readonly connections: number;
+  /** Those that have not spoken yet: TLS handshake, or protocol unknown. */
+  readonly opening: number;
+  readonly http1Connections: number;
+  /** HTTP/1 requests without a complete response. */
+  readonly http1Requests: number;
+  readonly http2Sessions: number;
+  readonly http2Streams: number;
+}
+
+/** Every open connection, by the socket it was accepted on. */
+export class OpenConnections {
+  readonly #connections = new Map<Socket, Connection | undefined>();
+  readonly #onEmpty: (() => void)[] = [];
+
+  /** Adds an accepted socket that has not spoken yet; it leaves by itself when it closes. */
+  add(accepted: Socket): void {
+    this.#connections.set(accepted, undefined);
+    accepted.once('close', () => this.#remove(accepted));
+  }
+
+  /** The protocol of an accepted socket is known from now on. */
+  established(accepted: Socket, connection: Connection): void {
+    if (this.#connections.has(accepted)) this.#connections.set(accepted, connection);
+  }
+
+  /** Resolves as soon as no connection is open. */
+  whenEmpty(): Promise<void> {
+    if (this.#connections.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+
+  closeIdle(): void {
+    for (const [accepted, connection] of this.#connections) {
+      if (connection === undefined) accepted.destroy();
+      else connection.closeIfIdle();
+    }
+  }
+
+  finishAll(): void {
+    for (const [accepted, connection] of this.#connections) {
+      if (connection === undefined) accepted.destroy();
+      else connection.finish();
+    }
+  }
+
+  destroyAll(): void {
+    for (const accepted of this.#connections.keys()) accepted.destroy();
+  }
+
+  counts(): ListenerCounts {
+    const count = { opening: 0, http1Connections: 0, http1Requests: 0, http2Sessions: 0, http2Streams: 0 };
+    for (const connection of this.#connections.values()) {
+      if (connection === undefined) count.opening += 1;
+      else if (connection.protocol === 'http1') {
+        count.http1Connections += 1;
+        count.http1Requests += connection.running;
+      } else {
+        count.http2Sessions += 1;
+        count.http2Streams += connection.running;
+      }
+    }
+    return { connections: this.#connections.size, ...count };
+  }
+
+  #remove(accepted: Socket): void {
+    this.#connections.delete(accepted);
+    if (this.#connections.size > 0) return;
+    for (const resolve of this.#onEmpty.splice(0)) resolve();
+  }
+}

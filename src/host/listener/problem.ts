@@ -1,0 +1,33 @@
+/** Why the listener gave up a connection or a stream. */
+export type ConnectionProblemKind =
+  /** The connection limit was reached. */
+  | 'refused'
+  /** A connection could not be accepted, for example for want of file descriptors. */
+  | 'accept'
+  /** The connection did not speak in time. */
+  | 'opening-timeout'
+  /** The TLS handshake failed. */
+  | 'tls-handshake'
+  /** The socket failed, mostly a reset by the peer. */
+  | 'socket'
+  /** The HTTP/2 session failed, mostly a breach of protocol by the peer. */
+  | 'http2-session'
+  /** A request was not received in time. */
+  | 'request-timeout'
+  /** The peer did not read. */
+  | 'send-stalled'
+  /** The peer did not answer a ping. */
+  | 'peer-gone'
+  /** The peer sent too many control frames. */
+  | 'control-frame-flood';
+
+/** Something that went wrong on one connection. Never the fault of the service alone: log it at debug level. */
+export interface ConnectionProblem {
+  readonly kind: ConnectionProblemKind;
+  /** Address of the peer, as far as it is known. */
+  readonly remoteAddress?: string | undefined;
+  readonly error?: Error | undefined;
+}
+
+/** Receives every problem. Must not throw. */
+export type ProblemListener = (problem: ConnectionProblem) => void;

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import type { Metrics } from './metrics.js';
+
+/** What the operational routes tell. */
+export interface OperationalState {
+  readonly version: string;
+  databaseUp(): boolean;
+  revision(): number;
+  /** Null when the service is ready, else why it is not. */
+  notReadyBecause(): string | null;
+}
+
+/** Paths of the operational routes, with their methods. */
+export const OPERATIONS_PATHS = [
+  { template: '/health', methods: ['GET'] },
+  { template: '/ready', methods: ['GET'] },
+  { template: '/metrics', methods: ['GET', 'HEAD'] },
+] as const;
+
+/** /health, /ready and /metrics: public, without a database query, outside the API prefix. */
+export function registerOperations(app: FastifyInstance, state: OperationalState, metrics: Metrics): void {
+  const facts = () => ({
+    version: state.version,
+    database: state.databaseUp() ? 'up' : 'down',
+    revision: state.revision(),
+  });
+  // Alive means able to evaluate; a lost database is told but does not make the process unhealthy.
+  app.get('/health', () => ({ status: 'healthy', ...facts() }));
+  app.get('/ready', (_request, reply) => {
+    const reason = state.notReadyBecause();
+    if (reason === null) return { status: 'ready', ...facts() };
+    return reply
+      .code(503)
+      .header('retry-after', '1')
+      .send({ status: 'not_ready', reason, ...facts() });
+  });
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/metrics',
+    handler: async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()),
+  });
+}

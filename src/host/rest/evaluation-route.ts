@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify';
+import type { ControlResult, Verdict } from '../../evaluation/types.js';
+import { readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
+import type { EvaluationService } from '../../evaluation-api/evaluation-service.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { readBody } from './rest-body.js';
+import { type RestReply, type RestRoute, restTemplate } from './rest-routes.js';
+
+/** The JSON route of Evaluate: it calls the evaluation directly and returns everything. */
+export function evaluationRoutes(
+  evaluation: EvaluationService,
+  method: RpcMethod,
+  apiBase: string,
+): RestRoute[] {
+  return method.bindings.map((binding) => ({
+    method,
+    binding,
+    template: restTemplate(binding, apiBase),
+    run: (request) => evaluate(evaluation, request),
+  }));
+}
+
+function evaluate(evaluation: EvaluationService, request: FastifyRequest): RestReply | Promise<RestReply> {
+  const body = readBody(request);
+  if ('problem' in body) throw body.problem;
+  const verdict = evaluation.evaluate(readEvaluateRequest(body.value), 'full', 'rest');
+  return verdict instanceof Promise ? verdict.then(printVerdict) : printVerdict(verdict);
+}
+
+/** A verdict as JSON text, with every declared member. */
+function printVerdict(verdict: Verdict): RestReply {
+  const { is_safe, confidence, reason } = verdict;
+  return (
+    `{"is_safe":${is_safe},"confidence":${confidence},"reason":${JSON.stringify(reason)},` +
+    `"matches":${printResults(verdict.matches)},"errors":${printResults(verdict.errors)},` +
+    `"non_matches":${printResults(verdict.non_matches)}}`
+  );
+}
+
+function printResults(results: readonly ControlResult[]): string {
+  if (results.length === 0) return '[]';
+  return `[${results.map(printResult).join(',')}]`;
+}
+
+function printResult(item: ControlResult): string {
+  const { result, steering_context: steering } = item;
+  const metadata = result.metadata === null ? 'null' : stringifyJson(result.metadata);
+  const guidance =
+    steering === null
+      ? 'null'
+      : JSON.stringify({ message: steering.message, required_actions: steering.required_actions ?? [] });
+  return (
+    `{"control_execution_id":"${item.control_execution_id}","control_id":${item.control_id},` +
+    `"control_name":${JSON.stringify(item.control_name)},"action":"${item.action}",` +
+    `"result":{"matched":${result.matched},"confidence":${result.confidence},` +
+    `"message":${JSON.stringify(result.message)},"metadata":${metadata},` +
+    `"error":${JSON.stringify(result.error)}},"steering_context":${guidance}}`
+  );
+}

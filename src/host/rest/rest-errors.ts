@@ -1,0 +1,108 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../errors/service-error.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../errors/problem.js';
+import { UndecodableBodyError } from './rest-body.js';
+import type { RouteFinder } from './route-finder.js';
+
+/** Gives every error and every unserved request of a Fastify instance the shape of the REST contract. */
+export function registerRestErrors(app: FastifyInstance, finder: RouteFinder, now: () => Date): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, now));
+  app.setNotFoundHandler((request, reply) => answerUnserved(finder, request, reply, now));
+}
+
+/** Answers a request with an error. */
+export function sendError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  now: () => Date,
+): FastifyReply {
+  if (error instanceof UndecodableBodyError) return sendDetail(reply, 400, error.message);
+  const known = fastifyError(error);
+  if (known !== undefined && !(known instanceof ServiceError))
+    return sendDetail(reply, known.status, known.detail);
+  const serviceError = known ?? toServiceError(error);
+  const status = httpStatusOf(serviceError);
+  if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
+  else if (status >= 500) request.log.warn({ err: error }, 'a request could not be served');
+  if (status === 401) reply.header('www-authenticate', 'ApiKey');
+  const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
+  if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
+  const body = problemBody(serviceError, { instance: pathOf(request), now: now(), requestId: request.id });
+  return reply.code(status).type('application/json').send(stringifyJson(body));
+}
+
+function sendDetail(reply: FastifyReply, status: number, detail: string): FastifyReply {
+  return reply.code(status).type('application/json').send(JSON.stringify({ detail }));
+}
+
+/** What Fastify itself found wrong with a request. */
+function fastifyError(error: unknown): ServiceError | { status: number; detail: string } | undefined {
+  const { code, statusCode, message } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new ServiceError('PAYLOAD_TOO_LARGE', {
+      detail: 'The body is larger than this service accepts.',
+      hint: 'Send less at once; SERVICE_MAX_BODY_BYTES sets the limit.',
+    });
+  }
+  if (
+    typeof code === 'string' &&
+    code.startsWith('FST_ERR_') &&
+    statusCode !== undefined &&
+    statusCode < 500
+  ) {
+    return { status: statusCode, detail: message ?? STATUS_CODES[statusCode] ?? 'Bad Request' };
+  }
+  return undefined;
+}
+
+function answerUnserved(
+  finder: RouteFinder,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  now: () => Date,
+): FastifyReply {
+  const contentType = request.headers['content-type'] ?? '';
+  if (contentType.startsWith('application/grpc')) return unknownRpc(contentType, reply);
+  const path = rawPathOf(request);
+  const methods = finder.methodsAt(path);
+  if (methods !== undefined) {
+    reply.header('allow', methods.join(', '));
+    const detail = `${request.method} is not allowed here.`;
+    const hint = `Use ${methods.join(' or ')}.`;
+    return sendError(new ServiceError('METHOD_NOT_ALLOWED', { detail, hint }), request, reply, now);
+  }
+  const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+  if (other !== '' && finder.methodsAt(other) !== undefined) {
+    const query = request.url.slice(path.length);
+    return reply.code(307).header('location', `${request.protocol}://${request.host}${other}${query}`).send();
+  }
+  const error = new ServiceError('RESOURCE_NOT_FOUND', { detail: 'There is nothing at this path.' });
+  return sendError(error, request, reply, now);
+}
+
+/** gRPC clients look for the status in the headers when there is no body; 12 is UNIMPLEMENTED. */
+function unknownRpc(contentType: string, reply: FastifyReply): FastifyReply {
+  return reply
+    .code(200)
+    .header('content-type', contentType)
+    .header('grpc-status', '12')
+    .header('grpc-message', 'there is no such method')
+    .send();
+}
+
+function rawPathOf(request: FastifyRequest): string {
+  const end = request.url.indexOf('?');
+  return end === -1 ? request.url : request.url.slice(0, end);
+}
+
+function pathOf(request: FastifyRequest): string {
+  const raw = rawPathOf(request);
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return raw;
+  }
+}

@@ -1,0 +1,163 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { type ErrorItem, ServiceError } from '../../errors/service-error.js';
+import type { JsonObject } from '../../json/json-value.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+import type { CallContext, Handler, Principal } from '../../rpc/handler.js';
+import { inputItems, invalidRequest } from '../../validation/parse-input.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { apiKeyOf } from '../auth/request-key.js';
+import { startCallTime } from '../call-time.js';
+import { REVISION_HEADER } from '../connect/rpc-call.js';
+import { replyShape } from '../descriptors/reply-shape.js';
+import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
+import { readBody } from './rest-body.js';
+
+/** A JSON reply, already as text. */
+export type RestReply = string;
+
+/** What runs behind a JSON route. */
+export interface RestRoute {
+  readonly method: RpcMethod;
+  readonly binding: HttpBinding;
+  /** Path with the configured prefix, for example `/api/v1/controls/{control_id}`. */
+  readonly template: string;
+  run(request: FastifyRequest, context: CallContext): RestReply | Promise<RestReply>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | null;
+    /** Aborted when the client goes away before it was answered. */
+    clientGone: AbortSignal | null;
+  }
+  interface FastifyContextConfig {
+    /** Path template for the metrics. */
+    template?: string;
+  }
+}
+
+/** The routes that an RPC with a handler has. */
+export function handlerRoutes(method: RpcMethod, handler: Handler, apiBase: string): RestRoute[] {
+  return method.bindings.map((binding) => {
+    const print = printer(method, binding);
+    return {
+      method,
+      binding,
+      template: restTemplate(binding, apiBase),
+      run(request, context) {
+        const reply = handler.handle(readInput(handler, binding, request), context);
+        return reply instanceof Promise ? reply.then(print) : print(reply);
+      },
+    };
+  });
+}
+
+/** The path of a binding under the configured prefix. */
+export function restTemplate(binding: HttpBinding, apiBase: string): string {
+  return binding.template.startsWith(`${PROTO_API_BASE}/`)
+    ? apiBase + binding.template.slice(PROTO_API_BASE.length)
+    : binding.template;
+}
+
+function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => RestReply {
+  const shape = replyShape(method.desc.output, method.omitNulls);
+  if (binding.responseBody === '') return (reply) => stringifyJson(shape(reply) as JsonObject);
+  return (reply) => stringifyJson((shape(reply) as JsonObject)[binding.responseBody] ?? null);
+}
+
+/** Path, query and body as one input; all their problems are reported together. */
+function readInput(handler: Handler, binding: HttpBinding, request: FastifyRequest): unknown {
+  const params = request.params as Record<string, string>;
+  if (binding.body === '') {
+    const query = request.query as Record<string, string>;
+    const { value, items } = inputItems(handler.input, { ...query, ...params });
+    if (items.length === 0) return value;
+    throw invalidRequest(items.map((item) => located(item, params, 'query')));
+  }
+  const body = readBody(request);
+  if ('problem' in body) {
+    const { items } = inputItems(handler.input, params);
+    const others = items.filter((item) => firstPart(item) in params).map((item) => located(item, params, ''));
+    throw invalidRequest([...others, ...(body.problem.options.items ?? [])]);
+  }
+  const { value, items } = inputItems(handler.input, withParams(body.value as JsonObject, params));
+  if (items.length === 0) return value;
+  throw invalidRequest(items.map((item) => located(item, params, '')));
+}
+
+/** What the path says wins over a body member of the same name. */
+function withParams(body: JsonObject, params: Record<string, string>): JsonObject {
+  return Object.keys(params).length === 0 ? body : { ...body, ...params };
+}
+
+function firstPart(item: ErrorItem): string {
+  return /^[^.[]*/.exec(item.field ?? '')?.[0] ?? '';
+}
+
+function located(item: ErrorItem, params: Record<string, string>, other: 'query' | ''): ErrorItem {
+  if (item.field === undefined) return item;
+  if (Object.hasOwn(params, firstPart(item))) return { ...item, field: `path.${item.field}` };
+  return other === '' ? item : { ...item, field: `${other}.${item.field}` };
+}
+
+export interface RestOptions {
+  readonly routes: readonly RestRoute[];
+  readonly authenticator: Authenticator;
+  readonly requestTimeoutMs: number;
+}
+
+/** Adds the JSON routes to a Fastify scope of their own. */
+export function registerRestRoutes(scope: FastifyInstance, options: RestOptions): void {
+  scope.removeAllContentTypeParsers();
+  // Routes read the bytes themselves, after the access check, and those without a body never look at them.
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  scope.decorateRequest('principal', null);
+  scope.decorateRequest('clientGone', null);
+  for (const route of options.routes) addRoute(scope, route, options);
+}
+
+function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions): void {
+  const { method, binding } = route;
+  scope.route({
+    method: binding.verb as HTTPMethods,
+    url: route.template.replace(/\{(\w+)\}/g, ':$1'),
+    config: { template: route.template },
+    onRequest: (request, _reply, done) => {
+      request.principal = options.authenticator.authorize(apiKeyOf(request), method.access);
+      done();
+    },
+    handler: (request, reply) => answer(route, request, reply, options.requestTimeoutMs),
+  });
+}
+
+async function answer(
+  route: RestRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requestTimeoutMs: number,
+): Promise<FastifyReply> {
+  const gone = new AbortController();
+  const onClose = (): void => gone.abort(clientGone());
+  reply.raw.once('close', onClose);
+  const time = startCallTime(requestTimeoutMs, gone.signal);
+  try {
+    const text = await time.bound(
+      route.run(request, {
+        principal: request.principal ?? { level: 'anonymous', keyFingerprint: null },
+        requestId: request.id,
+        signal: time.signal,
+        reportRevision: (revision) => {
+          reply.header(REVISION_HEADER, String(revision));
+        },
+      }),
+    );
+    return reply.code(route.method.successStatus).type('application/json').send(text);
+  } finally {
+    time.end();
+    reply.raw.removeListener('close', onClose);
+  }
+}
+
+function clientGone(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', { detail: 'The client went away.' });
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import type { DescService } from '@bufbuild/protobuf';
+import type { ConnectRouter } from '@connectrpc/connect';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Config } from '../config.js';
+import type { Authenticator } from './auth/authenticator.js';
+import { registerConnect } from './connect/connect-plugin.js';
+import { registerCors } from './cors.js';
+import type { RpcMethod } from './descriptors/rpc-methods.js';
+import type { HealthState } from './health.js';
+import type { Listener } from './listener/listener.js';
+import type { Metrics } from './metrics.js';
+import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './operations-routes.js';
+import { registerReflection } from './reflection.js';
+import { registerRestErrors } from './rest/rest-errors.js';
+import { type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
+import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
+
+/** Everything the host serves and serves it with. */
+export interface ServerOptions {
+  readonly config: Config;
+  readonly log: FastifyBaseLogger;
+  readonly listener: Listener;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  readonly health: HealthState;
+  readonly state: OperationalState;
+  readonly services: readonly DescService[];
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly restRoutes: readonly RestRoute[];
+  /** Adds the RPC implementations. */
+  readonly registerRpcs: (router: ConnectRouter) => void;
+  /** Ends endless streams. */
+  readonly shutdownSignal: AbortSignal;
+  readonly now: () => Date;
+}
+
+/** Header that tells the version of the server on every reply. */
+export const VERSION_HEADER = 'X-SERVICE-Server-Version';
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** Request ids of callers are taken over when they look like ids; anything else could forge log lines. */
+const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Builds the one Fastify instance that serves every protocol. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { config, log } = options;
+  const app = Fastify({
+    loggerInstance: log,
+    serverFactory: options.listener.serverFactory,
+    bodyLimit: config.limits.bodyBytes,
+    exposeHeadRoutes: false,
+    requestIdHeader: false,
+    genReqId: (request) => requestId(request.headers[REQUEST_ID_HEADER]),
+    disableRequestLogging: true,
+    routerOptions: { maxParamLength: 16_384 },
+    // Steps and definitions never reach the log: only method, path, status and time are logged.
+    return503OnClosing: true,
+    frameworkErrors: (error, request, reply) => {
+      // The only one left is a path that cannot be decoded, so nothing can be there.
+      request.log.debug({ err: error }, 'a path cannot be decoded');
+      reply.callNotFound();
+    },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header(VERSION_HEADER, options.state.version);
+    reply.header(REQUEST_ID_HEADER, request.id);
+    done();
+  });
+  await registerCors(app, config.cors, [VERSION_HEADER]);
+  registerRestErrors(app, createRouteFinder(servedPaths(options)), options.now);
+  registerOperations(app, options.state, options.metrics);
+  await app.register(async (scope) => {
+    observeRest(scope, options.metrics);
+    registerRestRoutes(scope, {
+      routes: options.restRoutes,
+      authenticator: options.authenticator,
+      requestTimeoutMs: config.limits.requestTimeoutMs,
+    });
+  });
+  await app.register((scope) =>
+    registerConnect(scope, {
+      register(router) {
+        options.registerRpcs(router);
+        options.health.register(router);
+        registerReflection(router, options.services);
+      },
+      methods: options.methods,
+      authenticator: options.authenticator,
+      metrics: options.metrics,
+      maxMessageBytes: config.limits.bodyBytes,
+      shutdownSignal: options.shutdownSignal,
+    }),
+  );
+  logRequests(app);
+  return app;
+}
+
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && ACCEPTABLE_REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** What is served where, literal paths before those with parameters. */
+function servedPaths(options: ServerOptions): ServedPath[] {
+  const paths: ServedPath[] = [...OPERATIONS_PATHS];
+  const byTemplate = new Map<string, string[]>();
+  for (const { template, binding } of options.restRoutes) {
+    byTemplate.set(template, [...(byTemplate.get(template) ?? []), binding.verb]);
+  }
+  const templates = [...byTemplate].map(([template, methods]) => ({ template, methods }));
+  templates.sort((a, b) => parameters(a.template) - parameters(b.template));
+  for (const service of options.services) {
+    for (const method of service.methods) {
+      paths.push({ template: `/${service.typeName}/${method.name}`, methods: ['POST'] });
+    }
+  }
+  return [...paths, ...templates];
+}
+
+function parameters(template: string): number {
+  return template.split('{').length - 1;
+}
+
+function observeRest(scope: FastifyInstance, metrics: Metrics): void {
+  scope.addHook('onRequest', (request, _reply, done) => {
+    metrics.restStarted(request.method, request.routeOptions.config.template ?? '');
+    done();
+  });
+  scope.addHook('onResponse', (request, reply, done) => {
+    const path = request.routeOptions.config.template ?? '';
+    metrics.restEnded(request.method, path, reply.statusCode, reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+/** One line for each request; at level debug, so that the hot path does not pay for it by default. */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    request.log.debug(
+      {
+        method: request.method,
+        path: request.routeOptions.url ?? 'unserved',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      'request',
+    );
+    done();
+  });
+}

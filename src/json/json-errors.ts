@@ -1,0 +1,27 @@
+/** The text is not JSON. */
+export class JsonSyntaxError extends Error {
+  /** Where reading failed, in characters (code points) from the start of the text; a byte order mark counts none. */
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super(`not JSON at character ${offset}`);
+    this.name = 'JsonSyntaxError';
+    this.offset = offset;
+  }
+}
+
+/** The JSON nests deeper than the service takes, though a decoder could still read it. */
+export class JsonTooDeepError extends Error {
+  constructor(levels: number) {
+    super(`JSON nests deeper than ${levels} levels`);
+    this.name = 'JsonTooDeepError';
+  }
+}
+
+/** The bytes cannot be turned into JSON at all: wrong encoding, hopeless nesting, integers without end. */
+export class JsonUndecodableError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'JsonUndecodableError';
+  }
+}

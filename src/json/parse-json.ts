@@ -1,0 +1,51 @@
+import { decodeJsonText } from './decode-text.js';
+import { checkTextDepth, MAX_JSON_DEPTH, MAX_STORED_JSON_DEPTH } from './json-depth.js';
+import type { JsonValue } from './json-value.js';
+import { parseLosslessly } from './lossless-parser.js';
+
+/** How much a JSON text may ask for. */
+export interface ParseJsonOptions {
+  /** Deepest nesting that is taken; MAX_JSON_DEPTH when absent. */
+  readonly maxDepth?: number;
+}
+
+/**
+ * Reads one JSON text, the same way on every lane. Bytes may be UTF-8, UTF-16 or UTF-32, with or without a byte
+ * order mark; a string is taken as it is. Of duplicate keys the last wins, `__proto__` is an ordinary key, integers
+ * beyond 2^53 become bigints, and `NaN`, `Infinity` and numbers too large for a double read as null.
+ *
+ * Throws a JsonSyntaxError, a JsonTooDeepError, or a JsonUndecodableError when the bytes are not text, nest in the
+ * ten thousands or hold an integer of more than 4,300 digits. Never anything else.
+ */
+export function parseJson(input: Uint8Array | string, options: ParseJsonOptions = {}): JsonValue {
+  const text = typeof input === 'string' ? input : decodeJsonText(input);
+  const maxDepth = options.maxDepth ?? MAX_JSON_DEPTH;
+  checkTextDepth(text, maxDepth);
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch {
+    return parseLosslessly(text, maxDepth);
+  }
+  return keepsEveryNumber(value) ? value : parseLosslessly(text, maxDepth);
+}
+
+/**
+ * Reads JSON text that the service stored: as `parseJson`, but a little deeper, so that free-form JSON which was
+ * taken at its full depth can be read back with the members around it.
+ */
+export function parseStoredJson(text: string): JsonValue {
+  return parseJson(text, { maxDepth: MAX_STORED_JSON_DEPTH });
+}
+
+/** Whether `JSON.parse` can have changed no number: all are within the range in which integers are exact. */
+function keepsEveryNumber(value: JsonValue): boolean {
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (!keepsEveryNumber(item)) return false;
+    return true;
+  }
+  for (const key in value) if (!keepsEveryNumber(value[key] as JsonValue)) return false;
+  return true;
+}

@@ -1,0 +1,71 @@
+import { createApp } from './app.js';
+import { helpText } from './cli.js';
+import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
+import { createLogger } from './logger.js';
+import { VERSION } from './version.js';
+
+const [argument] = process.argv.slice(2);
+if (argument === '--help' || argument === '-h') console.log(helpText());
+else if (argument === '--version' || argument === '-v') console.log(VERSION);
+else if (argument !== undefined) usageError(argument);
+else await serve();
+
+function usageError(unknown: string): void {
+  console.error(`Unknown argument ${unknown}; see --help.`);
+  process.exitCode = 2;
+}
+
+async function serve(): Promise<void> {
+  let config: Config;
+  try {
+    config = readConfig(loadEnvironment(process.env));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+    return;
+  }
+  const log = createLogger(config.log);
+  for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
+  if (!config.auth.enabled) {
+    log.warn(
+      {},
+      'API keys are off: anyone who reaches this port may do everything (SERVICE_API_KEY_ENABLED)',
+    );
+  }
+  try {
+    const app = await createApp({ config, log });
+    stopOnSignals(app.close, log);
+    const address = await app.listen();
+    log.info({ address, version: VERSION }, 'ready for REST, gRPC, gRPC-Web and Connect');
+  } catch (error) {
+    log.fatal({ err: error }, `the service cannot start: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+    // Whatever was opened before must not keep a service alive that does not serve.
+    setImmediate(() => process.exit());
+  }
+}
+
+function stopOnSignals(close: () => Promise<void>, log: ReturnType<typeof createLogger>): void {
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) {
+        log.warn({ signal }, 'stopping at once');
+        process.exit(1);
+      }
+      stopping = true;
+      log.info({ signal }, 'finishing running requests');
+      close().then(
+        () => {
+          log.info({}, 'stopped');
+          process.exit(0);
+        },
+        (error: unknown) => {
+          log.error({ err: error }, 'stopped with an error');
+          process.exit(1);
+        },
+      );
+    });
+  }
+}

@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+/** Path of a file of this package, whether the code runs from `src` or from `dist/src`. */
+export function findUp(relative: string): string {
+  let directory = import.meta.dirname;
+  for (;;) {
+    const candidate = path.join(directory, relative);
+    if (existsSync(candidate)) return candidate;
+    const parent = path.dirname(directory);
+    if (parent === directory) throw new Error(`${relative} does not exist above ${import.meta.dirname}`);
+    directory = parent;
+  }
+}

@@ -1,0 +1,170 @@
+import { agentNotFound } from '../agents/agent-errors.js';
+import type { ControlProgram } from '../evaluation/types.js';
+
+/** Loads and compiles the controls of an agent; null when there is no such agent. */
+export type LoadProgram = (agentName: string) => Promise<ControlProgram | null>;
+
+export interface SnapshotOptions {
+  readonly load: LoadProgram;
+  /** Agents kept in memory; those not asked for lately make room for others. */
+  readonly maxAgents: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/** Unknown agent names are remembered this long, so that a stray client does not query the database at every step. */
+const UNKNOWN_AGENT_MS = 1_000;
+/** Unknown agent names remembered at most. Names are chosen by callers. */
+const MAX_UNKNOWN_AGENTS = 10_000;
+
+interface Entry {
+  program: ControlProgram | null;
+  loading: Promise<ControlProgram> | null;
+  /** The program must not be used any more: this process changed what it was made from. */
+  outdated: boolean;
+  /** Counts invalidations, so that a load that began before one is not taken for its result. */
+  generation: number;
+  /** Asked for since the last search for room. */
+  used: boolean;
+}
+
+/**
+ * Which compiled controls an agent has now. A change made through this process is seen by the next evaluation; a
+ * change made elsewhere is seen once it was noticed and loaded, and until then the older program decides.
+ */
+export class Snapshot {
+  readonly #options: SnapshotOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #unknown = new Map<string, number>();
+  #loadedOnce = false;
+
+  constructor(options: SnapshotOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The program of an agent; a promise only when it has to be loaded. Rejects with AGENT_NOT_FOUND, or with
+   * SERVICE_UNAVAILABLE when the database cannot be reached.
+   */
+  programOf(agentName: string): ControlProgram | Promise<ControlProgram> {
+    const entry = this.#entries.get(agentName);
+    if (entry === undefined) return this.#loadNew(agentName);
+    entry.used = true;
+    if (entry.program !== null && !entry.outdated) return entry.program;
+    return entry.loading ?? this.#startLoading(agentName, entry);
+  }
+
+  /** An agent was registered, or its links changed, through this process. */
+  agentChanged(agentName: string): void {
+    this.#unknown.delete(agentName);
+    const entry = this.#entries.get(agentName);
+    if (entry !== undefined) this.#invalidate(agentName, entry);
+  }
+
+  /** A control was changed or deleted through this process. */
+  controlChanged(controlId: number): void {
+    for (const [agentName, entry] of this.#entries) {
+      // What a running load has read already cannot be known, so it starts over.
+      if (entry.loading !== null || entry.program?.controlIds.includes(controlId)) {
+        this.#invalidate(agentName, entry);
+      }
+    }
+  }
+
+  /** Something was changed elsewhere: everything is loaded anew, the older programs decide until then. */
+  refreshAll(): void {
+    this.#unknown.clear();
+    for (const [agentName, entry] of this.#entries) {
+      entry.generation += 1;
+      if (entry.loading === null) this.#prefetch(agentName, entry);
+    }
+  }
+
+  /** Whether some agent could be loaded since the start. */
+  get loadedOnce(): boolean {
+    return this.#loadedOnce;
+  }
+
+  /** Number of agents in memory. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  #invalidate(agentName: string, entry: Entry): void {
+    entry.generation += 1;
+    entry.outdated = true;
+    if (entry.loading === null) this.#prefetch(agentName, entry);
+  }
+
+  #prefetch(agentName: string, entry: Entry): void {
+    // A failure is reported to the evaluations that need the program, which try again.
+    this.#startLoading(agentName, entry).catch(() => {});
+  }
+
+  #loadNew(agentName: string): Promise<ControlProgram> {
+    const knownUntil = this.#unknown.get(agentName);
+    if (knownUntil !== undefined) {
+      if (this.#options.now() < knownUntil) return Promise.reject(agentNotFound(agentName));
+      this.#unknown.delete(agentName);
+    }
+    const entry: Entry = { program: null, loading: null, outdated: true, generation: 0, used: true };
+    this.#makeRoom();
+    this.#entries.set(agentName, entry);
+    return this.#startLoading(agentName, entry);
+  }
+
+  #startLoading(agentName: string, entry: Entry): Promise<ControlProgram> {
+    const loading = this.#load(agentName, entry).finally(() => {
+      entry.loading = null;
+    });
+    entry.loading = loading;
+    return loading;
+  }
+
+  async #load(agentName: string, entry: Entry): Promise<ControlProgram> {
+    for (;;) {
+      const { generation } = entry;
+      const program = await this.#loadOrForget(agentName, entry);
+      if (entry.generation !== generation) continue;
+      if (program === null) {
+        this.#entries.delete(agentName);
+        this.#rememberUnknown(agentName);
+        throw agentNotFound(agentName);
+      }
+      entry.program = program;
+      entry.outdated = false;
+      this.#loadedOnce = true;
+      return program;
+    }
+  }
+
+  async #loadOrForget(agentName: string, entry: Entry): Promise<ControlProgram | null> {
+    try {
+      return await this.#options.load(agentName);
+    } catch (error) {
+      // An entry without a program is worth nothing; names that cannot be loaded must not fill the memory.
+      if (entry.program === null) this.#entries.delete(agentName);
+      throw error;
+    }
+  }
+
+  #rememberUnknown(agentName: string): void {
+    if (this.#unknown.size >= MAX_UNKNOWN_AGENTS) this.#unknown.clear();
+    this.#unknown.set(agentName, this.#options.now() + UNKNOWN_AGENT_MS);
+  }
+
+  /** Second chance: the first agent not asked for since the last search goes; each one passed over loses its mark. */
+  #makeRoom(): void {
+    if (this.#entries.size < this.#options.maxAgents) return;
+    for (const [agentName, entry] of this.#entries) {
+      if (entry.loading !== null) continue;
+      if (!entry.used) {
+        this.#entries.delete(agentName);
+        return;
+      }
+      entry.used = false;
+      this.#entries.delete(agentName);
+      this.#entries.set(agentName, entry);
+    }
+  }
+}

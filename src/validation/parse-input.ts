@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { errorItems } from './items.js';
+
+/** Reads an input: its value when it is valid, else what is wrong with it (at most MAX_ERROR_ITEMS items). */
+export function inputItems<T>(schema: z.ZodType<T>, value: unknown): { value?: T; items: ErrorItem[] } {
+  const read = schema.safeParse(value, { reportInput: true });
+  return read.success ? { value: read.data, items: [] } : { items: errorItems(read.error) };
+}
+
+/** Reads an input. Throws a VALIDATION_ERROR with every problem when it is invalid. */
+export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
+  const read = schema.safeParse(value, { reportInput: true });
+  if (read.success) return read.data;
+  throw invalidRequest(errorItems(read.error), read.error.issues.length);
+}
+
+/** The error of a request whose shape is wrong. `problems` counts them all when `items` are only the first ones. */
+export function invalidRequest(items: readonly ErrorItem[], problems = items.length): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', {
+    detail: problems === 1 ? '1 problem in the request' : `${problems} problems in the request`,
+    hint: 'Each entry of errors names a member and what is wrong with it.',
+    items,
+    requestValidation: true,
+  });
+}

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { listEvaluator } from '../../src/evaluators/list.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+
+describe('createRegistry', () => {
+  it('finds evaluators by name', () => {
+    const registry = createRegistry(builtinEvaluators);
+    expect(registry.get('list')).toBe(listEvaluator);
+    expect(registry.get('toString')).toBeUndefined();
+  });
+
+  it('refuses two evaluators of one name', () => {
+    expect(() => createRegistry([listEvaluator, listEvaluator])).toThrow(/list/);
+  });
+});

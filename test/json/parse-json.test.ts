@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_JSON_DEPTH } from '../../src/json/json-depth.js';
+import { JsonSyntaxError, JsonTooDeepError, JsonUndecodableError } from '../../src/json/json-errors.js';
+import type { JsonValue } from '../../src/json/json-value.js';
+import { parseLosslessly } from '../../src/json/lossless-parser.js';
+import { parseJson } from '../../src/json/parse-json.js';
+import { stringifyJson } from '../../src/json/stringify-json.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function utf16(text: string, littleEndian: boolean): Uint8Array {
+  const view = new DataView(new ArrayBuffer(text.length * 2));
+  for (let at = 0; at < text.length; at += 1) view.setUint16(at * 2, text.charCodeAt(at), littleEndian);
+  return new Uint8Array(view.buffer);
+}
+
+function utf32(text: string, littleEndian: boolean): Uint8Array {
+  const points = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  const view = new DataView(new ArrayBuffer(points.length * 4));
+  for (const [at, point] of points.entries()) view.setUint32(at * 4, point, littleEndian);
+  return new Uint8Array(view.buffer);
+}
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('encodings', () => {
+  const text = '{"a":"é😀","b":[1]}';
+  const value = { a: 'é😀', b: [1] };
+  const encodings: [string, (text: string) => Uint8Array][] = [
+    ['UTF-8', utf8],
+    ['UTF-16LE', (t) => utf16(t, true)],
+    ['UTF-16BE', (t) => utf16(t, false)],
+    ['UTF-32LE', (t) => utf32(t, true)],
+    ['UTF-32BE', (t) => utf32(t, false)],
+  ];
+  it.each(encodings)('reads %s without a byte order mark', (_name, encode) => {
+    expect(parseJson(encode(text))).toEqual(value);
+  });
+  it.each(encodings)('reads %s with a byte order mark', (_name, encode) => {
+    expect(parseJson(encode(`\uFEFF${text}`))).toEqual(value);
+  });
+  it.each(encodings)('reads a single digit in %s', (_name, encode) => {
+    expect(parseJson(encode('7'))).toBe(7);
+  });
+  it('takes a byte order mark in a string as a mistake', () => {
+    expect(() => parseJson('\uFEFF{}')).toThrow(JsonSyntaxError);
+  });
+  it.each<[string, Uint8Array]>([
+    ['invalid UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
+    ['a gzip header', Uint8Array.of(0x1f, 0x8b, 0x08, 0x00, 0x01)],
+    ['half a UTF-16 pair', utf16('"\ud800"', true)],
+    ['UTF-32 cut inside a character', utf32('"ab"', true).subarray(0, 14)],
+    ['UTF-32 beyond Unicode', utf32('"a"', false).fill(0x7f, 5, 8)],
+  ])('calls %s undecodable', (_name, bytes) => {
+    expect(() => parseJson(bytes)).toThrow(JsonUndecodableError);
+  });
+});
+
+describe('numbers', () => {
+  it.each<[string, JsonValue]>([
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', 9007199254740992n],
+    ['-9007199254740993', -9007199254740993n],
+    ['123456789012345678901234567890', 123456789012345678901234567890n],
+    ['1e20', 1e20],
+    ['9007199254740993.0', 9007199254740992],
+    ['1e400', null],
+    ['-1e400', null],
+    ['NaN', null],
+    ['Infinity', null],
+    ['-Infinity', null],
+    ['[1, NaN, {"a": -Infinity}]', [1, null, { a: null }]],
+    ['0.1', 0.1],
+    ['1E-7', 1e-7],
+  ])('reads %s', (text, value) => {
+    expect(parseJson(text)).toStrictEqual(value);
+  });
+  it.each(['01', '+1', '.5', '1.', '1e', '-', '0x10', 'nan', '--1', '1_0', '-NaN'])('refuses %s', (text) => {
+    expect(() => parseJson(text)).toThrow(JsonSyntaxError);
+  });
+  it('leaves long digits inside strings alone', () => {
+    expect(parseJson('{"card":"4111111111111111000"}')).toEqual({ card: '4111111111111111000' });
+  });
+  it('calls an integer of more than 4,300 digits undecodable', () => {
+    expect(parseJson('9'.repeat(4_300))).toBe(BigInt('9'.repeat(4_300)));
+    expect(() => parseJson('9'.repeat(4_301))).toThrow(JsonUndecodableError);
+    expect(() => parseJson(`[${'9'.repeat(4_000_000)}]`)).toThrow(JsonUndecodableError);
+  });
+  it('reads a fraction of a million digits', () => {
+    expect(parseJson(`0.${'3'.repeat(1_000_000)}`)).toBe(1 / 3);
+  });
+});
+
+describe('objects', () => {
+  it.each(['{"a":1,"a":2}', '{"a":1,"a":2,"b":9007199254740993}'])(
+    'keeps the last duplicate of %s',
+    (text) => {
+      expect(parseJson(text)).toMatchObject({ a: 2 });
+    },
+  );
+  it.each(['', ',"big":9007199254740993'])('keeps __proto__ as an own key%s', (more) => {
+    const value = parseJson(`{"__proto__":{"admin":true}${more}}`);
+    expect(Object.hasOwn(value as object, '__proto__')).toBe(true);
+    expect((value as { admin?: boolean }).admin).toBeUndefined();
+    expect(stringifyJson(value)).toBe(`{"__proto__":{"admin":true}${more}}`);
+  });
+});
+
+describe('mistakes', () => {
+  it.each<[string, number]>([
+    ['', 0],
+    ['   ', 3],
+    ['{"a":1} x', 8],
+    ['{"a" 1}', 5],
+    ['[1,]', 3],
+    ['["😀", x]', 6],
+    ['{a:1}', 1],
+    ['["open', 1],
+    ['[1 2]', 3],
+    ['tru', 0],
+  ])('names the character of the mistake in %j', (text, offset) => {
+    const error = thrownBy(() => parseJson(text));
+    expect(error).toBeInstanceOf(JsonSyntaxError);
+    expect((error as JsonSyntaxError).offset).toBe(offset);
+  });
+});
+
+describe('depth', () => {
+  it('takes the deepest allowed text and refuses one level more', () => {
+    expect(parseJson(nested(MAX_JSON_DEPTH))).toBeInstanceOf(Array);
+    expect(() => parseJson(nested(MAX_JSON_DEPTH + 1))).toThrow(JsonTooDeepError);
+  });
+  it('refuses depth on the lossless path too', () => {
+    const deep = (levels: number) => `${'['.repeat(levels)}9007199254740993${']'.repeat(levels)}`;
+    expect(parseJson(deep(MAX_JSON_DEPTH))).toBeInstanceOf(Array);
+    expect(() => parseJson(deep(MAX_JSON_DEPTH + 1))).toThrow(JsonTooDeepError);
+    expect(() => parseLosslessly(deep(MAX_JSON_DEPTH + 1), MAX_JSON_DEPTH)).toThrow(JsonTooDeepError);
+  });
+  it('calls nesting in the ten thousands undecodable, closed or not', () => {
+    expect(() => parseJson(nested(20_000))).toThrow(JsonUndecodableError);
+    expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonUndecodableError);
+  });
+  it('does not count brackets in strings or brackets side by side', () => {
+    const text = JSON.stringify({ text: `\\"${'[{'.repeat(500)}`, list: Array(500).fill([{}]) });
+    expect(parseJson(text)).toEqual(JSON.parse(text));
+  });
+  it('takes a smaller bound', () => {
+    expect(() => parseJson('[[[]]]', { maxDepth: 2 })).toThrow(JsonTooDeepError);
+  });
+});
+
+const big = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map((n) => {
+  return n <= BigInt(Number.MAX_SAFE_INTEGER) && n >= BigInt(Number.MIN_SAFE_INTEGER) ? Number(n) : n;
+});
+const anyJson = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constant(null),
+    fc.boolean(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n)),
+    big,
+    fc.string({ unit: 'binary' }),
+    fc.array(tie('value')),
+    fc.dictionary(fc.oneof(fc.string(), fc.constant('__proto__')), tie('value'), { noNullPrototype: true }),
+  ),
+})).value;
+
+describe('laws', () => {
+  it('reads back what stringifyJson prints', () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        expect(parseJson(stringifyJson(value))).toStrictEqual(value);
+        expect(parseJson(utf8(stringifyJson(value)))).toStrictEqual(value);
+      }),
+    );
+  });
+  it('reads JSON of ordinary numbers like JSON.parse, on both paths', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        fc.pre(!/\d{16}|[eE]\+/.test(text));
+        expect(parseJson(text)).toStrictEqual(JSON.parse(text));
+        expect(parseLosslessly(text, MAX_JSON_DEPTH)).toStrictEqual(JSON.parse(text));
+      }),
+    );
+  });
+  it('refuses exactly the texts that JSON.parse refuses, apart from the three constants', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"',
+        '"a"',
+        '\\',
+        '\\u',
+        '\n',
+        ' ',
+        '-',
+        '0',
+        '1',
+        '.5',
+        'e',
+        '+',
+        'true',
+      ],
+      ...['null', '\t', '\u0001', '\ud800', '"\\ud800"', '12345678901234567890'],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join('');
+        let refused = false;
+        try {
+          JSON.parse(text);
+        } catch {
+          refused = true;
+        }
+        if (refused) expect(() => parseJson(text)).toThrow(JsonSyntaxError);
+        else expect(() => parseJson(text)).not.toThrow();
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+  it('answers any bytes with a value or one of its three errors', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        try {
+          parseJson(bytes);
+        } catch (error) {
+          const known = [JsonSyntaxError, JsonTooDeepError, JsonUndecodableError];
+          expect(known.some((kind) => error instanceof kind)).toBe(true);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { createApp } from '../../src/app.js';
+import { readConfig } from '../../src/config.js';
+
+/** A running service of a test. */
+export interface TestService {
+  /** Base address, for example `http://127.0.0.1:40123`. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** SQL statements so far. */
+  readonly queries: string[];
+  /** Log lines so far. */
+  readonly logLines: string[];
+  stop(): Promise<void>;
+}
+
+/** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
+export async function startService(environment: Record<string, string> = {}): Promise<TestService> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
+  const config = readConfig({
+    SERVICE_HOST: '127.0.0.1',
+    SERVICE_PORT: '0',
+    DATABASE_URL: `file:${path.join(directory, 'service.db')}`,
+    SERVICE_DRAIN_SECONDS: '2',
+    SERVICE_LOG_LEVEL: 'debug',
+    ...environment,
+  });
+  const queries: string[] = [];
+  const logLines: string[] = [];
+  const log = pino({ level: config.log.level }, { write: (line: string) => logLines.push(line) });
+  const app = await createApp({ config, log, onQuery: (sql) => queries.push(sql) });
+  const url = await app.listen();
+  const { hostname, port } = new URL(url);
+  return {
+    url,
+    host: hostname,
+    port: Number(port),
+    queries,
+    logLines,
+    async stop() {
+      await app.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
