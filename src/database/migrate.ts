@@ -97,13 +97,13 @@ async function migratePostgresql(connectionString: string, known: readonly Migra
   const client = new pg.Client({
     connectionString,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    lock_timeout: MIGRATION_WAIT_MS,
   });
   // A connection that breaks rejects the pending query; without a listener it would end the process as well.
   client.on('error', () => {});
   await client.connect();
   try {
     await client.query('BEGIN');
+    await client.query(`SET LOCAL search_path = public; SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}`);
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK_ID]);
     const names = await applyToPostgresql(client, known);
     await client.query('COMMIT');

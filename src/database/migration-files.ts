@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ServiceError } from '../errors/service-error.js';
+import { findUp } from '../package-root.js';
 
 /** One versioned step of the database's structure. */
 export interface Migration {
@@ -20,7 +21,7 @@ export interface AppliedMigration {
 
 /** The migrations of one database that come with this version, oldest first. */
 export function readMigrations(kind: 'sqlite' | 'postgresql'): Migration[] {
-  const folder = join(packageRoot(), 'prisma', kind, 'migrations');
+  const folder = findUp(join('prisma', kind, 'migrations'));
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
@@ -29,17 +30,6 @@ export function readMigrations(kind: 'sqlite' | 'postgresql'): Migration[] {
       const sql = readFileSync(join(folder, name, 'migration.sql'), 'utf8');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     });
-}
-
-/** Migrations are data beside the code; compiled code lies deeper than its sources, so neither depth is assumed. */
-function packageRoot(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error('the package that holds the migrations was not found');
-    folder = parent;
-  }
-  return folder;
 }
 
 /**

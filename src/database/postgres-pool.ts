@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 
 /** How long a connection may take to come up, and a statement to get one from the pool. */
@@ -12,6 +13,16 @@ const IDLE_TIMEOUT_MS = 10_000;
 const SILENCE_LIMIT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 const MAX_CONNECTIONS = 10;
 
+/**
+ * What every connection is set to. By statement, because poolers in front of the server refuse unknown parameters of
+ * the connection itself. Prisma names the schema `public` in its queries, so the others must mean it too.
+ */
+const SESSION_SETTINGS = `
+  SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
+  SET lock_timeout = ${LOCK_TIMEOUT_MS};
+  SET idle_in_transaction_session_timeout = ${SILENCE_LIMIT_MS};
+  SET search_path = public`;
+
 /** Opens a pool that fails fast and replaces broken connections. `onError` hears about those that break while idle. */
 export function createPostgresPool(connectionString: string, onError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
@@ -19,21 +30,22 @@ export function createPostgresPool(connectionString: string, onError: (error: Er
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: SILENCE_LIMIT_MS,
     keepAlive: true,
     application_name: 'control-enforcement-service',
+    // The pool waits for it; its type hides that it may be asynchronous.
+    onConnect: async (client) => {
+      const socket = socketOf(client);
+      socket.setTimeout(SILENCE_LIMIT_MS, () =>
+        socket.destroy(new Error('Connection terminated: no answer')),
+      );
+      await client.query(SESSION_SETTINGS);
+    },
   });
   pool.on('error', onError);
-  pool.on('connect', (client) => {
-    const socket = socketOf(client);
-    socket.setTimeout(SILENCE_LIMIT_MS, () => socket.destroy(new Error('Connection terminated: no answer')));
-  });
   return pool;
 }
 
 /** The socket under a client, after TLS was set up. The types do not know it, and there is no other way to it. */
-function socketOf(client: pg.PoolClient): import('node:net').Socket {
-  return (client as unknown as { connection: { stream: import('node:net').Socket } }).connection.stream;
+function socketOf(client: pg.ClientBase): Socket {
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
 }

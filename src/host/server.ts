@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter } from '@connectrpc/connect';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Config } from '../config.js';
 import type { Authenticator } from './auth/authenticator.js';
 import { registerConnect } from './connect/connect-plugin.js';
@@ -52,9 +52,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: (request) => requestId(request.headers[REQUEST_ID_HEADER]),
-    disableRequestLogging: true,
-    routerOptions: { maxParamLength: 16_384 },
-    // Steps and definitions never reach the log: only method, path, status and time are logged.
+    // Steps and definitions never reach the log: `logRequests` below writes method, path, status and time only.
+    logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: {
+      // No longer than the header block anyway; names that are too long get an answer that says so.
+      maxParamLength: 16_384,
+      // Of a repeated parameter the last one counts.
+      querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
+    },
     return503OnClosing: true,
     frameworkErrors: (error, request, reply) => {
       // The only one left is a path that cannot be decoded, so nothing can be there.
@@ -103,11 +108,7 @@ function requestId(given: string | string[] | undefined): string {
 /** What is served where, literal paths before those with parameters. */
 function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [...OPERATIONS_PATHS];
-  const byTemplate = new Map<string, string[]>();
-  for (const { template, binding } of options.restRoutes) {
-    byTemplate.set(template, [...(byTemplate.get(template) ?? []), binding.verb]);
-  }
-  const templates = [...byTemplate].map(([template, methods]) => ({ template, methods }));
+  const templates = options.restRoutes.map(({ template, binding }) => ({ template, methods: [binding.verb] }));
   templates.sort((a, b) => parameters(a.template) - parameters(b.template));
   for (const service of options.services) {
     for (const method of service.methods) {

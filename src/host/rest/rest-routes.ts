@@ -122,7 +122,9 @@ function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions
     method: binding.verb as HTTPMethods,
     url: route.template.replace(/\{(\w+)\}/g, ':$1'),
     config: { template: route.template },
-    onRequest: (request, _reply, done) => {
+    onRequest: (request, reply, done) => {
+      // The router takes `/agents/` for an agent without a name; it is a path nobody serves.
+      if (Object.values(request.params as object).includes('')) return reply.callNotFound();
       request.principal = options.authenticator.authorize(apiKeyOf(request), method.access);
       done();
     },

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, describe } from 'vitest';
+
+export const DATABASE_KINDS = ['sqlite', 'postgresql'] as const;
+export type DatabaseKind = (typeof DATABASE_KINDS)[number];
+
+/** An empty database for one suite. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Removes it, even when connections to it are still open. */
+  drop(): Promise<void>;
+}
+
+/** Creates an empty database: a file in a temporary folder, or a database on the server of TEST_DATABASE_URL. */
+export function createTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
+  return kind === 'sqlite' ? createSqliteFile() : createPostgresqlDatabase();
+}
+
+async function createSqliteFile(): Promise<TestDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'sqlite-test-'));
+  return {
+    url: `file:${join(folder, 'service.db')}`,
+    drop: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function createPostgresqlDatabase(): Promise<TestDatabase> {
+  const serverUrl = process.env.TEST_DATABASE_URL;
+  if (!serverUrl) throw new Error('TEST_DATABASE_URL is not set: run with test/support/postgres-global-setup.ts');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await runOn(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`);
+  return { url: String(url), drop: () => runOn(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+/** Runs one statement on a PostgreSQL database. */
+export async function runOn(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Defines a suite once for each database. Every call of `freshDatabaseUrl` creates an empty one; all are dropped. */
+export function describeOnEachDatabase(
+  name: string,
+  suite: (freshDatabaseUrl: () => Promise<string>, kind: DatabaseKind) => void,
+): void {
+  describe.each(DATABASE_KINDS)(`${name} on %s`, (kind) => {
+    const databases: TestDatabase[] = [];
+    // Hooks run last registered first: whatever the suite opened is closed before this.
+    afterAll(async () => {
+      for (const database of databases) await database.drop();
+    });
+    suite(async () => {
+      const database = await createTestDatabase(kind);
+      databases.push(database);
+      return database.url;
+    }, kind);
+  });
+}
