@@ -108,7 +108,10 @@ function requestId(given: string | string[] | undefined): string {
 /** What is served where, literal paths before those with parameters. */
 function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [...OPERATIONS_PATHS];
-  const templates = options.restRoutes.map(({ template, binding }) => ({ template, methods: [binding.verb] }));
+  const templates = options.restRoutes.map(({ template, binding }) => ({
+    template,
+    methods: [binding.verb],
+  }));
   templates.sort((a, b) => parameters(a.template) - parameters(b.template));
   for (const service of options.services) {
     for (const method of service.methods) {

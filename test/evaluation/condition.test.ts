@@ -136,7 +136,7 @@ describe('the trace of a condition tree', () => {
     expect(traces).toHaveLength(children.length);
     if (skippedBy !== null) {
       expect(trace).toMatchObject({ evaluated: false, matched: null, short_circuit_reason: skippedBy });
-      children.forEach((child, index) => checkTrace(traces[index] ?? {}, child, skippedBy));
+      for (const [index, child] of children.entries()) checkTrace(traces[index] ?? {}, child, skippedBy);
       return;
     }
     expect(trace.evaluated).toBe(true);
@@ -158,10 +158,10 @@ describe('the trace of a condition tree', () => {
       const answer = model(child).matched;
       return answer === 'error' || answer === 'or' in node;
     });
-    children.forEach((child, index) => {
+    for (const [index, child] of children.entries()) {
       const skipped = !('not' in node) && deciding !== -1 && index > deciding;
       checkTrace(traces[index] ?? {}, child, skipped ? (reason ?? null) : null);
-    });
+    }
   }
 
   it('shows what was evaluated, what was skipped and why', () => {

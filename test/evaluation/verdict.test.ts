@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Decision } from '../../src/evaluation/types.js';
+import { compileProgram } from '../../src/evaluation/compile.js';
+import type { Decision, Verdict } from '../../src/evaluation/types.js';
+import { createRegistry } from '../../src/evaluators/registry.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf, verdictOf } from './support.js';
 
 type Answer = 'match' | 'miss' | 'fail';
@@ -53,10 +55,14 @@ describe('a verdict', () => {
 
   it('orders by control id descending, whatever the order of the controls', () => {
     const definition = control('observe', 'match');
-    const program = aProgram([], evaluators);
-    expect(program.controlIds).toEqual([]);
-    const shuffled = aProgram([definition, definition, definition, { enabled: false }], evaluators);
-    expect(shuffled.controlIds).toEqual([4, 3, 2, 1]);
+    const controls = [3, 12, 1, 7].map((id) => ({ id, name: `control-${id}`, definition }));
+    const program = compileProgram([...controls, { id: 9, name: 'off', definition: { enabled: false } }], {
+      registry: createRegistry(evaluators),
+      newExecutionId: () => 'id',
+    });
+    expect(program.controlIds).toEqual([12, 9, 7, 3, 1]);
+    const verdict = program.evaluate(aStep(), 'pre', 'verdict') as Verdict;
+    expect(idsOf(verdict.matches)).toEqual([12, 7, 3, 1]);
   });
 
   it('is safe with full confidence when there are no controls', () => {
@@ -77,7 +83,8 @@ describe('a verdict', () => {
       action: { decision: 'observe', steering_context },
     }));
     const { matches, errors, non_matches } = verdictOf(definitions, aStep(), { evaluators });
-    for (const [item] of [matches, errors, non_matches]) expect(item?.steering_context).toEqual(steering_context);
+    for (const [item] of [matches, errors, non_matches])
+      expect(item?.steering_context).toEqual(steering_context);
   });
 
   it('draws execution ids only for what it returns', () => {
@@ -110,7 +117,8 @@ describe('a verdict', () => {
 });
 
 describe('the reason of a verdict', () => {
-  const reasonOf = (...controls: ReturnType<typeof control>[]) => verdictOf(controls, aStep(), { evaluators }).reason;
+  const reasonOf = (...controls: ReturnType<typeof control>[]) =>
+    verdictOf(controls, aStep(), { evaluators }).reason;
 
   it('names the control and says why', () => {
     expect(reasonOf(control('deny', 'match'))).toBe('deny control "control-1" matched: match');

@@ -30,7 +30,8 @@ async function createSqliteFile(): Promise<TestDatabase> {
 
 async function createPostgresqlDatabase(): Promise<TestDatabase> {
   const serverUrl = process.env.TEST_DATABASE_URL;
-  if (!serverUrl) throw new Error('TEST_DATABASE_URL is not set: run with test/support/postgres-global-setup.ts');
+  if (!serverUrl)
+    throw new Error('TEST_DATABASE_URL is not set: run with test/support/postgres-global-setup.ts');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

@@ -10,6 +10,7 @@ import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect
 import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { toConnectError } from '../errors/connect-error.js';
+import { withMinimalMessage } from './grpc-message.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
 /**
@@ -30,14 +31,16 @@ export function guardHandler(
       const status = toConnectError(error);
       call.code = status.code;
       // Raised from the body, the error takes the shape of whatever protocol the call came in.
-      return handler({
-        ...request,
-        contextValues: request.contextValues ?? createContextValues(),
-        body: failing(status),
-      });
+      return withMinimalMessage(
+        await handler({
+          ...request,
+          contextValues: request.contextValues ?? createContextValues(),
+          body: failing(status),
+        }),
+      );
     }
     const response = await handler(request);
-    return call.code === null ? correctDecodeError(response, call) : response;
+    return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
   return Object.assign(guarded, {
     protocolNames: handler.protocolNames,

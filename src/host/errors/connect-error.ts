@@ -23,7 +23,8 @@ export function toConnectError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   const serviceError = toServiceError(error);
   return new ConnectError(
-    statusMessage(serviceError),
+    // Half of a surrogate pair, which JSON may carry, cannot be sent.
+    statusMessage(serviceError).toWellFormed(),
     ERROR_TABLE[serviceError.code].grpcCode,
     undefined,
     statusDetails(serviceError),
@@ -43,15 +44,15 @@ type OutgoingDetails = NonNullable<ConstructorParameters<typeof ConnectError>[3]
 function statusDetails(error: ServiceError): OutgoingDetails {
   const { name, kind, items, retryAfterSeconds } = error.options;
   const metadata: Record<string, string> = {};
-  if (name !== undefined) metadata.name = name;
+  if (name !== undefined) metadata.name = name.toWellFormed();
   if (kind !== undefined) metadata.kind = kind;
   const details: OutgoingDetails = [
     { desc: ErrorInfoSchema, value: { reason: error.code, domain: ERROR_DOMAIN, metadata } },
   ];
   if (items !== undefined && items.length > 0 && !isServerFault(error)) {
     const fieldViolations = items.slice(0, MAX_VIOLATIONS).map((item) => ({
-      field: item.field ?? '',
-      description: item.message,
+      field: (item.field ?? '').toWellFormed(),
+      description: item.message.toWellFormed(),
       reason: item.code.toUpperCase(),
     }));
     details.push({ desc: BadRequestSchema, value: { fieldViolations } });

@@ -1,0 +1,46 @@
+import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
+
+const GRPC_MESSAGE = 'grpc-message';
+
+/** Everything that a status message must escape: what is not printable ASCII, and the escape character itself. */
+const MUST_ESCAPE = /[^\x20-\x24\x26-\x7e]+|%/gu;
+
+/**
+ * Percent-encodes a status message as little as the gRPC protocol asks for (gRPC over HTTP2, "Responses"). Connect
+ * escapes all punctuation, which grpc-js for one does not turn back.
+ */
+export function encodeGrpcMessage(message: string): string {
+  return message.replace(MUST_ESCAPE, encodeURIComponent);
+}
+
+/** Gives the status message in the trailers of a gRPC response its minimal encoding once the body has ended. */
+export function withMinimalMessage(response: UniversalServerResponse): UniversalServerResponse {
+  const { body, trailer } = response;
+  if (trailer === undefined || body === undefined || !(Symbol.asyncIterator in body)) return response;
+  return { ...response, body: afterLast(body as AsyncIterable<Uint8Array>, () => rewrite(trailer)) };
+}
+
+function rewrite(trailer: Headers): void {
+  const message = trailer.get(GRPC_MESSAGE);
+  if (message !== null) trailer.set(GRPC_MESSAGE, encodeGrpcMessage(decodeURIComponent(message)));
+}
+
+/** Passes an iterable on and runs `then` at its end. Not a generator: streams are iterated once for each message. */
+function afterLast(source: AsyncIterable<Uint8Array>, then: () => void): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const inner = source[Symbol.asyncIterator]();
+      const outer: AsyncIterator<Uint8Array> = {
+        async next() {
+          const result = await inner.next();
+          if (result.done === true) then();
+          return result;
+        },
+      };
+      if (inner.return !== undefined)
+        outer.return = (value) => inner.return?.(value) ?? Promise.resolve({ done: true, value });
+      if (inner.throw !== undefined) outer.throw = (error) => inner.throw?.(error) ?? Promise.reject(error);
+      return outer;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAgentStore } from '../../src/agents/agent-store.js';
+import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
+import { ServiceError } from '../../src/errors/service-error.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+
+const agent = (name: string) => ({ name, data: '{}', createdAtMs: 1_700_000_000_000 });
+const insert = (tx: DbClient, name: string) => createAgentStore(tx).insert(agent(name));
+const find = (client: DbClient, name: string) => createAgentStore(client).find(name);
+
+describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
+  let url: string;
+  let database: Database;
+  /** A second service on the same database. */
+  let other: Database;
+
+  beforeAll(async () => {
+    url = await freshDatabaseUrl();
+    database = await openDatabase({ url });
+    other = await openDatabase({ url });
+  });
+  afterAll(async () => {
+    await database.close();
+    await other.close();
+  });
+
+  it('advances the revision and keeps what it wrote', async () => {
+    const before = await database.revision();
+    const result = await database.mutate(async (tx) => {
+      await insert(tx, 'kept');
+      return { value: 'done', changed: true };
+    });
+    expect(result).toEqual({ value: 'done', changed: true, revision: before + 1 });
+    expect(await other.revision()).toBe(before + 1);
+    expect(await find(other.client, 'kept')).toMatchObject(agent('kept'));
+  });
+
+  it('that changed nothing leaves no trace and tells the present revision', async () => {
+    const before = await database.revision();
+    const result = await database.mutate(async (tx) => {
+      await insert(tx, 'undone');
+      return { value: 7, changed: false };
+    });
+    expect(result).toEqual({ value: 7, changed: false, revision: before });
+    expect(await database.revision()).toBe(before);
+    expect(await find(database.client, 'undone')).toBeNull();
+  });
+
+  it('that throws leaves no trace and passes its error on', async () => {
+    const before = await database.revision();
+    const error = new ServiceError('CONTROL_NOT_FOUND', { detail: 'none' });
+    const failing = database.mutate(async (tx) => {
+      await insert(tx, 'failed');
+      throw error;
+    });
+    await expect(failing).rejects.toBe(error);
+    expect(await database.revision()).toBe(before);
+    expect(await find(database.client, 'failed')).toBeNull();
+  });
+
+  it('turns a mistake of the work into INTERNAL_ERROR and a refused statement into DATABASE_ERROR', async () => {
+    const mistake = database.mutate(async () => {
+      throw new TypeError('x is not a function');
+    });
+    await expect(mistake).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+    const twice = database.mutate(async (tx) => {
+      await insert(tx, 'twice');
+      await insert(tx, 'twice');
+      return { value: null, changed: true };
+    });
+    await expect(twice).rejects.toMatchObject({ name: 'ServiceError', code: 'DATABASE_ERROR' });
+    expect(await find(database.client, 'twice')).toBeNull();
+  });
+
+  it('is invisible until it ends, and does not keep anybody from reading', async () => {
+    const before = await database.revision();
+    await database.mutate(async (tx) => {
+      await insert(tx, 'in-progress');
+      expect(await find(tx, 'in-progress')).not.toBeNull();
+      const readers = Array.from({ length: 20 }, () => find(database.client, 'in-progress'));
+      expect(new Set(await Promise.all(readers))).toEqual(new Set([null]));
+      expect(await find(other.client, 'in-progress')).toBeNull();
+      expect(await database.revision()).toBe(before);
+      return { value: null, changed: true };
+    });
+    expect(await find(other.client, 'in-progress')).not.toBeNull();
+  });
+
+  it('runs alone: fifty at once on two services count without a gap', async () => {
+    const before = await database.revision();
+    let open = 0;
+    const mutate = (index: number) =>
+      (index % 2 === 0 ? database : other).mutate(async (tx) => {
+        open += 1;
+        const found = await tx.agent.count();
+        await insert(tx, `concurrent-${index}`);
+        expect(open).toBe(1);
+        open -= 1;
+        return { value: found, changed: true };
+      });
+    const results = await Promise.all(Array.from({ length: 50 }, (_, index) => mutate(index)));
+    const revisions = results.map(({ revision }) => revision).sort((a, b) => a - b);
+    expect(revisions).toEqual(Array.from({ length: 50 }, (_, index) => before + 1 + index));
+    // Each saw everything that those before it had written.
+    const byRevision = [...results].sort((a, b) => a.revision - b.revision).map(({ value }) => value);
+    expect(byRevision).toEqual(byRevision.map((_, index) => (byRevision[0] ?? 0) + index));
+  });
+
+  it('keeps the order of its calls within one service', async () => {
+    const order: number[] = [];
+    const mutate = (index: number) =>
+      database.mutate(async () => {
+        order.push(index);
+        return { value: index, changed: index % 3 === 0 };
+      });
+    await Promise.all(Array.from({ length: 20 }, (_, index) => mutate(index)));
+    expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index));
+  });
+
+  it('goes on after one that failed in the middle of a statement', async () => {
+    const broken = database.mutate(async (tx) => {
+      await tx.$executeRawUnsafe('UPDATE no_such_table SET x = 1');
+      return { value: null, changed: true };
+    });
+    await expect(broken).rejects.toMatchObject({ code: 'DATABASE_ERROR' });
+    const next = await database.mutate(async () => ({ value: 'fine', changed: true }));
+    expect(next.value).toBe('fine');
+  });
+
+  it('tells every statement to the hook, and only to the one who asked for it', async () => {
+    const statements: string[] = [];
+    const observed = await openDatabase({ url, migrate: false, onQuery: (sql) => statements.push(sql) });
+    try {
+      await observed.revision();
+      expect(statements).toHaveLength(1);
+      expect(statements[0]).toContain('service_state');
+    } finally {
+      await observed.close();
+    }
+  });
+
+  it('is refused after closing, like everything else', async () => {
+    const closed = await openDatabase({ url });
+    const last = closed.mutate(async (tx) => ({ value: await insert(tx, 'before-closing'), changed: true }));
+    const closing = closed.close();
+    expect((await last).changed).toBe(true);
+    await closing;
+    const unavailable = { name: 'ServiceError', code: 'SERVICE_UNAVAILABLE' };
+    await expect(closed.mutate(async () => ({ value: 1, changed: true }))).rejects.toMatchObject(unavailable);
+    await expect(closed.revision()).rejects.toMatchObject(unavailable);
+    await expect(find(closed.client, 'kept')).rejects.toMatchObject(unavailable);
+    expect(await closed.ping()).toBe(false);
+    await closed.close();
+  });
+});
