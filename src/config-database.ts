@@ -7,6 +7,19 @@ export const DEFAULT_DATABASE_URL = 'file:./data/service.db';
 export const DATABASE_URL_NAMES = ['SERVICE_DB_URL', 'DATABASE_URL', 'DB_URL'] as const;
 export const DATABASE_PART_NAMES = ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE', 'DRIVER'] as const;
 
+/** Whether a variable gives the database address or a part of it. */
+export function isDatabaseVariable(name: string): boolean {
+  const names: readonly string[] = DATABASE_URL_NAMES;
+  return names.includes(name) || DATABASE_PART_NAMES.some((part) => partNames(part).includes(name));
+}
+
+type PartName = (typeof DATABASE_PART_NAMES)[number];
+
+/** The names of one part; the first one set wins. */
+function partNames(part: PartName): [string, string] {
+  return [`SERVICE_DB_${part}`, `DB_${part}`];
+}
+
 const SUPPORTED = /^(file:|sqlite(\+\w+)?:|postgres(ql)?(\+\w+)?:\/\/)/i;
 
 /** The database address, from a URL variable or from its parts; SQLite when neither is set. */
@@ -27,17 +40,16 @@ export function databaseUrl(environment: Environment, problems: string[]): strin
 }
 
 function urlFromParts(environment: Environment, problems: string[]): string {
-  const part = (name: (typeof DATABASE_PART_NAMES)[number]): string | undefined => {
-    const value = environment[`SERVICE_DB_${name}`]?.trim() || environment[`DB_${name}`]?.trim();
-    return value === '' ? undefined : value;
-  };
+  const nameSet = (part: PartName) => partNames(part).find((name) => (environment[name] ?? '').trim() !== '');
+  const part = (name: PartName) => environment[nameSet(name) ?? '']?.trim();
   const host = part('HOST');
   const database = part('DATABASE');
   // A driver or a port alone does not ask for PostgreSQL.
   if (host === undefined && database === undefined) return DEFAULT_DATABASE_URL;
   const port = part('PORT') ?? '5432';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    problems.push('SERVICE_DB_PORT: must be a port number; for example SERVICE_DB_PORT=5432');
+    const name = nameSet('PORT') ?? 'SERVICE_DB_PORT';
+    problems.push(`${name}: must be a port number; for example ${name}=5432`);
   }
   const user = encodeURIComponent(part('USER') ?? 'postgres');
   const password = part('PASSWORD');

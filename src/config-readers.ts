@@ -8,10 +8,14 @@ export interface Reader<T> {
   readonly example: string;
 }
 
-/** Any text, or text of one form. */
-export function text(pattern?: RegExp, form = 'a text'): Reader<string> {
-  const schema = pattern === undefined ? z.string() : z.string().regex(pattern);
-  return { schema, expected: `must be ${form}`, example: form.split(' ').at(-1) ?? 'text' };
+/** Any text. */
+export function text(): Reader<string> {
+  return { schema: z.string(), expected: 'must be a text', example: 'text' };
+}
+
+/** Text of one form. */
+export function textLike(pattern: RegExp, form: string, example: string): Reader<string> {
+  return { schema: z.string().regex(pattern), expected: `must be ${form}`, example };
 }
 
 const WORDS = new Map<string, boolean>([

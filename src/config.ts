@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
-import { databaseUrl } from './config-database.js';
-import { BOOLEAN, commaList, integerIn, numberIn, oneOfWords, type Reader, text } from './config-readers.js';
+import { databaseUrl, isDatabaseVariable } from './config-database.js';
+import { BOOLEAN, commaList, integerIn, numberIn, oneOfWords, type Reader, text, textLike } from './config-readers.js';
 
 /** How the service runs. Read once at start, then frozen. */
 export interface Config {
@@ -102,13 +102,13 @@ export const VARIABLES = {
   ),
   apiPrefix: variable(
     ['SERVICE_API_PREFIX', 'API_PREFIX'],
-    text(/^(\/[A-Za-z0-9._~-]+)+$/, 'a path such as /api'),
+    textLike(/^(\/[A-Za-z0-9._~-]+)+$/, 'a path without a slash at its end', '/api'),
     '/api',
     'First part of the path of the JSON routes.',
   ),
   apiVersion: variable(
     ['SERVICE_API_VERSION', 'API_VERSION'],
-    text(/^[A-Za-z0-9._~-]+$/, 'a path segment such as v1'),
+    textLike(/^[A-Za-z0-9._~-]+$/, 'one segment of a path', 'v1'),
     'v1',
     'Second part of the path of the JSON routes.',
   ),
@@ -157,7 +157,7 @@ export const VARIABLES = {
   ),
   metricsPrefix: variable(
     ['SERVICE_PROMETHEUS_METRICS_PREFIX', 'PROMETHEUS_METRICS_PREFIX'],
-    text(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/, 'letters, digits, _ and :'),
+    textLike(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/, 'letters, digits, _ and :, no digit first', 'enforcement'),
     'control_enforcement_server',
     'Prefix of the metric names.',
   ),
@@ -219,7 +219,7 @@ export const VARIABLES = {
   ),
   vendorApiUrl: variable<string | null>(
     ['VENDOR_API_URL'],
-    text(/^https?:\/\/\S+$/, 'an http or https URL'),
+    textLike(/^https?:\/\/\S+$/, 'an http or https URL', 'https://models.example.com'),
     null,
     'Endpoint of the external model evaluator. Accepted; no effect before that evaluator exists.',
   ),
@@ -289,10 +289,14 @@ export function loadEnvironment(processEnvironment: Environment, dotenvPath = '.
   let content: string;
   try {
     content = readFileSync(dotenvPath, 'utf8');
-  } catch {
-    return processEnvironment;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return processEnvironment;
+    // Going on without it could mean going on without its API keys.
+    throw new ConfigError([`${dotenvPath}: it exists but cannot be read (${message})`]);
   }
-  return { ...parseDotenv(content), ...processEnvironment };
+  const set = Object.entries(processEnvironment).filter(([, value]) => isSet(value));
+  return { ...parseDotenv(content), ...Object.fromEntries(set) };
 }
 
 function isSet(value: string | undefined): value is string {
@@ -366,7 +370,7 @@ function logLevel(word: (typeof LOG_LEVELS)[number]): Config['log']['level'] {
 function unknownVariables(environment: Environment): string[] {
   const known = new Set(Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]));
   return Object.keys(environment)
-    .filter((name) => name.startsWith('SERVICE_') && !name.startsWith('SERVICE_DB_'))
+    .filter((name) => name.startsWith('SERVICE_') && !isDatabaseVariable(name))
     .filter((name) => !known.has(name) && !REFUSED.has(name))
     .sort();
 }

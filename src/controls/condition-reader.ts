@@ -45,14 +45,8 @@ function createWalk(registry: EvaluatorRegistry, sink: IssueSink): Walk {
     walk.problems += 1;
     return sink.issues.push(issue);
   };
-  const walk: Walk = {
-    registry,
-    issues: { push },
-    problems: 0,
-    nodes: 1,
-    tooDeep: false,
-    tooManyNodes: false,
-  };
+  const none = { problems: 0, nodes: 1, tooDeep: false, tooManyNodes: false };
+  const walk: Walk = { registry, issues: { push }, ...none };
   return walk;
 }
 

@@ -10,6 +10,11 @@ const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 /** Any integer: what is no id of a control, 0 or beyond 32 bits included, is simply not found. */
 const controlId = integer();
 
+/** A cursor is compared with ids, which have 32 bits: one beyond them stands for the nearest. */
+function within32Bits(cursor: number): number {
+  return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
+}
+
 /**
  * Input schemas of ControlService, by RPC. Members come in the order of the messages, and what a path or query
  * carries may be text.
@@ -19,7 +24,7 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
   return {
     createControl: z.object({ name: slugName(), data }),
     listControls: z.object({
-      cursor: nullable(integer()),
+      cursor: nullable(integer().transform(within32Bits)),
       limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
       name: nullable(text()),
       enabled: nullable(boolean()),

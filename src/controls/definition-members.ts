@@ -16,8 +16,9 @@ import {
 } from '../validation/fields.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
 
-/** A member without a value is no member of a stored definition. */
 type Stored<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** A member without a value is no member of a stored definition. */
 function withoutUndefined<T extends object>(members: T): Partial<Stored<T>> {
   const stored: Partial<T> = { ...members };
   for (const key in stored) if (stored[key] === undefined) delete stored[key];
@@ -35,10 +36,9 @@ function model<T>(members: z.ZodType<T>): z.ZodType<T> {
 /** A list that restricts something: an empty one would select nothing, or everything, depending on the reader. */
 function nonEmptyList<T extends string>(item: z.ZodType<T>): z.ZodType<T[]> {
   return list(item).superRefine((items, sink) => {
-    if (items.length === 0)
-      refuse(sink, 'value_error', 'must not be empty; leave it out to restrict nothing', items);
-    else if (items.some((text) => text === ''))
-      refuse(sink, 'value_error', 'must not hold an empty text', items);
+    const refuseList = (message: string) => refuse(sink, 'value_error', message, items);
+    if (items.length === 0) refuseList('must not be empty; leave it out to restrict nothing');
+    else if (items.some((value) => value === '')) refuseList('must not hold an empty text');
   });
 }
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ErrorItem } from '../errors/service-error.js';
 import type { Decision, Stage } from '../evaluation/types.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
@@ -53,9 +54,20 @@ export function readStoredDefinition(text: string, registry: EvaluatorRegistry):
   } catch {
     return { ok: false, items: [{ resource: 'Control', code: 'corrupted_data', message: 'not JSON' }] };
   }
-  const { value, items } = inputItems(createDefinitionSchema(registry), data);
+  const { value, items } = inputItems(schemaOf(registry), data);
   if (value !== undefined) return { ok: true, stored: value, definition: presentDefinition(value) };
   return { ok: false, items: items.map((item) => ({ ...item, resource: 'Control' })) };
+}
+
+/** Making a schema costs as much as reading a definition with it. */
+const schemas = new WeakMap<EvaluatorRegistry, z.ZodType<ControlDefinition>>();
+
+function schemaOf(registry: EvaluatorRegistry): z.ZodType<ControlDefinition> {
+  const known = schemas.get(registry);
+  if (known !== undefined) return known;
+  const schema = createDefinitionSchema(registry);
+  schemas.set(registry, schema);
+  return schema;
 }
 
 /** The items of an unreadable definition with fields below `data`. */

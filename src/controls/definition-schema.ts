@@ -44,9 +44,9 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
   if (hasSelector !== hasEvaluator) {
     return refuse(sink, 'value_error', 'a selector and an evaluator belong together', sent);
   }
-  const { selector, evaluator } = sent;
-  const isFlat = selector !== undefined && evaluator !== undefined && hasSelector && hasEvaluator;
-  const sentCondition = isFlat ? { selector, evaluator } : sent.condition;
+  // The older flat shape: selector and evaluator directly in the definition are its one leaf.
+  const { selector = null, evaluator = null } = sent;
+  const sentCondition = hasSelector ? { selector, evaluator } : sent.condition;
   const { condition, tooLarge } = readCondition(sentCondition, registry, sink);
   const members = readWith(definitionMembers, sent, sink);
   if (tooLarge !== undefined) return refuse(sink, 'value_error', tooLarge, sent);

@@ -31,18 +31,19 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
     const failed: Outcome = { matched: false, confidence: 0, message: error, metadata, error };
     return context.full ? { ...failed, trace: tracedLeaf(label, failed) } : failed;
   };
-  const conclude = (context: EvaluationContext, result: unknown): Outcome => {
-    if (!isEvaluatorResult(result)) return fail(context, 'the evaluator returned a malformed result', null);
+  const conclude = (context: EvaluationContext, result: EvaluatorResult): Outcome => {
     if (result.error !== null) return fail(context, result.error, result.metadata);
     if (!context.full) return result;
     const { matched, confidence, message, metadata } = result;
     return { matched, confidence, message, metadata, error: null, trace: tracedLeaf(label, result) };
   };
+  const refuse = (context: EvaluationContext): Outcome =>
+    fail(context, 'the evaluator returned a malformed result', null);
   const wait = (context: EvaluationContext, result: PromiseLike<unknown>): Promise<Outcome> => {
     const promise = Promise.resolve(result);
     const limited = withTimeout === undefined ? promise : withTimeout(promise, timeoutMs);
     return limited
-      .then((settled) => conclude(context, settled))
+      .then((settled) => (isEvaluatorResult(settled) ? conclude(context, settled) : refuse(context)))
       .catch((thrown: unknown) => fail(context, describeThrown(thrown), null));
   };
 
@@ -50,7 +51,8 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
     run(context) {
       try {
         const result: unknown = evaluator.evaluate(selector.read(context));
-        return isThenable(result) ? wait(context, result) : conclude(context, result);
+        if (isEvaluatorResult(result)) return conclude(context, result);
+        return isThenable(result) ? wait(context, result) : refuse(context);
       } catch (thrown) {
         return fail(context, describeThrown(thrown), null);
       }

@@ -15,7 +15,7 @@ export interface Scope {
 /** The scope of a control whose own scope cannot be read. */
 export const EVERY_STEP: Scope = { includesStage: () => true, selects: () => true };
 
-/** Compiles a scope; `onBroken` is told when its pattern is not valid. */
+/** Compiles a scope; `onBroken` is told when its pattern is not valid, or not affordable for a name. */
 export function compileScope(view: ScopeView, onBroken: (problem: string) => void): Scope {
   const { stages, stepTypes } = view;
   const types = stepTypes === null ? null : new Set(stepTypes);
@@ -42,7 +42,8 @@ function compileSearch(pattern: string, onBroken: (problem: string) => void): (n
     return (name) => {
       try {
         return compiled.test(name);
-      } catch {
+      } catch (error) {
+        onBroken(`step_name_regex cannot be searched: ${describeThrown(error)}`);
         return 'unknown';
       }
     };

@@ -150,7 +150,8 @@ function isDigit(code: number): boolean {
 }
 
 function readInteger(written: string): number | bigint {
-  if (written.length > MAX_INTEGER_DIGITS) {
+  const digits = written.startsWith('-') ? written.length - 1 : written.length;
+  if (digits > MAX_INTEGER_DIGITS) {
     throw new JsonUndecodableError(`an integer has more than ${MAX_INTEGER_DIGITS} digits`);
   }
   const number = Number(written);

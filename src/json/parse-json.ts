@@ -1,4 +1,5 @@
 import { decodeJsonText } from './decode-text.js';
+import { hasOnlyExactNumbers } from './exact-numbers.js';
 import { checkTextDepth, MAX_JSON_DEPTH, MAX_STORED_JSON_DEPTH } from './json-depth.js';
 import type { JsonValue } from './json-value.js';
 import { parseLosslessly } from './lossless-parser.js';
@@ -27,7 +28,7 @@ export function parseJson(input: Uint8Array | string, options: ParseJsonOptions 
   } catch {
     return parseLosslessly(text, maxDepth);
   }
-  return keepsEveryNumber(value) ? value : parseLosslessly(text, maxDepth);
+  return hasOnlyExactNumbers(value) ? value : parseLosslessly(text, maxDepth);
 }
 
 /**
@@ -36,16 +37,4 @@ export function parseJson(input: Uint8Array | string, options: ParseJsonOptions 
  */
 export function parseStoredJson(text: string): JsonValue {
   return parseJson(text, { maxDepth: MAX_STORED_JSON_DEPTH });
-}
-
-/** Whether `JSON.parse` can have changed no number: all are within the range in which integers are exact. */
-function keepsEveryNumber(value: JsonValue): boolean {
-  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) {
-    for (const item of value) if (!keepsEveryNumber(item)) return false;
-    return true;
-  }
-  for (const key in value) if (!keepsEveryNumber(value[key] as JsonValue)) return false;
-  return true;
 }

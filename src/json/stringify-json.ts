@@ -1,26 +1,15 @@
+import { hasOnlyExactNumbers } from './exact-numbers.js';
 import type { JsonValue } from './json-value.js';
 
 /**
  * Compact JSON text of a value: the inverse of `parseJson`. A bigint is printed as its digits, which
  * `JSON.stringify` alone refuses to do, and a number beyond 2^53 with an exponent, so that it is not read back as
- * an integer that it may not be. NaN and infinite numbers print as null.
+ * an integer that it may not be. NaN and infinite numbers print as null, and -0 as the 0 it equals.
  *
  * Recursion is as deep as the value: the depth is bounded where a value enters the service.
  */
 export function stringifyJson(value: JsonValue): string {
-  return isPlain(value) ? JSON.stringify(value) : stringifyExactly(value);
-}
-
-/** Whether `JSON.stringify` prints what `parseJson` reads back unchanged. */
-function isPlain(value: JsonValue): boolean {
-  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
-  if (Array.isArray(value)) {
-    for (const item of value) if (!isPlain(item)) return false;
-    return true;
-  }
-  for (const key in value) if (!isPlain(value[key] as JsonValue)) return false;
-  return true;
+  return hasOnlyExactNumbers(value) ? JSON.stringify(value) : stringifyExactly(value);
 }
 
 function stringifyExactly(value: JsonValue): string {

@@ -1,7 +1,8 @@
 /**
  * The field types of request schemas. They are zod schemas whose issues carry the codes that deployed clients know
  * (`missing`, `string_type`, `int_parsing` …) and that coerce what those clients are allowed to be lax about.
- * Objects and lists are plain zod (`z.object`, `z.array`); `items.ts` gives their issues the same codes.
+ * Objects are plain zod (`z.object`); `items.ts` gives their issues the same codes. Lists are `list`, which unlike
+ * `z.array` ends at a bounded number of problems.
  */
 import { z } from 'zod';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
@@ -27,6 +28,9 @@ export function report(
 /** Reads a value; on a bad one it reports and returns `z.NEVER`. Never called with undefined. */
 export type Read<T> = (value: JsonValue, sink: IssueSink) => T;
 
+/** How a plain field reads, for lists of them: a zod parse for each of a million items takes more than a second. */
+const directReads = new WeakMap<z.ZodType, Read<unknown>>();
+
 /** A required field read by `read`; `jsonSchema` is what documents show for it. */
 export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<T> {
   const schema = z.unknown().transform((value, sink): T => {
@@ -38,9 +42,6 @@ export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<
   directReads.set(described, read);
   return described;
 }
-
-/** How a plain field reads, for lists of them: a parse of its own for each of a million items takes a second. */
-const directReads = new WeakMap<z.ZodType, Read<unknown>>();
 
 /** Absent and null both read as undefined. */
 export function nullable<T>(inner: z.ZodType<T>): z.ZodType<T | undefined> {

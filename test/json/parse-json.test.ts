@@ -93,6 +93,7 @@ describe('numbers', () => {
   });
   it('calls an integer of more than 4,300 digits undecodable', () => {
     expect(parseJson('9'.repeat(4_300))).toBe(BigInt('9'.repeat(4_300)));
+    expect(parseJson(`-${'9'.repeat(4_300)}`)).toBe(-BigInt('9'.repeat(4_300)));
     expect(() => parseJson('9'.repeat(4_301))).toThrow(JsonUndecodableError);
     expect(() => parseJson(`[${'9'.repeat(4_000_000)}]`)).toThrow(JsonUndecodableError);
   });

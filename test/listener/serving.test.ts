@@ -123,6 +123,18 @@ describe.each(TRANSPORTS)('one port over $name', (transport) => {
     expect(harness.listener.counts().connections).toBe(0);
   });
 
+  it('serves more requests than a session may have streams, as the client waits its turn', async () => {
+    harness = await startHarness(transport, { limits: { http2MaxConcurrentStreams: 2 }, visitors: 2 });
+    const session = transport.connectHttp2(harness.port);
+    await event(session, 'remoteSettings');
+    const held = Array.from({ length: 5 }, () => requestHttp2(session, { ':path': '/held' }));
+    await harness.door.reached;
+    expect(harness.listener.counts().http2Streams).toBe(2);
+    harness.door.open();
+    expect((await Promise.all(held)).map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200]);
+    session.close();
+  });
+
   it('counts connections, requests, sessions and streams', async () => {
     harness = await startHarness(transport, { visitors: 3 });
     const { wire } = await transport.open(harness.port, 'http/1.1');

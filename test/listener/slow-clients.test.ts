@@ -129,7 +129,7 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
 
   it('is not given up while its handler works in silence', async () => {
     harness = await startHarness(transport, {
-      limits: { sendStallTimeoutMs: 30, http2PingAfterMs: 30 },
+      limits: { sendStallTimeoutMs: 30, http2PingIntervalMs: 30 },
       visitors: 2,
     });
     const session = transport.connectHttp2(harness.port);
@@ -155,7 +155,7 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
   });
 
   it('that vanished while a stream was open is found by a ping', async () => {
-    harness = await startHarness(transport, { limits: { http2PingAfterMs: 30, http2PingTimeoutMs: 30 } });
+    harness = await startHarness(transport, { limits: { http2PingIntervalMs: 30, http2PingTimeoutMs: 30 } });
     const { socket } = await transport.open(harness.port, 'h2');
     const frames = readFrames(socket);
     socket.write(Buffer.concat([OPENING, getRequest(1, '/held')]));

@@ -39,6 +39,12 @@ describe('control requests', () => {
       force: true,
     });
   });
+  it('move a cursor beyond 32 bits to the nearest that has them', () => {
+    const cursor = (value: JsonValue) => parseInput(controls.listControls, { cursor: value }).cursor;
+    expect(cursor('9'.repeat(400))).toBe(2 ** 31 - 1);
+    expect(cursor('-99999999999')).toBe(-(2 ** 31));
+    expect(cursor('-3')).toBe(-3);
+  });
   it('have defaults', () => {
     expect(parseInput(controls.listControls, {})).toMatchObject({ limit: 20 });
     expect(parseInput(controls.deleteControl, { control_id: 1 })).toEqual({ control_id: 1, force: false });

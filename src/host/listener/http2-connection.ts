@@ -23,8 +23,11 @@ export class Http2Connection implements Connection {
   readonly #onProblem: ProblemListener;
   /** Fires when no stream has been open for the idle time; started anew when the last one closes. */
   readonly #idleTimer: NodeJS.Timeout;
+  /** Fires when the next ping is due. */
+  readonly #pingTimer: NodeJS.Timeout;
+  /** Fires when the answer to a ping is overdue. */
+  #answerTimer: NodeJS.Timeout | undefined;
   #lingerTimer: NodeJS.Timeout | undefined;
-  #pingTimer: NodeJS.Timeout | undefined;
   #streams = 0;
 
   constructor(
@@ -39,13 +42,13 @@ export class Http2Connection implements Connection {
     this.#limits = limits;
     this.#onProblem = onProblem;
     this.#idleTimer = setTimeout(() => this.closeIfIdle(), limits.http2IdleTimeoutMs);
+    this.#pingTimer = setTimeout(() => this.#ping(), limits.http2PingIntervalMs);
     session.on('stream', (stream, headers) => this.#onStream(stream, headers));
-    session.on('timeout', () => this.#ping());
-    session.setTimeout(limits.http2PingAfterMs);
     session.once('close', () => {
       clearTimeout(this.#idleTimer);
       clearTimeout(this.#lingerTimer);
       clearTimeout(this.#pingTimer);
+      clearTimeout(this.#answerTimer);
     });
     watchControlFrames(session, limits, () => {
       this.#report('control-frame-flood');
@@ -105,17 +108,16 @@ export class Http2Connection implements Connection {
     stream.setTimeout(this.#limits.sendStallTimeoutMs);
   }
 
-  /** Asks a silent peer whether it is still there. */
+  /** Asks the peer whether it is still there. A closing session cannot ask; its streams or the linger time end it. */
   #ping(): void {
-    if (this.#session.destroyed || this.#pingTimer !== undefined) return;
-    this.#pingTimer = setTimeout(() => {
+    if (this.#session.closed || this.#session.destroyed) return;
+    this.#answerTimer = setTimeout(() => {
       this.#report('peer-gone');
       this.#socket.destroy();
     }, this.#limits.http2PingTimeoutMs);
     this.#session.ping(() => {
-      clearTimeout(this.#pingTimer);
-      this.#pingTimer = undefined;
-      if (!this.#session.destroyed) this.#session.setTimeout(this.#limits.http2PingAfterMs);
+      clearTimeout(this.#answerTimer);
+      this.#pingTimer.refresh();
     });
   }
 

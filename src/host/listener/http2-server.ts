@@ -15,7 +15,7 @@ const MAX_REJECTED_STREAMS = 100;
 
 /** Speaks HTTP/2 on sockets that others accepted. */
 export interface Http2Sockets {
-  /** Starts a session on an open socket; `opened` is called once the client has sent its settings. */
+  /** Starts a session on an open socket; `opened` is called once the client has acknowledged our settings. */
   serve(socket: Socket, opened: () => void): Http2Connection;
 }
 
@@ -55,7 +55,8 @@ export function createHttp2Sockets(
       started = undefined;
       if (session === undefined) throw new Error('The HTTP/2 server started no session on a socket');
       session.on('error', (error) => onProblem({ kind: 'http2-session', error, remoteAddress }));
-      session.once('remoteSettings', opened);
+      // Header size and stream count are enforced from the acknowledgement on.
+      session.once('localSettings', opened);
       return new Http2Connection(session, socket, limits, onProblem);
     },
   };

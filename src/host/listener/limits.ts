@@ -2,7 +2,7 @@
 export interface ListenerLimits {
   /** Open connections; one more is closed at once. */
   readonly maxConnections: number;
-  /** From accept until the connection speaks: TLS handshake done, protocol known, HTTP/2 settings received. */
+  /** From accept until the connection speaks: TLS handshake done, protocol known, HTTP/2 settings exchanged. */
   readonly openingTimeoutMs: number;
   /** Size of all header lines of a request together. */
   readonly maxHeaderBytes: number;
@@ -24,9 +24,12 @@ export interface ListenerLimits {
   readonly http2SessionMemoryMegabytes: number;
   /** HTTP/2: how long a session is kept without an open stream. */
   readonly http2IdleTimeoutMs: number;
-  /** HTTP/2: silence on a session with open streams after which the peer is pinged. */
-  readonly http2PingAfterMs: number;
-  /** HTTP/2: how long the answer to that ping may take before the session is destroyed. */
+  /**
+   * HTTP/2: pause between two pings to the peer. They find peers that vanished, and sessions that ended in a breach
+   * of protocol: for most breaches Node.js says GOAWAY, stops reading and leaves the socket open for good.
+   */
+  readonly http2PingIntervalMs: number;
+  /** HTTP/2: how long the answer to a ping may take before the session is destroyed. */
   readonly http2PingTimeoutMs: number;
   /** HTTP/2: PING and SETTINGS frames a client may send within one window of time. */
   readonly http2MaxControlFrames: number;
@@ -56,7 +59,7 @@ export const DEFAULT_LISTENER_LIMITS: ListenerLimits = {
   http2SessionMemoryMegabytes: 16,
   // gRPC clients keep channels for long and reconnect silently.
   http2IdleTimeoutMs: 300_000,
-  http2PingAfterMs: 60_000,
+  http2PingIntervalMs: 15_000,
   http2PingTimeoutMs: 20_000,
   // Bandwidth probes of gRPC clients send some hundreds a second at most.
   http2MaxControlFrames: 10_000,

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -110,7 +110,7 @@ export interface Answer {
 export async function requestHttp1(transport: Transport, port: number, path: string): Promise<Answer> {
   const request = transport.request(port, { path, agent: false });
   request.end();
-  const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve);
     request.once('error', reject);
   });
@@ -128,7 +128,7 @@ export function requestHttp2(
   const stream = session.request(headers);
   stream.end(body);
   return new Promise((resolve, reject) => {
-    let answered: IncomingHttpHeaders & { ':status'?: number } = {};
+    let answered: IncomingHttpHeaders & { ':status'?: number | undefined } = {};
     let received = '';
     stream.once('response', (response) => {
       answered = response;

@@ -75,7 +75,6 @@ export const TLS: Transport = {
       ca: TEST_CREDENTIALS.cert,
       servername: 'localhost',
       ALPNProtocols: [protocol],
-      allowHalfOpen: allowHalfOpen ?? false,
     });
     socket.on('error', () => {});
     await event(socket, 'secureConnect');

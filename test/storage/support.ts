@@ -1,0 +1,39 @@
+import { createAgentControlStore } from '../../src/agents/agent-control-store.js';
+import { createAgentStore } from '../../src/agents/agent-store.js';
+import { createControlStore, type NewControl } from '../../src/controls/control-store.js';
+import type { Database, DbClient } from '../../src/database/database.js';
+
+/** The three stores over one client. */
+export function stores(client: DbClient) {
+  return {
+    agents: createAgentStore(client),
+    controls: createControlStore(client),
+    links: createAgentControlStore(client),
+  };
+}
+
+export type Stores = ReturnType<typeof stores>;
+
+/** Writes through the stores in one mutation. */
+export async function write<T>(database: Database, work: (tx: Stores) => Promise<T>): Promise<T> {
+  const { value } = await database.mutate(async (tx) => ({ value: await work(stores(tx)), changed: true }));
+  return value;
+}
+
+/** A control that is enabled and restricts nothing, except as given. */
+export function newControl(name: string, given: Partial<NewControl> = {}): NewControl {
+  return {
+    name,
+    data: `{"of":"${name}"}`,
+    enabled: true,
+    execution: 'server',
+    templateBacked: false,
+    templateRendered: null,
+    restrictsStepTypes: false,
+    restrictsStages: false,
+    createdAtMs: 1_700_000_000_001,
+    updatedAtMs: 1_700_000_000_002,
+    facets: [],
+    ...given,
+  };
+}

@@ -1,0 +1,268 @@
+import http2, { type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import { type DescMessage, fromBinary } from '@bufbuild/protobuf';
+import { anyUnpack } from '@bufbuild/protobuf/wkt';
+import { Client, credentials, status as grpcStatus, Metadata } from '@grpc/grpc-js';
+import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
+import { type Status, StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
+import { type Address, sendHttp } from './bad-input-http.js';
+
+/** How an RPC ended, whatever the protocol. */
+export interface RpcOutcome {
+  /** Name of the gRPC code, for example INVALID_ARGUMENT; `HTTP 415` when the reply is not of the protocol at all. */
+  readonly code: string;
+  readonly message: string;
+  /** Field violations as [field, reason]. */
+  readonly violations: [string, string][];
+  /** Reply messages. */
+  readonly replies: Buffer[];
+}
+
+/** A message in its five-byte envelope. `length` and `flags` may lie. */
+export function envelope(message: Uint8Array, { flags = 0, length = message.length } = {}): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flags, 0);
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** Fields of a message as they are on the wire, for what no library writes. */
+export const wire = {
+  varint(value: number | bigint): Buffer {
+    const bytes: number[] = [];
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    return Buffer.from([...bytes, Number(rest)]);
+  },
+  tag: (field: number, type: number): Buffer => wire.varint((field << 3) | type),
+  /** A field of type varint: integers, booleans, enums. */
+  number: (field: number, value: number | bigint): Buffer =>
+    Buffer.concat([wire.tag(field, 0), wire.varint(value)]),
+  double(field: number, value: number): Buffer {
+    const bytes = Buffer.alloc(8);
+    bytes.writeDoubleLE(value);
+    return Buffer.concat([wire.tag(field, 1), bytes]);
+  },
+  /** A field with a length: texts, bytes, messages. */
+  bytes: (field: number, ...parts: (Uint8Array | string)[]): Buffer => {
+    const content = Buffer.concat(parts.map((part) => Buffer.from(part as Uint8Array)));
+    return Buffer.concat([wire.tag(field, 2), wire.varint(content.length), content]);
+  },
+};
+
+const UNKNOWN_OUTCOME = { message: '', violations: [], replies: [] };
+
+/** A unary call through the gRPC client library, with the bytes of the request message as they are. */
+export function callGrpc({ host, port }: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
+  const client = new Client(`${host}:${port}`, credentials.createInsecure());
+  return new Promise<RpcOutcome>((resolve) => {
+    client.makeUnaryRequest<Buffer, Buffer>(
+      path,
+      (bytes) => bytes,
+      (bytes) => bytes,
+      Buffer.from(message),
+      new Metadata(),
+      (error, reply) => {
+        if (error === null) {
+          return resolve({ ...UNKNOWN_OUTCOME, code: 'OK', replies: reply === undefined ? [] : [reply] });
+        }
+        const details = error.metadata.get('grpc-status-details-bin')[0];
+        resolve({
+          code: grpcStatus[error.code],
+          message: error.details,
+          violations: details === undefined ? [] : violationsOf(fromBinary(StatusSchema, details as Buffer)),
+          replies: [],
+        });
+      },
+    );
+  }).finally(() => client.close());
+}
+
+/** A unary call over gRPC-Web on HTTP/1.1. */
+export async function callGrpcWeb(
+  address: Address,
+  path: string,
+  message: Uint8Array,
+): Promise<RpcOutcome> {
+  return callGrpcWebRaw(address, path, envelope(message));
+}
+
+/** Any body over gRPC-Web on HTTP/1.1. */
+export async function callGrpcWebRaw(
+  address: Address,
+  path: string,
+  body: Buffer,
+  headers: Record<string, string> = {},
+): Promise<RpcOutcome> {
+  const all = { 'content-type': 'application/grpc-web+proto', ...headers };
+  const reply = await sendHttp(address, { method: 'POST', path, headers: all, body });
+  if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
+  const frames = readEnvelopes(reply.body);
+  const trailer = frames.find(({ flags }) => flags === 0x80)?.data.toString('latin1') ?? '';
+  const trailers = Object.fromEntries(
+    trailer
+      .split('\r\n')
+      .filter((line) => line !== '')
+      .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const replies = frames.filter(({ flags }) => flags === 0).map(({ data }) => data);
+  return grpcOutcome({ ...reply.headers, ...trailers }, replies);
+}
+
+/** A unary call over Connect with a binary message on HTTP/1.1. */
+export async function callConnect(
+  address: Address,
+  path: string,
+  message: Uint8Array,
+): Promise<RpcOutcome> {
+  return callConnectRaw(address, path, Buffer.from(message));
+}
+
+/** Any body over Connect on HTTP/1.1. */
+export async function callConnectRaw(
+  address: Address,
+  path: string,
+  body: Buffer,
+  headers: Record<string, string> = {},
+): Promise<RpcOutcome> {
+  const all = { 'content-type': 'application/proto', ...headers };
+  const reply = await sendHttp(address, { method: 'POST', path, headers: all, body });
+  if (reply.status === 200) return { ...UNKNOWN_OUTCOME, code: 'OK', replies: [reply.body] };
+  const isJson = reply.headers['content-type'] === 'application/json';
+  return isJson ? connectError(reply.body) : { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
+}
+
+export interface Http2Call {
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  /** The whole request body. */
+  readonly body: Buffer;
+}
+
+/** Any body over gRPC on HTTP/2, without a client library in between. */
+export async function callGrpcRaw(address: Address, call: Http2Call): Promise<RpcOutcome> {
+  const headers = { 'content-type': 'application/grpc+proto', te: 'trailers', ...call.headers };
+  const reply = await sendHttp2(address, { ...call, headers });
+  if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: reply.reset ?? `HTTP ${reply.status}` };
+  const replies = readEnvelopes(reply.body).map(({ data }) => data);
+  return grpcOutcome({ ...reply.headers, ...reply.trailers }, replies);
+}
+
+/** Any body over a Connect stream on HTTP/2. */
+export async function callConnectStreamRaw(address: Address, call: Http2Call): Promise<RpcOutcome> {
+  const headers = { 'content-type': 'application/connect+proto', ...call.headers };
+  const reply = await sendHttp2(address, { ...call, headers });
+  if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: reply.reset ?? `HTTP ${reply.status}` };
+  const frames = readEnvelopes(reply.body);
+  const end = frames.find(({ flags }) => (flags & 2) === 2);
+  const replies = frames.filter(({ flags }) => flags === 0).map(({ data }) => data);
+  const { error } = JSON.parse(end?.data.toString('utf8') ?? '{"error":{"code":"no end of the stream"}}');
+  return error === undefined
+    ? { ...UNKNOWN_OUTCOME, code: 'OK', replies }
+    : { ...connectError(Buffer.from(JSON.stringify(error))), replies };
+}
+
+interface Http2Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly trailers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Set when the stream was reset or the session ended before an answer. */
+  readonly reset: string | undefined;
+}
+
+/** One request on an HTTP/2 session of its own. */
+function sendHttp2({ host, port }: Address, call: Http2Call): Promise<Http2Reply> {
+  const session = http2.connect(`http://${host}:${port}`);
+  session.on('error', () => {});
+  const headers: OutgoingHttpHeaders = { ':method': call.method ?? 'POST', ':path': call.path, ...call.headers };
+  return new Promise<Http2Reply>((resolve) => {
+    const stream = session.request(headers);
+    let head: IncomingHttpHeaders & { ':status'?: number } = {};
+    let trailers: IncomingHttpHeaders = {};
+    const chunks: Buffer[] = [];
+    stream.on('response', (received) => {
+      head = received;
+    });
+    stream.on('trailers', (received) => {
+      trailers = received;
+    });
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    // A reset shows below; what matters is what had been received.
+    stream.on('error', () => {});
+    stream.on('close', () =>
+      resolve({
+        status: head[':status'] ?? 0,
+        headers: head,
+        trailers,
+        body: Buffer.concat(chunks),
+        reset: head[':status'] === undefined ? `RESET ${stream.rstCode}` : undefined,
+      }),
+    );
+    if (call.method === 'GET') stream.end();
+    else stream.end(call.body);
+  }).finally(() => session.destroy());
+}
+
+function readEnvelopes(bytes: Buffer): { flags: number; data: Buffer }[] {
+  const found: { flags: number; data: Buffer }[] = [];
+  for (let at = 0; at + 5 <= bytes.length; ) {
+    const length = bytes.readUInt32BE(at + 1);
+    found.push({ flags: bytes.readUInt8(at), data: bytes.subarray(at + 5, at + 5 + length) });
+    at += 5 + length;
+  }
+  return found;
+}
+
+function grpcOutcome(trailers: IncomingHttpHeaders, replies: Buffer[]): RpcOutcome {
+  const code = Number(trailers['grpc-status'] ?? Number.NaN);
+  const details = trailers['grpc-status-details-bin'];
+  return {
+    code: grpcStatus[code] ?? `no grpc-status (${trailers['content-type']})`,
+    message: decodeURIComponent(String(trailers['grpc-message'] ?? '')),
+    violations:
+      typeof details === 'string'
+        ? violationsOf(fromBinary(StatusSchema, Buffer.from(details, 'base64')))
+        : [],
+    replies,
+  };
+}
+
+interface ConnectErrorBody {
+  readonly code: string;
+  readonly message?: string;
+  readonly details?: readonly { readonly type: string; readonly value: string }[];
+}
+
+function connectError(body: Buffer): RpcOutcome {
+  const { code, message = '', details = [] } = JSON.parse(body.toString('utf8')) as ConnectErrorBody;
+  const violations = details
+    .filter(({ type }) => type === BadRequestSchema.typeName)
+    .flatMap(({ value }) => badRequest(Buffer.from(value, 'base64')));
+  return { code: code.toUpperCase(), message, violations, replies: [] };
+}
+
+/** The field violations of a status as [field, reason]. */
+export function violationsOf(status: Status): [string, string][] {
+  return status.details.flatMap((detail) => {
+    const found = anyUnpack(detail, BadRequestSchema);
+    return found === undefined ? [] : found.fieldViolations.map(violation);
+  });
+}
+
+function badRequest(bytes: Buffer): [string, string][] {
+  return fromBinary(BadRequestSchema, bytes).fieldViolations.map(violation);
+}
+
+function violation({ field, reason }: { field: string; reason: string }): [string, string] {
+  return [field, reason];
+}
+
+/** Reads the only reply of a call. */
+export function onlyReply<Desc extends DescMessage>(desc: Desc, outcome: RpcOutcome) {
+  const [reply, ...others] = outcome.replies;
+  if (outcome.code !== 'OK' || reply === undefined || others.length > 0) {
+    throw new Error(`expected one reply, got ${outcome.code} ${outcome.message}`);
+  }
+  return fromBinary(desc, reply);
+}

@@ -1,0 +1,103 @@
+import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
+import { ScalarType } from '@bufbuild/protobuf';
+
+/** JSON of any shape. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+const FREE_FORM = new Set(['google.protobuf.Struct', 'google.protobuf.Value']);
+/** The one message that the JSON routes print as a bare list. */
+const LIST_WRAPPER = 'enforcement.v1.ConditionList';
+
+/** How a kind of client writes what descriptors do not settle. */
+export interface Encoding {
+  freeForm(value: unknown, desc: DescMessage): unknown;
+  bytes(text: string): unknown;
+}
+
+/**
+ * JSON as the JSON routes take it, as the object that a gRPC client sends. It knows descriptors only, nothing of the
+ * service's own mapper, so that the two cannot share a mistake.
+ */
+export function toWire(desc: DescMessage, plain: object, encoding: Encoding): Record<string, unknown> {
+  const source = plain as Record<string, unknown>;
+  const wire: Record<string, unknown> = {};
+  for (const field of desc.fields) {
+    const value = source[field.name];
+    if (value === undefined || value === null) continue;
+    wire[field.name] = field.fieldKind === 'list' ? (value as unknown[]).map(one) : one(value);
+    function one(item: unknown): unknown {
+      return wireValue(field, item, encoding);
+    }
+  }
+  return wire;
+}
+
+function wireValue(field: DescField, value: unknown, encoding: Encoding): unknown {
+  if (field.enum !== undefined) return enumName(field.enum, value);
+  if (field.message !== undefined) {
+    if (FREE_FORM.has(field.message.typeName)) return encoding.freeForm(value, field.message);
+    const inner = field.message.typeName === LIST_WRAPPER ? { conditions: value } : (value as object);
+    return toWire(field.message, inner, encoding);
+  }
+  if (field.fieldKind === 'scalar' && field.scalar === ScalarType.BYTES) {
+    return encoding.bytes(value as string);
+  }
+  return value;
+}
+
+/**
+ * What a reply says, in a form that is the same for every protocol: every declared member present, an absent list
+ * empty (proto3 knows no difference), any other absent member null, enum values as the words of the JSON routes.
+ */
+export function comparable(
+  desc: DescMessage,
+  reply: unknown,
+  freeForm: (value: unknown, desc: DescMessage) => unknown = (value) => value,
+): Record<string, unknown> {
+  const source = (reply ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    desc.fields.map((field) => [field.name, comparableMember(field, source[field.name], freeForm)]),
+  );
+}
+
+function comparableMember(
+  field: DescField,
+  value: unknown,
+  freeForm: (value: unknown, desc: DescMessage) => unknown,
+): unknown {
+  const one = (item: unknown): unknown => {
+    if (field.enum !== undefined) return enumWord(field.enum, item);
+    if (field.message === undefined) return item;
+    if (FREE_FORM.has(field.message.typeName)) return freeForm(item, field.message);
+    if (field.message.typeName === 'google.protobuf.Any') return detailType(item as AnyMessage);
+    if (field.message.typeName === LIST_WRAPPER) {
+      const list = Array.isArray(item) ? { conditions: item } : item;
+      return comparable(field.message, list, freeForm).conditions;
+    }
+    return comparable(field.message, item, freeForm);
+  };
+  if (field.fieldKind === 'list') return ((value as unknown[] | null | undefined) ?? []).map(one);
+  if (field.fieldKind === 'map') {
+    return Object.fromEntries(Object.entries((value as object) ?? {}).map(([key, item]) => [key, one(item)]));
+  }
+  return value === undefined || value === null ? null : one(value);
+}
+
+interface AnyMessage {
+  readonly '@type'?: string;
+  readonly type_url?: string;
+}
+
+function detailType(any: AnyMessage): string {
+  return (any['@type'] ?? any.type_url ?? '').split('/').pop() ?? '';
+}
+
+function enumName(desc: DescEnum, word: unknown): unknown {
+  return desc.values.find((value) => value.localName.toLowerCase() === word)?.name ?? word;
+}
+
+function enumWord(desc: DescEnum, value: unknown): unknown {
+  const found = desc.values.find(({ name, localName }) => name === value || localName.toLowerCase() === value);
+  if (found === undefined) return value;
+  return found.number === 0 ? null : found.localName.toLowerCase();
+}
