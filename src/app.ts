@@ -31,6 +31,7 @@ import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
 import type { Handler } from './rpc/handler.js';
+import { createFailureLog } from './snapshot/failure-log.js';
 import { createProgramLoader } from './snapshot/program-loader.js';
 import { RevisionWatch } from './snapshot/revision-watch.js';
 import { Snapshot } from './snapshot/snapshot.js';
@@ -75,7 +76,12 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const registry = createRegistry(builtinEvaluators);
   const now = () => Date.now();
   const snapshot = new Snapshot({
-    load: createProgramLoader({ client: database.client, registry, newExecutionId: randomUUID }),
+    load: createProgramLoader({
+      client: database.client,
+      registry,
+      newExecutionId: randomUUID,
+      onFailure: createFailureLog(log, () => performance.now()),
+    }),
     maxAgents: config.limits.snapshotAgents,
     now: () => performance.now(),
   });

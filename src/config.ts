@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
 import { databaseUrl, isDatabaseVariable } from './config-database.js';
-import { BOOLEAN, commaList, integerIn, numberIn, oneOfWords, type Reader, text, textLike } from './config-readers.js';
+import {
+  BOOLEAN,
+  commaList,
+  integerIn,
+  numberIn,
+  oneOfWords,
+  type Reader,
+  text,
+  textLike,
+} from './config-readers.js';
 
 /** How the service runs. Read once at start, then frozen. */
 export interface Config {

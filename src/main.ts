@@ -39,11 +39,23 @@ async function serve(): Promise<void> {
     const address = await app.listen();
     log.info({ address, version: VERSION }, 'ready for REST, gRPC, gRPC-Web and Connect');
   } catch (error) {
-    log.fatal({ err: error }, `the service cannot start: ${error instanceof Error ? error.message : error}`);
+    log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${explanation(error)}`);
     process.exitCode = 1;
     // Whatever was opened before must not keep a service alive that does not serve.
     setImmediate(() => process.exit());
   }
+}
+
+/** A stack trace helps with mistakes of ours; with a busy port or a wrong path it only hides the line that matters. */
+function isOurMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+}
+
+/** The message of an error and of what caused it. */
+function explanation(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const message = error.message || (error as NodeJS.ErrnoException).code || error.name;
+  return error.cause === undefined ? message : `${message} (${explanation(error.cause)})`;
 }
 
 function stopOnSignals(close: () => Promise<void>, log: ReturnType<typeof createLogger>): void {

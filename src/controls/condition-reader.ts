@@ -1,4 +1,8 @@
-import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../evaluation/limits.js';
+import {
+  MAX_CONDITION_COMPILE_COST,
+  MAX_CONDITION_DEPTH,
+  MAX_CONDITION_NODES,
+} from '../evaluation/limits.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { type IssueSink, isObject, readWith, report } from '../validation/fields.js';
@@ -27,6 +31,7 @@ export function readCondition(
   let tooLarge: string | undefined;
   if (walk.tooDeep) tooLarge = `the condition is deeper than ${MAX_CONDITION_DEPTH} levels`;
   else if (walk.tooManyNodes) tooLarge = `the condition has more than ${MAX_CONDITION_NODES} nodes`;
+  else if (tooCostly(walk)) tooLarge = 'the patterns of the condition cost too much to compile together';
   return { condition: walk.problems === 0 && tooLarge === undefined ? condition : undefined, tooLarge };
 }
 
@@ -38,6 +43,12 @@ interface Walk extends IssueSink {
   nodes: number;
   tooDeep: boolean;
   tooManyNodes: boolean;
+  /** Sum of what the evaluators met so far cost to compile. */
+  compileCost: number;
+}
+
+function tooCostly(walk: Walk): boolean {
+  return walk.compileCost > MAX_CONDITION_COMPILE_COST;
 }
 
 function createWalk(registry: EvaluatorRegistry, sink: IssueSink): Walk {
@@ -45,7 +56,7 @@ function createWalk(registry: EvaluatorRegistry, sink: IssueSink): Walk {
     walk.problems += 1;
     return sink.issues.push(issue);
   };
-  const none = { problems: 0, nodes: 1, tooDeep: false, tooManyNodes: false };
+  const none = { problems: 0, nodes: 1, tooDeep: false, tooManyNodes: false, compileCost: 0 };
   const walk: Walk = { registry, issues: { push }, ...none };
   return walk;
 }
@@ -84,7 +95,8 @@ function readNode(
     forms.push(not && { not });
   }
   // Whether the form is right can only be said of a node whose members are.
-  if (walk.problems > problemsBefore || walk.tooDeep || walk.tooManyNodes) return undefined;
+  if (walk.problems > problemsBefore || walk.tooDeep || walk.tooManyNodes || tooCostly(walk))
+    return undefined;
   const [form] = forms;
   if (form !== undefined && forms.length === 1) return form;
   const rule = 'must have exactly one form: selector with evaluator, a non-empty and, a non-empty or, or not';
@@ -110,7 +122,9 @@ function readEvaluator(value: JsonValue, path: Path, walk: Walk): EvaluatorRef |
   if (reference === undefined) return undefined;
   const evaluator = walk.registry.get(reference.name);
   // Deployed clients know the members of a configuration directly below `evaluator`, without `config`.
-  if (evaluator !== undefined) readWith(evaluator.configSchema, reference.config, walk, path);
+  walk.compileCost += evaluator?.compileCost?.(reference.config) ?? 0;
+  if (evaluator !== undefined && !tooCostly(walk))
+    readWith(evaluator.configSchema, reference.config, walk, path);
   return reference;
 }
 

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient as PostgresqlClient } from '../../gen/prisma/postgresql/client.js';
 import { type Prisma, PrismaClient as SqliteClient } from '../../gen/prisma/sqlite/client.js';
 import type { DatabaseLocation } from './database-url.js';
+import { failClosed } from './fail-closed-transactions.js';
 import { createPostgresPool } from './postgres-pool.js';
 import { createSqliteAdapterFactory } from './sqlite-adapter.js';
 
@@ -25,13 +26,13 @@ export function createClient(location: DatabaseLocation, events: ClientEvents): 
   const log: [{ emit: 'event'; level: 'query' }] = [{ emit: 'event', level: 'query' }];
   const { onQuery } = events;
   if (location.kind === 'sqlite') {
-    const adapter = createSqliteAdapterFactory(location.path);
+    const adapter = failClosed(createSqliteAdapterFactory(location.path));
     const prisma = new SqliteClient({ adapter, log: onQuery === undefined ? [] : log });
     if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
     return { prisma, disconnect: () => prisma.$disconnect() };
   }
   const pool = createPostgresPool(location.connectionString, events.onConnectionError);
-  const adapter = new PrismaPg(pool, { onConnectionError: events.onConnectionError });
+  const adapter = failClosed(new PrismaPg(pool, { onConnectionError: events.onConnectionError }));
   const prisma = new PostgresqlClient({ adapter, log: onQuery === undefined ? [] : log });
   if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
   return {

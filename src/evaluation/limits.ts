@@ -3,3 +3,9 @@ export const MAX_CONDITION_DEPTH = 12;
 
 /** Most nodes of one condition tree: more is a generated bomb, not a rule that someone wrote. */
 export const MAX_CONDITION_NODES = 2_000;
+
+/**
+ * Most compiled instructions of all patterns of one condition, as estimated from their text: compiling them takes
+ * some 30 ms, during which nothing else runs.
+ */
+export const MAX_CONDITION_COMPILE_COST = 200_000;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { boolean, field, oneOf, refuse, report, withDefault } from '../validation/fields.js';
+import { boolean, field, list, oneOf, refuse, report, withDefault } from '../validation/fields.js';
 import { createValueMatcher } from './list/value-matcher.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
@@ -34,7 +34,10 @@ const listValue = field<string>(
 
 const configSchema = z
   .object({
-    values: z.array(listValue).meta({ description: 'What is compared with the data. May be empty.' }),
+    values: list(listValue).meta({
+      description: 'What is compared with the data. May be empty.',
+      items: { type: ['string', 'integer', 'number'] },
+    }),
     logic: withDefault(oneOf(['any', 'all']), 'any').meta({
       description: 'With all, every item of the data must be in the list. Default any.',
     }),

@@ -4,6 +4,7 @@ import type { EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject } from '../json/json-value.js';
 import { nullable, report, text } from '../validation/fields.js';
 import { compilePattern, type LinearPattern, MAX_PATTERN_LENGTH } from './linear-pattern.js';
+import { estimateCost } from './pattern-cost.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
 /** How much of a pattern a message quotes, in characters; the metadata have all of it. */
@@ -52,6 +53,7 @@ export const regexEvaluator: Evaluator = {
   timeoutMs: 10_000,
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+  compileCost: ({ pattern }) => (typeof pattern === 'string' ? estimateCost(pattern, false).instructions : 0),
   compile(config): CompiledEvaluator {
     const { pattern, compiled } = configSchema.parse(config);
     const quoted = shorten(pattern, QUOTED_PATTERN_LENGTH);

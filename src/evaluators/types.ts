@@ -20,6 +20,11 @@ export interface Evaluator {
   readonly configSchema: z.ZodType;
   /** JSON Schema of the configuration, as shown to clients. */
   readonly configJsonSchema: JsonObject;
+  /**
+   * About how much work validating and compiling a configuration takes, in compiled instructions; 0 for anything
+   * that is no configuration. Absent when it takes next to nothing.
+   */
+  readonly compileCost?: (config: JsonObject) => number;
   /** Compiles a configuration that `configSchema` accepts. Throws on one that it does not. */
   compile(config: JsonObject): CompiledEvaluator;
 }

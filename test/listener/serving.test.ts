@@ -84,6 +84,17 @@ describe.each(TRANSPORTS)('one port over $name', (transport) => {
     expect((await receivedUntilClose(socket)).toString()).toMatch(/^HTTP\/1\.1 200 .*"version":"1\.1"/s);
   });
 
+  it('tells a client that waits for it to go on with its body', async () => {
+    harness = await startHarness(transport);
+    const { socket } = await transport.open(harness.port, 'http/1.1');
+    socket.write('POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n');
+    socket.write('Content-Length: 2\r\nExpect: 100-continue\r\n\r\n');
+    await receivedText(socket, 'HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write('{}');
+    expect(await receivedText(socket, '{}')).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+  });
+
   it('understands HTTP/1.1 that arrives byte by byte', async () => {
     harness = await startHarness(transport);
     const { socket } = await transport.open(harness.port, 'http/1.1');

@@ -127,6 +127,25 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     expect(next.value).toBe('fine');
   });
 
+  it('fails as a whole once a statement has failed, even when the work goes on', async () => {
+    const before = await database.revision();
+    const stubborn = database.mutate(async (tx) => {
+      await insert(tx, 'stubborn');
+      await insert(tx, 'stubborn').catch(() => undefined);
+      return { value: null, changed: true };
+    });
+    await expect(stubborn).rejects.toMatchObject({ name: 'ServiceError', code: 'DATABASE_ERROR' });
+    const persistent = database.mutate(async (tx) => {
+      await tx.$executeRawUnsafe('UPDATE no_such_table SET x = 1').catch(() => undefined);
+      await insert(tx, 'persistent');
+      return { value: null, changed: true };
+    });
+    await expect(persistent).rejects.toMatchObject({ name: 'ServiceError', code: 'DATABASE_ERROR' });
+    expect(await database.revision()).toBe(before);
+    for (const name of ['stubborn', 'persistent']) expect(await find(database.client, name)).toBeNull();
+    expect((await database.mutate(async () => ({ value: 1, changed: true }))).revision).toBe(before + 1);
+  });
+
   it('tells every statement to the hook, and only to the one who asked for it', async () => {
     const statements: string[] = [];
     const observed = await openDatabase({ url, migrate: false, onQuery: (sql) => statements.push(sql) });

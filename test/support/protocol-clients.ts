@@ -25,7 +25,11 @@ import { ControlService } from '../../gen/proto/enforcement/v1/control_service_p
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { http } from '../../gen/proto/google/api/annotations_pb.js';
-import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from '../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
 import { restClient } from './rest-client.js';
 import { comparable, type Encoding, toWire } from './wire-shape.js';
@@ -185,7 +189,9 @@ function restOverHttp2(url: string): ProtocolClient {
       });
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('error', reject);
-      request.on('end', () => resolve({ status, retryAfter, body: JSON.parse(String(Buffer.concat(chunks))) }));
+      request.on('end', () =>
+        resolve({ status, retryAfter, body: JSON.parse(String(Buffer.concat(chunks))) }),
+      );
       request.end(text);
     });
   return restProtocolClient(url, call, () => session.close());
@@ -257,7 +263,9 @@ export const PROTO_LOADER_OPTIONS = {
   enums: String,
   longs: Number,
   defaults: true,
-  includeDirs: ['proto', 'proto/third_party'].map((folder) => path.resolve(import.meta.dirname, '../..', folder)),
+  includeDirs: ['proto', 'proto/third_party'].map((folder) =>
+    path.resolve(import.meta.dirname, '../..', folder),
+  ),
 };
 
 const LOADED = loadSync(
@@ -268,7 +276,8 @@ const LOADED = loadSync(
 );
 
 const GRPC_JS: Encoding = {
-  freeForm: (value, desc) => (desc.typeName === 'google.protobuf.Struct' ? struct(value) : structValue(value)),
+  freeForm: (value, desc) =>
+    desc.typeName === 'google.protobuf.Struct' ? struct(value) : structValue(value),
   bytes: (text) => Buffer.from(text),
 };
 
@@ -343,7 +352,12 @@ function grpcJsClient(url: string): ProtocolClient {
     },
     stream(method, messages, key) {
       const { path: rpcPath, requestSerialize, responseDeserialize } = definitionOf(method);
-      const call = client.makeBidiStreamRequest(rpcPath, requestSerialize, responseDeserialize, metadata(key));
+      const call = client.makeBidiStreamRequest(
+        rpcPath,
+        requestSerialize,
+        responseDeserialize,
+        metadata(key),
+      );
       const replies: Record<string, unknown>[] = [];
       return new Promise((resolve, reject) => {
         call.on('data', (reply: unknown) => replies.push(plain(method.output, reply)));
@@ -360,7 +374,8 @@ function grpcJsClient(url: string): ProtocolClient {
 function grpcJsFailure(error: grpc.ServiceError): Failure {
   const bytes = error.metadata.get('grpc-status-details-bin')[0];
   const status = Buffer.isBuffer(bytes) ? fromBinary(StatusSchema, bytes) : undefined;
-  const detail = (typeName: string) => status?.details.find((one) => one.typeUrl.endsWith(`/${typeName}`))?.value;
+  const detail = (typeName: string) =>
+    status?.details.find((one) => one.typeUrl.endsWith(`/${typeName}`))?.value;
   const info = detail(ErrorInfoSchema.typeName);
   const bad = detail(BadRequestSchema.typeName);
   const retry = detail(RetryInfoSchema.typeName);

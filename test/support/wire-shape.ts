@@ -97,7 +97,9 @@ function enumName(desc: DescEnum, word: unknown): unknown {
 }
 
 function enumWord(desc: DescEnum, value: unknown): unknown {
-  const found = desc.values.find(({ name, localName }) => name === value || localName.toLowerCase() === value);
+  const found = desc.values.find(
+    ({ name, localName }) => name === value || localName.toLowerCase() === value,
+  );
   if (found === undefined) return value;
   return found.number === 0 ? null : found.localName.toLowerCase();
 }

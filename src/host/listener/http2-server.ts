@@ -15,8 +15,11 @@ const MAX_REJECTED_STREAMS = 100;
 
 /** Speaks HTTP/2 on sockets that others accepted. */
 export interface Http2Sockets {
-  /** Starts a session on an open socket; `opened` is called once the client has acknowledged our settings. */
-  serve(socket: Socket, opened: () => void): Http2Connection;
+  /**
+   * Starts a session on an open socket; `opened` is called once the client has acknowledged our settings. Returns
+   * undefined when no session could be started.
+   */
+  serve(socket: Socket, opened: () => void): Http2Connection | undefined;
 }
 
 /** Makes the HTTP/2 server; `onRequest` gets the requests of all its sessions. */
@@ -53,7 +56,7 @@ export function createHttp2Sockets(
       server.emit('connection', socket);
       const session = started;
       started = undefined;
-      if (session === undefined) throw new Error('The HTTP/2 server started no session on a socket');
+      if (session === undefined) return undefined;
       session.on('error', (error) => onProblem({ kind: 'http2-session', error, remoteAddress }));
       // Header size and stream count are enforced from the acknowledgement on.
       session.once('localSettings', opened);

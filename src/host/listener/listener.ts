@@ -14,10 +14,10 @@ import { createTlsGate, type TlsCredentials } from './tls-gate.js';
 /** How a listener is made. */
 export interface ListenerOptions {
   /** With credentials the port speaks TLS only, without it plaintext only. */
-  readonly tls?: TlsCredentials;
-  readonly limits?: Partial<ListenerLimits>;
+  readonly tls?: TlsCredentials | undefined;
+  readonly limits?: Partial<ListenerLimits> | undefined;
   /** Told about every connection that was given up, for logs and metrics. */
-  readonly onProblem?: ProblemListener;
+  readonly onProblem?: ProblemListener | undefined;
 }
 
 /** One port for HTTP/1.1 and HTTP/2. */
@@ -104,7 +104,9 @@ export function createListener(options: ListenerOptions = {}): Listener {
         if (socket.destroyed || draining.signal.aborted) {
           accepted.destroy();
         } else if (protocol === 'http2') {
-          connections.established(accepted, http2.serve(socket, opened));
+          const connection = http2.serve(socket, opened);
+          if (connection === undefined) accepted.destroy();
+          else connections.established(accepted, connection);
         } else {
           opened();
           const connection = new Http1Connection(socket, limits, onProblem);

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeOnEachDatabase } from '../support/databases.js';
+import {
+  methodNamed,
+  type Outcome,
+  PROTOCOL_NAMES,
+  PROTOCOLS,
+  type ProtocolClient,
+  type ProtocolName,
+  SERVICES,
+  STREAMING_PROTOCOLS,
+} from '../support/protocol-clients.js';
+import { startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY, READER_KEY, STEPS, type Step } from './every-rpc.steps.js';
+
+const STREAM = 'EvaluationService.EvaluateStream';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const NAIVE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?$/;
+
+describe('the script', () => {
+  it('calls every RPC of the API, each with what it is for and with an error', () => {
+    const called = (wanted: 'reply' | 'error') =>
+      new Set(STEPS.filter(({ expected }) => wanted in expected).map(({ rpc }) => rpc));
+    const unary = SERVICES.flatMap((service) =>
+      service.methods.map((method) => `${service.name}.${method.name}`),
+    ).filter((name) => name !== STREAM);
+    expect([...called('reply')].sort()).toEqual([...unary].sort());
+    expect([...called('error')].sort()).toEqual([...unary].sort());
+  });
+
+  it('knows every stream of the API', () => {
+    const streams = SERVICES.flatMap((service) =>
+      service.methods
+        .filter(({ methodKind }) => methodKind !== 'unary')
+        .map((method) => `${service.name}.${method.name}`),
+    );
+    expect(streams).toEqual([STREAM]);
+  });
+});
+
+describeOnEachDatabase('every RPC', (freshDatabaseUrl) => {
+  const start = async (): Promise<TestService> =>
+    startService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_API_KEY_ENABLED: 'true',
+      SERVICE_API_KEYS: READER_KEY,
+      SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+    });
+
+  /** How the script goes over REST over HTTP/1.1: what every other protocol is held against. */
+  const baseline: Outcome[] = [];
+  beforeAll(async () => {
+    const service = await start();
+    const client = PROTOCOLS['REST over h1'](service.url);
+    for (const step of STEPS) baseline.push(await play(client, step));
+    client.close();
+    await service.stop();
+  });
+
+  describe.each(PROTOCOL_NAMES)('over %s', (protocol) => {
+    let service: TestService;
+    let client: ProtocolClient;
+    beforeAll(async () => {
+      service = await start();
+      client = PROTOCOLS[protocol](service.url);
+    });
+    afterAll(async () => {
+      client.close();
+      await service.stop();
+    });
+
+    it.each(STEPS.map((step, index) => ({ ...step, index })))('$rpc $what', async ({ index, ...step }) => {
+      const outcome = await play(client, step);
+      check(outcome, step, protocol);
+      expect(alike(outcome)).toEqual(alike(baseline[index]));
+    });
+
+    it.runIf(STREAMING_PROTOCOLS.includes(protocol))(
+      `${STREAM} answers every message, and an error has a status of its own`,
+      async () => {
+        await client.call(methodNamed('AgentService.AddAgentControl'), LINK, ADMIN_KEY);
+        const replies = await client.stream(methodNamed(STREAM), MESSAGES, READER_KEY);
+        expect(replies).toHaveLength(MESSAGES.length);
+        const byId = new Map(replies.map(({ id, results }) => [id, results]));
+        expect(byId.get('deny')).toMatchObject([
+          { verdict: { is_safe: false, matches: [{ control_id: 3, action: 'deny' }] }, error: null },
+        ]);
+        expect(byId.get('mixed')).toMatchObject([
+          { verdict: { is_safe: true, matches: [], non_matches: [{ control_id: 3 }] }, error: null },
+          { verdict: null, error: { code: 5, details: ['google.rpc.ErrorInfo'] } },
+          {
+            verdict: null,
+            error: { code: 3, details: ['google.rpc.ErrorInfo', 'google.rpc.BadRequest'] },
+          },
+        ]);
+        expect(byId.get('empty')).toMatchObject([{ verdict: null, error: { code: 3 } }]);
+      },
+    );
+
+    it.runIf(STREAMING_PROTOCOLS.includes(protocol))(`${STREAM} demands a key`, async () => {
+      await expect(client.stream(methodNamed(STREAM), MESSAGES)).rejects.toMatchObject({ code: 16 });
+    });
+  });
+});
+
+const LINK = { agent_name: 'billing-bot-01', control_id: 3 };
+const evaluation = (text: string, agentName = 'billing-bot-01') => ({
+  agent_name: agentName,
+  stage: 'pre',
+  detail: 'full',
+  step: { type: 'llm', name: 'answer', input: text },
+});
+const MESSAGES = [
+  { id: 'deny', evaluations: [evaluation('4111111111111111')] },
+  { id: 'mixed', evaluations: [evaluation('hello'), evaluation('hello', 'nobody-at-all'), { stage: 'pre' }] },
+  { id: 'empty', evaluations: [] },
+];
+
+function play(
+  client: ProtocolClient,
+  { rpc, input, key = ADMIN_KEY }: Omit<Step, 'expected'>,
+): Promise<Outcome> {
+  return client.call(methodNamed(rpc), input, key ?? undefined);
+}
+
+function check(outcome: Outcome, { expected }: Step, protocol: ProtocolName): void {
+  if ('reply' in expected) {
+    expect(outcome).toMatchObject({ ok: true, reply: expected.reply });
+    return;
+  }
+  const { reason, http, grpc, fields } = expected.error;
+  const status = protocol.startsWith('REST') ? http : grpc;
+  expect(outcome).toMatchObject({ ok: false, reason, status, ...(fields === undefined ? {} : { fields }) });
+}
+
+/** What must be the same whoever asks: execution ids and times are checked and then left out, so is the status. */
+function alike(outcome: Outcome | undefined): unknown {
+  if (outcome?.ok !== true) return { ...outcome, status: undefined };
+  return JSON.parse(JSON.stringify(outcome.reply), (key, value: unknown) => {
+    if (key === 'control_execution_id') return UUID.test(String(value)) ? 'an id' : value;
+    if (key === 'created_at') return NAIVE_TIME.test(String(value)) ? 'a time' : value;
+    return value;
+  });
+}

@@ -1,0 +1,490 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { helpText } from '../../src/cli.js';
+import { type Config, ConfigError, loadEnvironment, readConfig, VARIABLES } from '../../src/config.js';
+
+/** What a variable does: where its value is found, its default, texts with their values, and texts it refuses. */
+interface Case {
+  readonly names: readonly string[];
+  readonly value: (config: Config) => unknown;
+  readonly fallback: unknown;
+  readonly accepts: readonly (readonly [string, unknown])[];
+  readonly refuses: readonly string[];
+  /** What else has to be set for the value to be usable. */
+  readonly with?: Record<string, string>;
+}
+
+const BOOLEAN_WORDS = [
+  ['true', true],
+  ['1', true],
+  ['YES', true],
+  ['on', true],
+  ['t', true],
+  ['y', true],
+  ['false', false],
+  ['0', false],
+  ['No', false],
+  ['off', false],
+  ['f', false],
+  ['n', false],
+] as const;
+const NOT_BOOLEAN = ['maybe', '2', 'truely'];
+const KEY = { SERVICE_API_KEYS: 'a-key' };
+
+const CASES: Record<keyof typeof VARIABLES, Case> = {
+  host: {
+    names: ['SERVICE_HOST', 'HOST'],
+    value: (config) => config.host,
+    fallback: '0.0.0.0',
+    accepts: [['127.0.0.1', '127.0.0.1']],
+    refuses: [],
+  },
+  port: {
+    names: ['SERVICE_PORT', 'PORT'],
+    value: (config) => config.port,
+    fallback: 8000,
+    accepts: [
+      ['0', 0],
+      [' 65535 ', 65_535],
+    ],
+    refuses: ['65536', '-1', '80.5', 'http', '0x50'],
+  },
+  debug: {
+    names: ['SERVICE_DEBUG', 'DEBUG'],
+    value: (config) => config.debug,
+    fallback: false,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
+  tlsCertFile: {
+    names: ['SERVICE_TLS_CERT_FILE'],
+    value: (config) => config.tls?.certFile ?? null,
+    fallback: null,
+    accepts: [['/tls/cert.pem', '/tls/cert.pem']],
+    refuses: [],
+    with: { SERVICE_TLS_KEY_FILE: '/tls/key.pem' },
+  },
+  tlsKeyFile: {
+    names: ['SERVICE_TLS_KEY_FILE'],
+    value: (config) => config.tls?.keyFile ?? null,
+    fallback: null,
+    accepts: [['/tls/key.pem', '/tls/key.pem']],
+    refuses: [],
+    with: { SERVICE_TLS_CERT_FILE: '/tls/cert.pem' },
+  },
+  apiPrefix: {
+    names: ['SERVICE_API_PREFIX', 'API_PREFIX'],
+    value: (config) => config.apiBase,
+    fallback: '/api/v1',
+    accepts: [
+      ['/control', '/control/v1'],
+      ['/a/b', '/a/b/v1'],
+    ],
+    refuses: ['api', '/api/', '/', '/a b', '/{id}'],
+  },
+  apiVersion: {
+    names: ['SERVICE_API_VERSION', 'API_VERSION'],
+    value: (config) => config.apiBase,
+    fallback: '/api/v1',
+    accepts: [['v2', '/api/v2']],
+    refuses: ['/v1', 'v/1', 'v 1'],
+  },
+  authEnabled: {
+    names: ['SERVICE_API_KEY_ENABLED'],
+    value: (config) => config.auth.enabled,
+    fallback: false,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+    with: KEY,
+  },
+  keys: {
+    names: ['SERVICE_API_KEYS'],
+    value: (config) => config.auth.keys,
+    fallback: [],
+    accepts: [
+      ['one', ['one']],
+      [' one, ,two ,', ['one', 'two']],
+      ['*', ['*']],
+    ],
+    refuses: [],
+  },
+  adminKeys: {
+    names: ['SERVICE_ADMIN_API_KEYS'],
+    value: (config) => config.auth.adminKeys,
+    fallback: [],
+    accepts: [['root, other', ['root', 'other']]],
+    refuses: [],
+  },
+  sessionSecret: {
+    names: ['SERVICE_SESSION_SECRET'],
+    value: (config) => config.auth.sessionSecret,
+    fallback: null,
+    accepts: [['a secret', 'a secret']],
+    refuses: [],
+  },
+  corsOrigins: {
+    names: ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
+    value: (config) => config.cors.origins,
+    fallback: '*',
+    accepts: [
+      ['*', '*'],
+      ['https://a.example, https://b.example', ['https://a.example', 'https://b.example']],
+    ],
+    refuses: [],
+  },
+  corsMethods: {
+    names: ['SERVICE_ALLOW_METHODS', 'ALLOW_METHODS'],
+    value: (config) => config.cors.methods,
+    fallback: '*',
+    accepts: [['GET,POST', ['GET', 'POST']]],
+    refuses: [],
+  },
+  corsHeaders: {
+    names: ['SERVICE_ALLOW_HEADERS', 'ALLOW_HEADERS'],
+    value: (config) => config.cors.headers,
+    fallback: '*',
+    accepts: [['x-api-key', ['x-api-key']]],
+    refuses: [],
+  },
+  metricsPrefix: {
+    names: ['SERVICE_PROMETHEUS_METRICS_PREFIX', 'PROMETHEUS_METRICS_PREFIX'],
+    value: (config) => config.metricsPrefix,
+    fallback: 'control_enforcement_server',
+    accepts: [
+      ['acme', 'acme'],
+      ['acme_', 'acme'],
+      ['a:b_1', 'a:b_1'],
+    ],
+    refuses: ['1st', 'a-b', 'a b'],
+  },
+  logLevel: {
+    names: ['SERVICE_LOG_LEVEL'],
+    value: (config) => config.log.level,
+    fallback: 'info',
+    accepts: [
+      ['DEBUG', 'debug'],
+      ['info', 'info'],
+      ['Warning', 'warn'],
+      ['warn', 'warn'],
+      ['error', 'error'],
+      ['CRITICAL', 'fatal'],
+      ['fatal', 'fatal'],
+    ],
+    refuses: ['loud', 'trace', '10'],
+  },
+  logJson: {
+    names: ['SERVICE_LOG_JSON'],
+    value: (config) => config.log.json,
+    fallback: false,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
+  maxBodyBytes: {
+    names: ['SERVICE_MAX_BODY_BYTES'],
+    value: (config) => config.limits.bodyBytes,
+    fallback: 8 * 1024 * 1024,
+    accepts: [
+      ['1024', 1024],
+      ['268435456', 268_435_456],
+    ],
+    refuses: ['1023', '268435457', '8MB', '1e6'],
+  },
+  requestTimeoutSeconds: {
+    names: ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
+    value: (config) => config.limits.requestTimeoutMs,
+    fallback: 30_000,
+    accepts: [
+      ['0.1', 100],
+      ['3600', 3_600_000],
+    ],
+    refuses: ['0', '0.09', '3601', '30s', '-1'],
+  },
+  drainSeconds: {
+    names: ['SERVICE_DRAIN_SECONDS'],
+    value: (config) => config.limits.drainMs,
+    fallback: 10_000,
+    accepts: [
+      ['0', 0],
+      ['2.5', 2500],
+    ],
+    refuses: ['3601', '-1', 'soon'],
+  },
+  snapshotAgents: {
+    names: ['SERVICE_SNAPSHOT_MAX_AGENTS'],
+    value: (config) => config.limits.snapshotAgents,
+    fallback: 10_000,
+    accepts: [['1', 1]],
+    refuses: ['0', '10000001', '1.5'],
+  },
+  evaluatorTimeoutSeconds: {
+    names: ['EVALUATOR_TIMEOUT_SECONDS'],
+    value: (config) => config.evaluators.timeoutMs,
+    fallback: 30_000,
+    accepts: [['0.5', 500]],
+    refuses: ['0', '3601', 'never'],
+  },
+  maxConcurrentEvaluations: {
+    names: ['MAX_CONCURRENT_EVALUATIONS'],
+    value: (config) => config.evaluators.maxConcurrent,
+    fallback: 3,
+    accepts: [['10', 10]],
+    refuses: ['0', '10001', '2.5'],
+  },
+  evaluatorCacheSize: {
+    names: ['EVALUATOR_CACHE_SIZE'],
+    value: (config) => config.evaluators.cacheSize,
+    fallback: 100,
+    accepts: [['1', 1]],
+    refuses: ['0', '10000001', 'all'],
+  },
+  vendorApiKey: {
+    names: ['VENDOR_API_KEY'],
+    value: (config) => config.evaluators.vendorApiKey,
+    fallback: null,
+    accepts: [['vk', 'vk']],
+    refuses: [],
+  },
+  vendorApiUrl: {
+    names: ['VENDOR_API_URL'],
+    value: (config) => config.evaluators.vendorApiUrl,
+    fallback: null,
+    accepts: [['https://models.example/x', 'https://models.example/x']],
+    refuses: ['models.example', 'ftp://models.example', 'https://a b'],
+  },
+  observabilityEnabled: {
+    names: ['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'],
+    value: (config) => config.observability.enabled,
+    fallback: true,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
+  observabilityStdout: {
+    names: ['SERVICE_OBSERVABILITY_STDOUT'],
+    value: (config) => config.observability.stdout,
+    fallback: false,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
+  observabilityRecord: {
+    names: ['SERVICE_OBSERVABILITY_RECORD'],
+    value: (config) => config.observability.record,
+    fallback: 'matches',
+    accepts: [
+      ['none', 'none'],
+      ['ALL', 'all'],
+    ],
+    refuses: ['some'],
+  },
+  flushIntervalSeconds: {
+    names: ['SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS', 'OBSERVABILITY_FLUSH_INTERVAL_SECONDS'],
+    value: (config) => config.observability.flushIntervalSeconds,
+    fallback: 10,
+    accepts: [['0.25', 0.25]],
+    refuses: ['0', '3601'],
+  },
+};
+
+function problemsOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n').slice(1);
+    throw error;
+  }
+  return [];
+}
+
+describe.each(Object.entries(CASES))('the variable for %s', (key, expected) => {
+  const { names, value, fallback, accepts, refuses } = expected;
+  const others = expected.with ?? {};
+
+  it('has the documented names and appears in the help', () => {
+    expect(VARIABLES[key as keyof typeof VARIABLES].names).toEqual(names);
+    for (const name of names) expect(helpText()).toMatch(new RegExp(`\\b${name}\\b`));
+  });
+  it('has a default, which a blank value does not replace', () => {
+    expect(value(readConfig({}))).toEqual(fallback);
+    for (const name of names) expect(value(readConfig({ [name]: ' \t' }))).toEqual(fallback);
+  });
+  it.each(accepts)('reads %j', (text, read) => {
+    for (const name of names) expect(value(readConfig({ ...others, [name]: text }))).toEqual(read);
+  });
+  it('prefers its first name', () => {
+    const [[text = '', read] = []] = accepts;
+    const [first = '', ...rest] = names;
+    const lessImportant = Object.fromEntries(rest.map((name) => [name, refuses[0] ?? 'other']));
+    expect(value(readConfig({ ...others, ...lessImportant, [first]: text }))).toEqual(read);
+    const blankFirst = Object.fromEntries(rest.map((name) => [name, text]));
+    if (rest.length > 0) expect(value(readConfig({ ...others, ...blankFirst, [first]: ' ' }))).toEqual(read);
+  });
+  it.each(refuses)('refuses %j and says what would be right', (text) => {
+    for (const name of names) {
+      const problems = problemsOf({ ...others, [name]: text });
+      expect(problems).toHaveLength(1);
+      const [, example] =
+        new RegExp(`^  - ${name}: must be .+; for example ${name}=(.+)$`).exec(problems[0] ?? '') ?? [];
+      expect(problemsOf({ ...others, [name]: example ?? text })).toEqual([]);
+    }
+  });
+});
+
+describe('the configuration as a whole', () => {
+  it('is frozen down to its lists', () => {
+    const config = readConfig({ SERVICE_API_KEYS: 'one' });
+    const parts = [
+      config,
+      config.auth,
+      config.auth.keys,
+      config.limits,
+      config.cors,
+      config.unknownVariables,
+    ];
+    for (const part of parts) expect(Object.isFrozen(part)).toBe(true);
+  });
+  it('reports every problem at once', () => {
+    expect(problemsOf({ SERVICE_PORT: 'x', SERVICE_DEBUG: 'x', DATABASE_URL: 'mysql://h/d' })).toHaveLength(
+      3,
+    );
+  });
+  it('needs both TLS files or none', () => {
+    expect(problemsOf({ SERVICE_TLS_CERT_FILE: 'c.pem' })).toEqual([
+      expect.stringContaining('SERVICE_TLS_KEY_FILE:'),
+    ]);
+    expect(problemsOf({ SERVICE_TLS_KEY_FILE: 'k.pem' })).toEqual([
+      expect.stringContaining('SERVICE_TLS_CERT_FILE:'),
+    ]);
+    expect(readConfig({ SERVICE_TLS_CERT_FILE: 'c.pem', SERVICE_TLS_KEY_FILE: 'k.pem' }).tls).toEqual({
+      certFile: 'c.pem',
+      keyFile: 'k.pem',
+    });
+  });
+  it.each([{}, { SERVICE_API_KEYS: ' , ' }, { SERVICE_ADMIN_API_KEYS: ',' }])(
+    'refuses authentication without a usable key: %j',
+    (keys) => {
+      const problems = problemsOf({ SERVICE_API_KEY_ENABLED: 'true', ...keys });
+      expect(problems).toEqual([expect.stringMatching(/SERVICE_API_KEY_ENABLED: .+SERVICE_ADMIN_API_KEYS=/)]);
+    },
+  );
+  it('refuses a folder for a static UI, which it does not serve', () => {
+    expect(problemsOf({ SERVICE_UI_DIST_DIR: '/ui' })).toEqual([
+      expect.stringContaining('SERVICE_UI_DIST_DIR:'),
+    ]);
+    expect(problemsOf({ SERVICE_UI_DIST_DIR: ' ' })).toEqual([]);
+  });
+  it('finds variables that are probably misspelt', () => {
+    const environment = {
+      SERVICE_PROT: '1',
+      SERVICE_DB_HOTS: 'x',
+      SERVICE_PORT: '1',
+      SERVICE_DB_HOST: 'x',
+      SERVICE_DB_URL: 'file:x',
+      MY_SERVICE_X: '1',
+      PATH: '/bin',
+    };
+    expect(readConfig(environment).unknownVariables).toEqual(['SERVICE_DB_HOTS', 'SERVICE_PROT']);
+  });
+  it('logs more in debug mode, unless a level is set', () => {
+    expect(readConfig({ SERVICE_DEBUG: 'true' }).log.level).toBe('debug');
+    expect(readConfig({ SERVICE_DEBUG: 'true', SERVICE_LOG_LEVEL: 'error' }).log.level).toBe('error');
+  });
+  it('never repeats a value, which may be a secret', () => {
+    const secret = 'planted-s3cret';
+    for (const names of Object.values(VARIABLES).map((variable) => [...variable.names] as string[])) {
+      for (const name of names)
+        expect(problemsOf({ [name]: `${secret} \u0000{}` }).join()).not.toContain(secret);
+    }
+  });
+});
+
+describe('the database address', () => {
+  const urlOf = (environment: Record<string, string>) => readConfig(environment).databaseUrl;
+  const SECRET = 'p@ss:w/rd#1';
+
+  it('is a SQLite file unless something else is set', () => {
+    expect(urlOf({})).toBe('file:./data/service.db');
+    expect(urlOf({ SERVICE_DB_PORT: '5433', SERVICE_DB_DRIVER: 'psycopg' })).toBe('file:./data/service.db');
+    expect(urlOf({ DATABASE_URL: ' ' })).toBe('file:./data/service.db');
+  });
+  it('prefers SERVICE_DB_URL to DATABASE_URL to DB_URL, and a URL to its parts', () => {
+    const parts = { SERVICE_DB_HOST: 'host', DB_URL: 'file:c' };
+    expect(urlOf(parts)).toBe('file:c');
+    expect(urlOf({ ...parts, DATABASE_URL: 'file:b' })).toBe('file:b');
+    expect(urlOf({ ...parts, DATABASE_URL: 'file:b', SERVICE_DB_URL: 'file:a' })).toBe('file:a');
+  });
+  it('is put together from parts, with what they contain escaped', () => {
+    const prefixed = {
+      SERVICE_DB_HOST: 'db.internal',
+      SERVICE_DB_PORT: '5433',
+      SERVICE_DB_USER: 'us er',
+      SERVICE_DB_PASSWORD: SECRET,
+      SERVICE_DB_DATABASE: 'controls',
+    };
+    const expected = 'postgresql://us%20er:p%40ss%3Aw%2Frd%231@db.internal:5433/controls';
+    expect(urlOf(prefixed)).toBe(expected);
+    const plain = Object.fromEntries(
+      Object.entries(prefixed).map(([name, value]) => [name.replace('SERVICE_', ''), value]),
+    );
+    expect(urlOf(plain)).toBe(expected);
+    expect(urlOf({ ...plain, DB_HOST: 'other', SERVICE_DB_HOST: 'db.internal' })).toBe(expected);
+    expect(urlOf({ SERVICE_DB_HOST: 'h' })).toBe('postgresql://postgres@h:5432/postgres');
+    expect(urlOf({ SERVICE_DB_DATABASE: 'd' })).toBe('postgresql://postgres@localhost:5432/d');
+  });
+  it.each(['SERVICE_DB_PORT', 'DB_PORT'])('names the part that is wrong: %s', (name) => {
+    for (const port of ['http', '65536', '-1']) {
+      expect(problemsOf({ SERVICE_DB_HOST: 'h', [name]: port })).toEqual([
+        `  - ${name}: must be a port number; for example ${name}=5432`,
+      ]);
+    }
+  });
+  it.each(['mysql://user:PASSWORD@h/d', 'http://user:PASSWORD@h', 'mongodb+srv://u:PASSWORD@h'])(
+    'refuses %s without repeating the password',
+    (url) => {
+      for (const name of ['SERVICE_DB_URL', 'DATABASE_URL', 'DB_URL']) {
+        const problems = problemsOf({ [name]: url.replace('PASSWORD', SECRET) });
+        expect(problems).toEqual([
+          expect.stringContaining(`${name}: only PostgreSQL and SQLite are supported`),
+        ]);
+        expect(problems.join()).not.toContain(SECRET);
+      }
+    },
+  );
+  it('has every variable in the help', () => {
+    for (const name of [
+      'SERVICE_DB_URL',
+      'DATABASE_URL',
+      'DB_URL',
+      'SERVICE_DB_PASSWORD',
+      'SERVICE_DB_DRIVER',
+    ]) {
+      expect(helpText()).toContain(name);
+    }
+  });
+});
+
+describe('a .env file', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'dotenv-'));
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+  const file = () => path.join(directory, '.env');
+
+  it('adds to the environment and loses against it', async () => {
+    await writeFile(file(), '# comment\nSERVICE_PORT=1111\nSERVICE_HOST="10.0.0.1"\n');
+    const config = readConfig(loadEnvironment({ SERVICE_PORT: '2222' }, file()));
+    expect([config.port, config.host]).toEqual([2222, '10.0.0.1']);
+  });
+  it('is asked where the environment has a blank value', async () => {
+    await writeFile(file(), 'SERVICE_PORT=1111\n');
+    expect(readConfig(loadEnvironment({ SERVICE_PORT: ' ' }, file())).port).toBe(1111);
+  });
+  it('need not exist', () => {
+    expect(loadEnvironment({ SERVICE_PORT: '1' }, file())).toEqual({ SERVICE_PORT: '1' });
+  });
+  it('stops the start when it exists but cannot be read, because keys could be missing', async () => {
+    await mkdir(file());
+    expect(() => loadEnvironment({}, file())).toThrow(ConfigError);
+  });
+});

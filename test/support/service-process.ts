@@ -1,0 +1,121 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** The service as JavaScript, for processes of its own. */
+export interface CompiledService {
+  /** Path of the main module. */
+  readonly main: string;
+  remove(): Promise<void>;
+}
+
+/** Compiles the service into a folder of its own below `dist`, so that suites do not write over each other. */
+export async function compileService(): Promise<CompiledService> {
+  await mkdir(path.join(ROOT, 'dist'), { recursive: true });
+  const folder = await mkdtemp(path.join(ROOT, 'dist', 'test-'));
+  const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const configuration = path.join(ROOT, 'tsconfig.build.json');
+  await promisify(execFile)(process.execPath, [
+    compiler,
+    '-p',
+    configuration,
+    '--outDir',
+    folder,
+    '--noCheck',
+  ]);
+  return {
+    main: path.join(folder, 'src', 'main.js'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A service in a process and a working directory of its own. */
+export interface ServiceProcess {
+  readonly process: ChildProcess;
+  readonly directory: string;
+  /** Everything written so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Fulfilled when the process is gone and everything it wrote was read. */
+  readonly ended: Promise<Exit>;
+  /** The first match in what it writes to stdout; rejects when it ends without one. */
+  output(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Base address once it listens, for example `http://127.0.0.1:40123`. */
+  listening(): Promise<string>;
+  /** Ends it if it runs, and removes its directory. */
+  dispose(): Promise<void>;
+}
+
+export interface SpawnOptions {
+  readonly environment?: Record<string, string>;
+  readonly arguments?: readonly string[];
+  /** Prepares the working directory. */
+  readonly prepare?: (directory: string) => Promise<void>;
+}
+
+/** Runs the service on a free port with nothing in its environment but what is given. */
+export async function spawnService(
+  service: CompiledService,
+  options: SpawnOptions = {},
+): Promise<ServiceProcess> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'service-process-'));
+  await options.prepare?.(directory);
+  const child = spawn(process.execPath, [service.main, ...(options.arguments ?? [])], {
+    cwd: directory,
+    env: { SERVICE_HOST: '127.0.0.1', SERVICE_PORT: '0', ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  let hasEnded = false;
+  const ended = new Promise<Exit>((resolve) => {
+    child.once('close', (code, signal) => {
+      hasEnded = true;
+      resolve({ code, signal });
+    });
+  });
+
+  function output(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(stdout);
+        if (found !== null) resolve(found);
+        else if (hasEnded) reject(new Error(`no ${pattern} in:\n${stdout}${stderr}`));
+      };
+      look();
+      child.stdout.on('data', look);
+      child.once('close', look);
+    });
+  }
+
+  return {
+    process: child,
+    directory,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+    output,
+    listening: async () => (await output(/"?address"?: ?"(https?:\/\/[^"]+)"/))[1] ?? '',
+    async dispose() {
+      if (!hasEnded) child.kill('SIGKILL');
+      await ended;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
