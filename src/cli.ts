@@ -1,6 +1,16 @@
 import { VARIABLES, type Variable } from './config.js';
 import { DATABASE_PART_NAMES, DATABASE_URL_NAMES, DEFAULT_DATABASE_URL } from './config-database.js';
 
+/** The variables as a Markdown table, for the README. */
+export function configurationTable(): string {
+  const rows = Object.values(VARIABLES).map((definition) => {
+    const { names, help, shownDefault } = definition as Variable;
+    const fallback = shownDefault === '' ? 'not set' : `\`${shownDefault}\``;
+    return `| ${names.map((name) => `\`${name}\``).join(', ')} | ${fallback} | ${help} |`;
+  });
+  return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
 /** Text of `--help`: usage and every variable. */
 export function helpText(): string {
   const rows = Object.values(VARIABLES).map((definition) => {

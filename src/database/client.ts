@@ -25,15 +25,20 @@ export interface ClientEvents {
 export function createClient(location: DatabaseLocation, events: ClientEvents): ConnectedClient {
   const log: [{ emit: 'event'; level: 'query' }] = [{ emit: 'event', level: 'query' }];
   const { onQuery } = events;
+  const options = {
+    log: onQuery === undefined ? [] : log,
+    // The other formats print the arguments of a failed call: slow for large ones, and nothing for a log.
+    errorFormat: 'minimal' as const,
+  };
   if (location.kind === 'sqlite') {
     const adapter = failClosed(createSqliteAdapterFactory(location.path));
-    const prisma = new SqliteClient({ adapter, log: onQuery === undefined ? [] : log });
+    const prisma = new SqliteClient({ adapter, ...options });
     if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
     return { prisma, disconnect: () => prisma.$disconnect() };
   }
   const pool = createPostgresPool(location.connectionString, events.onConnectionError);
   const adapter = failClosed(new PrismaPg(pool, { onConnectionError: events.onConnectionError }));
-  const prisma = new PostgresqlClient({ adapter, log: onQuery === undefined ? [] : log });
+  const prisma = new PostgresqlClient({ adapter, ...options });
   if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
   return {
     // The two clients are generated from the same models and differ only in names of types.

@@ -56,15 +56,11 @@ async function migrateSqlite(path: string, known: readonly Migration[]): Promise
     // A migration that rebuilds a table would otherwise delete what refers to it. No effect inside a transaction.
     connection.execute('PRAGMA foreign_keys = OFF');
     await beginWriting(connection, MIGRATION_WAIT_MS);
-    try {
-      const names = applyToSqlite(connection, known);
-      connection.executeScript('COMMIT');
-      return names;
-    } catch (error) {
-      if (connection.inTransaction) connection.executeScript('ROLLBACK');
-      throw error;
-    }
+    const names = applyToSqlite(connection, known);
+    connection.executeScript('COMMIT');
+    return names;
   } finally {
+    // Also undoes a transaction that is still open.
     connection.close();
   }
 }

@@ -22,6 +22,7 @@ export interface SqliteConnection {
   execute(sql: string, args?: readonly SqliteValue[]): SqliteResult;
   /** Runs a script of several statements. */
   executeScript(script: string): void;
+  /** Undoes a transaction that is still open. */
   close(): void;
 }
 
@@ -62,6 +63,9 @@ function wrap(database: Libsql.Database): SqliteConnection {
       database.exec(script);
     },
     close() {
+      if (!database.open) return;
+      // The driver keeps a closed connection, with its locks, until its statements are collected as garbage.
+      if (database.inTransaction) database.exec('ROLLBACK');
       database.close();
     },
   };

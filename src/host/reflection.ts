@@ -8,6 +8,7 @@ import {
 } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Code, type ConnectRouter } from '@connectrpc/connect';
+import { file_google_rpc_error_details } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { ServerReflection as ServerReflectionV1 } from '../../gen/proto/grpc/reflection/v1/reflection_pb.js';
 import { ServerReflection as ServerReflectionV1Alpha } from '../../gen/proto/grpc/reflection/v1alpha/reflection_pb.js';
 
@@ -55,6 +56,8 @@ interface FileIndex {
 function indexFiles(services: readonly DescService[]): FileIndex {
   const index: FileIndex = { byName: new Map(), bySymbol: new Map(), extensions: new Map() };
   for (const service of services) addFile(index, service.file);
+  // Statuses carry these messages as Any; clients that print them ask for their types.
+  addFile(index, file_google_rpc_error_details);
   return index;
 }
 

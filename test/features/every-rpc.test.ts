@@ -75,32 +75,43 @@ describeOnEachDatabase('every RPC', (freshDatabaseUrl) => {
       expect(alike(outcome)).toEqual(alike(baseline[index]));
     });
 
-    it.runIf(STREAMING_PROTOCOLS.includes(protocol))(
-      `${STREAM} answers every message, and an error has a status of its own`,
-      async () => {
-        await client.call(methodNamed('AgentService.AddAgentControl'), LINK, ADMIN_KEY);
-        const replies = await client.stream(methodNamed(STREAM), MESSAGES, READER_KEY);
-        expect(replies).toHaveLength(MESSAGES.length);
-        const byId = new Map(replies.map(({ id, results }) => [id, results]));
-        expect(byId.get('deny')).toMatchObject([
-          { verdict: { is_safe: false, matches: [{ control_id: 3, action: 'deny' }] }, error: null },
-        ]);
-        expect(byId.get('mixed')).toMatchObject([
-          { verdict: { is_safe: true, matches: [], non_matches: [{ control_id: 3 }] }, error: null },
-          { verdict: null, error: { code: 5, details: ['google.rpc.ErrorInfo'] } },
-          {
-            verdict: null,
-            error: { code: 3, details: ['google.rpc.ErrorInfo', 'google.rpc.BadRequest'] },
-          },
-        ]);
-        expect(byId.get('empty')).toMatchObject([{ verdict: null, error: { code: 3 } }]);
-      },
-    );
+    if (!STREAMING_PROTOCOLS.includes(protocol)) return;
 
-    it.runIf(STREAMING_PROTOCOLS.includes(protocol))(`${STREAM} demands a key`, async () => {
+    it(`${STREAM} answers every message, and an error has a status of its own`, async () => {
+      await client.call(methodNamed('AgentService.AddAgentControl'), LINK, ADMIN_KEY);
+      const replies = await client.stream(methodNamed(STREAM), MESSAGES, READER_KEY);
+      expect(replies).toHaveLength(MESSAGES.length);
+      const byId = new Map(replies.map(({ id, results }) => [id, results]));
+      expect(byId.get('deny')).toMatchObject([
+        { verdict: { is_safe: false, matches: [{ control_id: 3, action: 'deny' }] }, error: null },
+      ]);
+      expect(byId.get('mixed')).toMatchObject([
+        { verdict: { is_safe: true, matches: [], non_matches: [{ control_id: 3 }] }, error: null },
+        { verdict: null, error: { code: 5, details: ['google.rpc.ErrorInfo'] } },
+        { verdict: null, error: { code: 3, details: ['google.rpc.ErrorInfo', 'google.rpc.BadRequest'] } },
+      ]);
+      expect(byId.get('empty')).toMatchObject([{ verdict: null, error: { code: 3 } }]);
+    });
+
+    it(`${STREAM} demands a key`, async () => {
       await expect(client.stream(methodNamed(STREAM), MESSAGES)).rejects.toMatchObject({ code: 16 });
     });
   });
+
+  it.each(['gRPC-Web over h1', 'Connect over h1', 'Connect with JSON over h1'] as const)(
+    'EvaluateStream says over %s that it needs HTTP/2',
+    async (protocol) => {
+      const service = await start();
+      const client = PROTOCOLS[protocol](service.url);
+      try {
+        // 505 is "HTTP Version Not Supported".
+        await expect(client.stream(methodNamed(STREAM), MESSAGES, READER_KEY)).rejects.toThrow(/505/);
+      } finally {
+        client.close();
+        await service.stop();
+      }
+    },
+  );
 });
 
 const LINK = { agent_name: 'billing-bot-01', control_id: 3 };

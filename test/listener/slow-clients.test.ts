@@ -117,16 +117,6 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
     session.close();
   });
 
-  it('that reads slowly but reads gets everything', async () => {
-    harness = await startHarness(transport, { limits: { sendStallTimeoutMs: 200 } });
-    const { socket } = await transport.open(harness.port, 'http/1.1');
-    socket.write('GET /streamed HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    const received = receivedUntilClose(socket);
-    await harness.door.reached;
-    harness.door.open();
-    expect((await received).toString()).toMatch(/first,.*last/s);
-  });
-
   it('is not given up while its handler works in silence', async () => {
     harness = await startHarness(transport, {
       limits: { sendStallTimeoutMs: 30, http2PingIntervalMs: 30 },
@@ -134,14 +124,12 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
     });
     const session = transport.connectHttp2(harness.port);
     const { socket } = await transport.open(harness.port, 'http/1.1');
-    // Whoever reads nothing is given up after the same time: a witness that it has passed several times.
+    // Whoever reads nothing is given up after the same time: a witness that it has passed.
     const witness = async () => {
       const { socket: unread } = await transport.open(harness.port, 'http/1.1');
       unread.pause();
       unread.write('GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n');
-      const accepted = harness.listener.counts().connections;
       await harness.problem('send-stalled');
-      return accepted;
     };
     const held = requestHttp2(session, { ':path': '/held' });
     const received = receivedUntilClose(socket);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
@@ -125,6 +126,18 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     await expect(broken).rejects.toMatchObject({ code: 'DATABASE_ERROR' });
     const next = await database.mutate(async () => ({ value: 'fine', changed: true }));
     expect(next.value).toBe('fine');
+  });
+
+  it('does not repeat the data of a failed statement in its error', async () => {
+    const failing = database.mutate(async (tx) => {
+      const secret = { ...agent('secretive'), data: '"hunter2"' };
+      await createAgentStore(tx).insert(secret);
+      await createAgentStore(tx).insert(secret);
+      return { value: null, changed: true };
+    });
+    const error = await failing.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(inspect(error, { depth: 10 })).not.toContain('hunter2');
   });
 
   it('fails as a whole once a statement has failed, even when the work goes on', async () => {

@@ -78,11 +78,7 @@ export function callGrpc({ host, port }: Address, path: string, message: Uint8Ar
 }
 
 /** A unary call over gRPC-Web on HTTP/1.1. */
-export async function callGrpcWeb(
-  address: Address,
-  path: string,
-  message: Uint8Array,
-): Promise<RpcOutcome> {
+export async function callGrpcWeb(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
   return callGrpcWebRaw(address, path, envelope(message));
 }
 
@@ -102,18 +98,17 @@ export async function callGrpcWebRaw(
     trailer
       .split('\r\n')
       .filter((line) => line !== '')
-      .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+      .map((line) => [
+        line.slice(0, line.indexOf(':')).toLowerCase(),
+        line.slice(line.indexOf(':') + 1).trim(),
+      ]),
   );
   const replies = frames.filter(({ flags }) => flags === 0).map(({ data }) => data);
   return grpcOutcome({ ...reply.headers, ...trailers }, replies);
 }
 
 /** A unary call over Connect with a binary message on HTTP/1.1. */
-export async function callConnect(
-  address: Address,
-  path: string,
-  message: Uint8Array,
-): Promise<RpcOutcome> {
+export async function callConnect(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
   return callConnectRaw(address, path, Buffer.from(message));
 }
 
@@ -175,7 +170,11 @@ interface Http2Reply {
 function sendHttp2({ host, port }: Address, call: Http2Call): Promise<Http2Reply> {
   const session = http2.connect(`http://${host}:${port}`);
   session.on('error', () => {});
-  const headers: OutgoingHttpHeaders = { ':method': call.method ?? 'POST', ':path': call.path, ...call.headers };
+  const headers: OutgoingHttpHeaders = {
+    ':method': call.method ?? 'POST',
+    ':path': call.path,
+    ...call.headers,
+  };
   return new Promise<Http2Reply>((resolve) => {
     const stream = session.request(headers);
     let head: IncomingHttpHeaders & { ':status'?: number } = {};

@@ -47,7 +47,7 @@ export function createTlsGate(credentials: TlsCredentials, onProblem: ProblemLis
       raw.once('close', () => {
         if (waiting.get(key) === secured) waiting.delete(key);
       });
-      
+      raw.allowHalfOpen = false;
       server.emit('connection', raw);
     },
   };

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendHttp, sendRaw } from '../support/bad-input-http.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { restClient } from '../support/rest-client.js';
+import { startService, type TestService } from '../support/service.js';
+import { DEFINITION } from './definitions.js';
+import { RAW_CASES } from './raw-cases.js';
+import { AGENT, BAD_REQUESTS, CONTROL, CONTROL_ID, MAX_BODY_BYTES } from './rest-cases.js';
+import { bytesOf } from './rest-request.js';
+
+/** No answer may take longer. */
+const ANSWER_LIMIT_MS = 5_000;
+
+describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
+    });
+    const call = restClient(`${service.url}/api/v1`);
+    await call('POST', '/agents/initAgent', { agent: { agent_name: AGENT } });
+    await call('PUT', '/controls', { name: CONTROL, data: DEFINITION });
+    const linked = await call('POST', `/agents/${AGENT}/controls/${CONTROL_ID}`);
+    expect(linked.status).toBe(200);
+  });
+  afterAll(() => service.stop());
+
+  async function expectHealthy(): Promise<void> {
+    const { status, body } = await sendHttp(service, { method: 'GET', path: '/health' });
+    expect({ status, body: JSON.parse(body.toString()) }).toMatchObject({
+      status: 200,
+      body: { status: 'healthy', database: 'up' },
+    });
+  }
+
+  describe('over REST is refused', () => {
+    it.each(BAD_REQUESTS)('$name', { timeout: ANSWER_LIMIT_MS }, async (request) => {
+      const { method, path, headers = {}, refusal } = request;
+      const reply = await sendHttp(service, {
+        method,
+        path: path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
+        headers,
+        body: bytesOf(request.body),
+      });
+      const body = JSON.parse(reply.body.toString());
+      const items = body.errors?.map(({ field = '', code }: Record<string, string>) => [field, code]);
+      expect({ status: reply.status, errorCode: body.error_code, items }).toEqual(refusal);
+      expect(body.detail).toEqual(expect.any(String));
+      await expectHealthy();
+    });
+  });
+
+  describe('as bytes is refused', () => {
+    it.each(RAW_CASES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ bytes, thenEnd, statuses }) => {
+      const reply = await sendRaw(service, bytes, thenEnd);
+      expect(reply.statuses).toEqual(statuses);
+      await expectHealthy();
+    });
+  });
+});

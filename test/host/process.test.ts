@@ -1,0 +1,159 @@
+import { writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { VARIABLES } from '../../src/config.js';
+import { VERSION } from '../../src/version.js';
+import {
+  type CompiledService,
+  compileService,
+  type ServiceProcess,
+  type SpawnOptions,
+  spawnService,
+} from '../support/service-process.js';
+
+const AUTH_OFF = /API keys are off/g;
+
+describe('the process', () => {
+  let compiled: CompiledService;
+  const processes: ServiceProcess[] = [];
+  beforeAll(async () => {
+    compiled = await compileService();
+  });
+  afterEach(async () => {
+    for (const one of processes.splice(0)) await one.dispose();
+  });
+  afterAll(() => compiled.remove());
+
+  async function run(options: SpawnOptions = {}): Promise<ServiceProcess> {
+    const one = await spawnService(compiled, options);
+    processes.push(one);
+    return one;
+  }
+  async function fails(environment: Record<string, string>) {
+    const prepare = (directory: string) =>
+      writeFile(path.join(directory, 'notes.txt'), 'no database\n'.repeat(100));
+    const service = await run({ environment, prepare });
+    return { ...(await service.ended), stdout: service.stdout(), stderr: service.stderr(), service };
+  }
+
+  it('explains itself with --help and names every variable', async () => {
+    const help = await run({ arguments: ['--help'] });
+    expect(await help.ended).toEqual({ code: 0, signal: null });
+    for (const { names } of Object.values(VARIABLES))
+      for (const name of names) expect(help.stdout()).toContain(name);
+    expect(help.stderr()).toBe('');
+  });
+  it('tells its version with --version', async () => {
+    const version = await run({ arguments: ['--version'] });
+    expect(await version.ended).toEqual({ code: 0, signal: null });
+    expect(version.stdout().trim()).toBe(VERSION);
+  });
+  it('refuses an argument it does not know', async () => {
+    const unknown = await run({ arguments: ['--prot=1'] });
+    expect(await unknown.ended).toEqual({ code: 2, signal: null });
+    expect(unknown.stderr()).toBe('Unknown argument --prot=1; see --help.\n');
+  });
+
+  it('starts without any configuration, on a SQLite file below its working directory', async () => {
+    const service = await run();
+    const reply = await fetch(`${await service.listening()}/ready`);
+    expect(reply.status).toBe(200);
+    await expect(
+      writeFile(path.join(service.directory, 'data', 'service.db'), '', { flag: 'wx' }),
+    ).rejects.toThrow('EEXIST');
+    expect(service.stderr()).toBe('');
+  });
+  it('reads .env, against which the environment wins', async () => {
+    const service = await run({
+      environment: { SERVICE_LOG_JSON: 'true' },
+      prepare: (directory) =>
+        writeFile(
+          path.join(directory, '.env'),
+          'SERVICE_API_KEY_ENABLED=true\nSERVICE_API_KEYS=from-file\nSERVICE_LOG_JSON=false\nSERVICE_PROT=1\n',
+        ),
+    });
+    const url = await service.listening();
+    const status = async (key: string) =>
+      (await fetch(`${url}/api/v1/agents`, { headers: { 'x-api-key': key } })).status;
+    expect([await status('from-file'), await status('other')]).toEqual([200, 401]);
+    const [line = ''] = /.*SERVICE_PROT is not a variable.*/.exec(service.stdout()) ?? [];
+    expect(JSON.parse(line)).toMatchObject({ level: 40 });
+  });
+
+  it('warns once when anyone may do everything, and not when keys are demanded', async () => {
+    const open = await run();
+    await open.listening();
+    expect(open.stdout().match(AUTH_OFF)).toHaveLength(1);
+    const closed = await run({ environment: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'k' } });
+    await closed.listening();
+    expect(closed.stdout().match(AUTH_OFF)).toBeNull();
+    expect(closed.stdout()).not.toMatch(/WARN/);
+  });
+
+  it('does not start with a wrong value', async () => {
+    const { code, stdout, stderr } = await fails({ SERVICE_PORT: 'eighty', SERVICE_DEBUG: 'x' });
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr.trim().split('\n')).toEqual([
+      'The configuration cannot be used:',
+      '  - SERVICE_PORT: must be a whole number from 0 to 65535; for example SERVICE_PORT=8000',
+      '  - SERVICE_DEBUG: must be true or false; for example SERVICE_DEBUG=true',
+    ]);
+  });
+  it('does not start with authentication on and no key', async () => {
+    const { code, stderr } = await fails({ SERVICE_API_KEY_ENABLED: 'true' });
+    expect(code).toBe(1);
+    expect(stderr).toContain('SERVICE_API_KEY_ENABLED: it is on but no key is configured');
+  });
+
+  it.each([
+    ['cannot be reached', 'postgresql://someone:planted-password@127.0.0.1:1/service', /cannot be reached/],
+    [
+      'is no well-formed address',
+      'postgresql://someone:planted-password@[/service',
+      /well-formed PostgreSQL URL/,
+    ],
+    ['is at a place that is no folder', 'file:/dev/null/service.db', /\/dev\/null/],
+    ['is another kind of file', 'file:notes.txt', /not a database/],
+  ])('does not start when its database %s', async (_name, url, reason) => {
+    const { code, stdout, stderr } = await fails({ DATABASE_URL: url });
+    expect(code).toBe(1);
+    expectOneLine(stdout, reason);
+    expect(stderr).toBe('');
+    expect(stdout).not.toContain('planted-password');
+  });
+
+  it.each([
+    ['do not exist', '/nowhere/cert.pem', '/nowhere/key.pem', /\/nowhere\/cert\.pem/],
+    ['hold no certificate', '/dev/null', '/dev/null', /TLS certificate cannot be read/],
+  ])('does not start when its TLS files %s', async (_name, cert, key, reason) => {
+    const { code, stdout, stderr } = await fails({ SERVICE_TLS_CERT_FILE: cert, SERVICE_TLS_KEY_FILE: key });
+    expect(code).toBe(1);
+    expectOneLine(stdout, reason);
+    expect(stderr).toBe('');
+  });
+
+  it('does not start on a busy port', async () => {
+    const other = net.createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    try {
+      const { port } = other.address() as net.AddressInfo;
+      const { code, stdout, stderr } = await fails({ SERVICE_PORT: String(port) });
+      expect(code).toBe(1);
+      expectOneLine(stdout, new RegExp(`address already in use.*${port}`));
+      expect(stderr).toBe('');
+    } finally {
+      other.close();
+    }
+  });
+});
+
+/** One line says why and nothing hides it; the others warn of missing API keys or tell what went well. */
+function expectOneLine(stdout: string, reason: RegExp): void {
+  const lines = stdout.trim().split('\n');
+  expect(lines.filter((line) => !/ INFO: | WARN: API keys are off/.test(line))).toEqual([
+    expect.stringMatching(/FATAL.*the service cannot start: /),
+  ]);
+  expect(lines.at(-1)).toMatch(reason);
+}

@@ -1,0 +1,72 @@
+import { join, resolve } from 'node:path';
+import {
+  type ChannelCredentials,
+  Client,
+  credentials,
+  loadPackageDefinition,
+  type Metadata,
+  type ServiceClientConstructor,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { loadSync, type Options } from '@grpc/proto-loader';
+
+const PROTO = resolve(import.meta.dirname, '../../proto');
+
+const LOADER_OPTIONS: Options = {
+  keepCase: true,
+  enums: String,
+  longs: Number,
+  defaults: true,
+  oneofs: true,
+  includeDirs: [PROTO, join(PROTO, 'third_party')],
+};
+
+/** A gRPC client that shares no code with the service: made from .proto files at run time. */
+export function grpcJsClient(
+  service: { readonly host: string; readonly port: number },
+  protoFile: string,
+  serviceName: string,
+  channel: ChannelCredentials = credentials.createInsecure(),
+): Client & Record<string, (...parameters: unknown[]) => unknown> {
+  const loaded = loadPackageDefinition(loadSync(protoFile, LOADER_OPTIONS));
+  let found: unknown = loaded;
+  for (const part of serviceName.split('.')) found = (found as Record<string, unknown>)[part];
+  const Constructor = found as ServiceClientConstructor;
+  return new Constructor(`${service.host}:${service.port}`, channel) as never;
+}
+
+/** How a call ended. */
+export interface GrpcOutcome {
+  /** gRPC status code; 0 is OK. */
+  readonly code: number;
+  readonly details: string;
+  readonly reply: Buffer | undefined;
+  readonly trailers: Metadata | undefined;
+}
+
+/** A unary call with the bytes of a message, whatever they are. */
+export function rawGrpcCall(
+  service: { readonly host: string; readonly port: number },
+  rpc: string,
+  message: Buffer,
+  metadata: Metadata,
+): Promise<GrpcOutcome> {
+  const client = new Client(`${service.host}:${service.port}`, credentials.createInsecure());
+  return new Promise<GrpcOutcome>((done) => {
+    const asIs = (bytes: Buffer) => bytes;
+    client.makeUnaryRequest(
+      `/${rpc}`,
+      asIs,
+      asIs,
+      message,
+      metadata,
+      (error: ServiceError | null, reply?: Buffer) =>
+        done({
+          code: error?.code ?? 0,
+          details: error?.details ?? '',
+          reply,
+          trailers: error?.metadata,
+        }),
+    );
+  }).finally(() => client.close());
+}

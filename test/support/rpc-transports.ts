@@ -1,0 +1,36 @@
+import type { Transport } from '@connectrpc/connect';
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from '@connectrpc/connect-node';
+
+/** Every way a client of Connect's libraries reaches an RPC. */
+export const RPC_PROTOCOLS = [
+  'gRPC',
+  'gRPC-Web over HTTP/1.1',
+  'gRPC-Web over HTTP/2',
+  'Connect over HTTP/1.1',
+  'Connect over HTTP/2',
+] as const;
+export type RpcProtocol = (typeof RPC_PROTOCOLS)[number];
+
+/** Those that can read and write a stream at the same time. */
+export const BIDI_PROTOCOLS = ['gRPC', 'Connect over HTTP/2'] as const satisfies RpcProtocol[];
+
+/** A transport to a base address; `ca` is the certificate to trust. */
+export function rpcTransport(protocol: RpcProtocol, baseUrl: string, ca?: string | Buffer): Transport {
+  const options = { baseUrl, nodeOptions: ca === undefined ? {} : { ca } };
+  switch (protocol) {
+    case 'gRPC':
+      return createGrpcTransport(options);
+    case 'gRPC-Web over HTTP/1.1':
+      return createGrpcWebTransport({ ...options, httpVersion: '1.1' });
+    case 'gRPC-Web over HTTP/2':
+      return createGrpcWebTransport({ ...options, httpVersion: '2' });
+    case 'Connect over HTTP/1.1':
+      return createConnectTransport({ ...options, httpVersion: '1.1' });
+    case 'Connect over HTTP/2':
+      return createConnectTransport({ ...options, httpVersion: '2' });
+  }
+}
