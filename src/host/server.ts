@@ -72,6 +72,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     reply.header(REQUEST_ID_HEADER, request.id);
     done();
   });
+  // Requests that no route takes are answered without a look at their bodies.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   await registerCors(app, config.cors, [VERSION_HEADER]);
   registerRestErrors(app, createRouteFinder(servedPaths(options)), options.now);
   registerOperations(app, options.state, options.metrics);

@@ -152,23 +152,24 @@ describe('the access table', () => {
 describe.each(METHODS)('%s', (name, method) => {
   const level = LEVELS[name] ?? 'admin';
 
-  it.runIf(getOption(method, httpRule).pattern.case !== undefined)('checks keys over REST', async () => {
-    const unguarded = await callRest(open, method, undefined);
-    for (const [description, key] of Object.entries(KEYS)) {
-      const answer = expectedAnswer(key, level);
-      const reply = await callRest(closed, method, key);
-      if (answer === 'allowed') {
-        expect({ description, status: reply.status, code: reply.body?.error_code }).toEqual({
-          description,
-          status: unguarded.status,
-          code: unguarded.body?.error_code,
-        });
-      } else {
-        expect({ description, ...reply }).toMatchObject({ description, ...REST_ANSWERS[answer] });
+  if (getOption(method, httpRule).pattern.case !== undefined)
+    it('checks keys over REST', async () => {
+      const unguarded = await callRest(open, method, undefined);
+      for (const [description, key] of Object.entries(KEYS)) {
+        const answer = expectedAnswer(key, level);
+        const reply = await callRest(closed, method, key);
+        if (answer === 'allowed') {
+          expect({ description, status: reply.status, code: reply.body?.error_code }).toEqual({
+            description,
+            status: unguarded.status,
+            code: unguarded.body?.error_code,
+          });
+        } else {
+          expect({ description, ...reply }).toMatchObject({ description, ...REST_ANSWERS[answer] });
+        }
+        expect(reply.headers.get('www-authenticate')).toBe(reply.status === 401 ? 'ApiKey' : null);
       }
-      expect(reply.headers.get('www-authenticate')).toBe(reply.status === 401 ? 'ApiKey' : null);
-    }
-  });
+    });
 
   it.each(RPC_PROTOCOLS.filter((protocol) => method.methodKind === 'unary' || !protocol.includes('1.1')))(
     'checks keys over %s',
@@ -185,22 +186,22 @@ describe.each(METHODS)('%s', (name, method) => {
     },
   );
 
-  it.runIf(method.methodKind === 'unary')('checks keys of a client that shares no code with it', async () => {
-    const rpc = `${method.parent.typeName}/${method.name}`;
-    const unguarded = await rawGrpcCall(open, rpc, Buffer.alloc(0), new Metadata());
-    for (const [description, key] of Object.entries(KEYS)) {
-      const metadata = new Metadata();
-      if (key !== undefined) metadata.set('x-api-key', key);
-      const answer = expectedAnswer(key, level);
-      const expected = answer === 'allowed' ? unguarded.code : RPC_ANSWERS[answer].code;
-      const { code } = await rawGrpcCall(closed, rpc, Buffer.alloc(0), metadata);
-      expect({ description, code }).toEqual({ description, code: expected });
-    }
-  });
+  if (method.methodKind === 'unary')
+    it('checks keys of a client that shares no code with it', async () => {
+      const rpc = `${method.parent.typeName}/${method.name}`;
+      const unguarded = await rawGrpcCall(open, rpc, Buffer.alloc(0), new Metadata());
+      for (const [description, key] of Object.entries(KEYS)) {
+        const metadata = new Metadata();
+        if (key !== undefined) metadata.set('x-api-key', key);
+        const answer = expectedAnswer(key, level);
+        const expected = answer === 'allowed' ? unguarded.code : RPC_ANSWERS[answer].code;
+        const { code } = await rawGrpcCall(closed, rpc, Buffer.alloc(0), metadata);
+        expect({ description, code }).toEqual({ description, code: expected });
+      }
+    });
 
-  it.runIf(method.methodKind === 'unary')(
-    'refuses bytes that are no message before it reads them',
-    async () => {
+  if (method.methodKind === 'unary')
+    it('refuses bytes that are no message before it reads them', async () => {
       const rpc = `${method.parent.typeName}/${method.name}`;
       const garbage = Buffer.from('ffffffffffff', 'hex');
       expect((await rawGrpcCall(closed, rpc, garbage, new Metadata())).code).toBe(Code.Unauthenticated);
@@ -212,8 +213,7 @@ describe.each(METHODS)('%s', (name, method) => {
       expect(Buffer.from(await web.arrayBuffer()).toString()).toMatch(/grpc-status: ?16\r\n/i);
       const connect = await restClient(closed.url)('POST', `/${rpc}`, '{broken');
       expect(connect).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
-    },
-  );
+    });
 });
 
 describe('authentication', () => {
@@ -246,7 +246,7 @@ describe('authentication', () => {
   it('takes the first of repeated headers over HTTP/1.1', async () => {
     const status = (keys: string[]) =>
       new Promise((resolve, reject) => {
-        const headers = keys.flatMap((key) => ['X-API-Key', key]);
+        const headers = ['Host', closed.host, ...keys.flatMap((key) => ['X-API-Key', key])];
         http
           .get({ host: closed.host, port: closed.port, path: '/api/v1/agents', headers }, (response) => {
             response.resume();
