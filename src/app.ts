@@ -169,7 +169,12 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   return {
     server,
     async listen() {
-      await server.listen({ host: config.host, port: config.port });
+      await server.listen({
+        host: config.host,
+        port: config.port,
+        listenTextResolver: (address) =>
+          `listening at ${address.replace(/^http:/, config.tls === null ? 'http:' : 'https:')}`,
+      });
       return addressOf(server, config);
     },
     async close() {

@@ -56,7 +56,7 @@ function createAdapter(reader: SqliteConnection, writer: SqliteConnection): SqlD
       } catch (error) {
         throw adapterError(error);
       } finally {
-        if (writer.inTransaction) writer.executeScript('ROLLBACK');
+        undo(writer);
         release();
       }
     },
@@ -66,6 +66,7 @@ function createAdapter(reader: SqliteConnection, writer: SqliteConnection): SqlD
       }
       const release = await writing.acquire();
       try {
+        undo(writer);
         await beginWriting(writer, WRITE_LOCK_WAIT_MS);
       } catch (error) {
         release();
@@ -91,19 +92,15 @@ function createTransaction(writer: SqliteConnection, release: () => void): Trans
     throw new DriverAdapterError({ kind: 'TransactionAlreadyClosed', cause: 'the transaction has ended' });
   };
   const end = (statement: 'COMMIT' | 'ROLLBACK') => {
-    const open = connection();
-    ended = true;
     try {
-      open.executeScript(statement);
+      connection().executeScript(statement);
     } catch (error) {
+      // After a commit that failed the transaction may still be open. Once ended, the connection may be another's.
+      if (!ended) undo(writer);
       throw adapterError(error);
     } finally {
-      // After a commit that failed the transaction may still be open.
-      try {
-        if (open.inTransaction) open.executeScript('ROLLBACK');
-      } finally {
-        release();
-      }
+      ended = true;
+      release();
     }
   };
   return {
@@ -117,6 +114,15 @@ function createTransaction(writer: SqliteConnection, release: () => void): Trans
       release();
     },
   };
+}
+
+/** Ends a transaction that is open. One that cannot be ended now is ended before the next one starts. */
+function undo(writer: SqliteConnection): void {
+  try {
+    if (writer.inTransaction) writer.executeScript('ROLLBACK');
+  } catch {
+    // The caller already has the error that led here.
+  }
 }
 
 function createQueryable(connection: () => SqliteConnection): SqlQueryable {

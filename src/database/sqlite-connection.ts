@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
 
-/** The longest wait of a reading connection; it blocks the process, and readers wait only for rare moments. */
+/** The longest wait inside SQLite. It blocks the process, so it is for rare, short moments: recovery, last closing. */
 const BUSY_TIMEOUT_MS = 1_000;
 /** The longest pause between two attempts to get the write lock. */
 const MAX_PAUSE_MS = 25;
@@ -31,8 +31,7 @@ export type SqliteRole = 'reader' | 'writer';
 
 /** Opens a connection with every setting the service relies on. Settings stay for its lifetime. */
 export function openSqliteConnection(path: string, role: SqliteRole): SqliteConnection {
-  // A writer never waits inside SQLite, which would stop the process: see `beginWriting`.
-  const database = new Libsql(path, { timeout: role === 'reader' ? BUSY_TIMEOUT_MS : 0 });
+  const database = new Libsql(path, { timeout: BUSY_TIMEOUT_MS });
   const connection = wrap(database);
   try {
     connection.execute('PRAGMA synchronous = FULL');
@@ -75,8 +74,14 @@ function wrap(database: Libsql.Database): SqliteConnection {
  * Starts a transaction that holds the write lock of the file. While another process holds it, this tries again and
  * again without blocking the event loop; after `waitLimitMs` it rejects with the driver's busy error.
  */
-export function beginWriting(connection: SqliteConnection, waitLimitMs: number): Promise<void> {
-  return untilNotBusy(() => connection.executeScript('BEGIN IMMEDIATE'), waitLimitMs);
+export async function beginWriting(connection: SqliteConnection, waitLimitMs: number): Promise<void> {
+  // The write lock may be held for long; a wait inside SQLite would block everything else.
+  connection.execute('PRAGMA busy_timeout = 0');
+  try {
+    await untilNotBusy(() => connection.executeScript('BEGIN IMMEDIATE'), waitLimitMs);
+  } finally {
+    connection.execute(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  }
 }
 
 /** Repeats a synchronous operation while the file is locked by another connection, for `waitLimitMs` at most. */

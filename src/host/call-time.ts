@@ -1,37 +1,50 @@
 import { ServiceError } from '../errors/service-error.js';
 
-/** A time limit on one call: its signal, and the promise race that enforces it. */
+/**
+ * The time limit of one call. It starts when something first waits or asks for the signal: most evaluations are
+ * answered at once and need neither a timer nor a signal.
+ */
 export interface CallTime {
+  /** Aborted when the time is up or the caller went away, with the error the call then fails with as its reason. */
   readonly signal: AbortSignal;
-  /** Waits for `work`, but not beyond the limit or the end of the caller's interest. */
-  bound<T>(work: Promise<T> | T): Promise<T>;
+  /** Waits for a promise, but not beyond the limit; passes anything else on. */
+  bound<T>(work: Promise<T> | T): Promise<T> | T;
   /** Must be called when the call is over. */
   end(): void;
 }
 
 /**
- * Starts the time of a call. `callerSignal` aborts when the caller goes away or its own deadline passes; its reason
- * is what the call then fails with.
+ * The time of a call. `callerSignal` gives the signal that aborts when the caller goes away or its own deadline
+ * passes; it is asked for at most once, when the time starts.
  */
-export function startCallTime(limitMs: number, callerSignal: AbortSignal): CallTime {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(timeIsUp(limitMs)), limitMs);
-  const onCallerAbort = () => controller.abort(callerSignal.reason);
-  if (callerSignal.aborted) onCallerAbort();
-  else callerSignal.addEventListener('abort', onCallerAbort, { once: true });
-  const { signal } = controller;
+export function createCallTime(limitMs: number, callerSignal: () => AbortSignal): CallTime {
+  let running: { controller: AbortController; stop: () => void } | null = null;
+  const start = (): AbortController => {
+    if (running !== null) return running.controller;
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(timeIsUp(limitMs)), limitMs);
+    const caller = callerSignal();
+    const onCallerAbort = (): void => controller.abort(caller.reason);
+    if (caller.aborted) onCallerAbort();
+    else caller.addEventListener('abort', onCallerAbort, { once: true });
+    const stop = (): void => {
+      clearTimeout(timer);
+      caller.removeEventListener('abort', onCallerAbort);
+    };
+    running = { controller, stop };
+    return controller;
+  };
   return {
-    signal,
-    async bound(work) {
+    get signal() {
+      return start().signal;
+    },
+    bound(work) {
       if (!(work instanceof Promise)) return work;
       // The loser of the race may still fail; nobody is left to care.
       work.catch(() => {});
-      return Promise.race([work, rejection(signal)]);
+      return Promise.race([work, rejection(start().signal)]);
     },
-    end() {
-      clearTimeout(timer);
-      callerSignal.removeEventListener('abort', onCallerAbort);
-    },
+    end: () => running?.stop(),
   };
 }
 

@@ -18,7 +18,16 @@ export async function registerCors(
   ownHeaders: readonly string[],
 ): Promise<void> {
   const listed = cors.origins === '*' ? null : new Set(cors.origins);
-  if (listed !== null) refuseForeignPreflights(app, listed);
+  app.addHook('onRequest', (request, reply, done) => {
+    // Caches between us and the browser must not mix up answers to different origins.
+    reply.header('vary', 'Origin');
+    if (request.method !== 'OPTIONS') return done();
+    const { origin, 'access-control-request-method': asked } = request.headers;
+    // The plugin takes every OPTIONS request for a preflight.
+    if (origin === undefined || asked === undefined) return void reply.callNotFound();
+    if (listed === null || listed.has(origin)) return done();
+    reply.code(400).type('text/plain').send('This origin may not call the service.');
+  });
   await app.register(fastifyCors, {
     origin: listed === null ? '*' : [...listed],
     credentials: listed !== null,
@@ -30,20 +39,5 @@ export async function registerCors(
     optionsSuccessStatus: 200,
     strictPreflight: false,
     hideOptionsRoute: true,
-  });
-  app.addHook('onRequest', (_request, reply, done) => {
-    // Caches between us and the browser must not mix up answers to different origins.
-    if (reply.getHeader('vary') === undefined) reply.header('vary', 'Origin');
-    done();
-  });
-}
-
-function refuseForeignPreflights(app: FastifyInstance, listed: ReadonlySet<string>): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    const { origin } = request.headers;
-    const isPreflight =
-      request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
-    if (!isPreflight || origin === undefined || listed.has(origin)) return done();
-    reply.code(400).type('text/plain').header('vary', 'Origin').send('This origin may not call the service.');
   });
 }

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter } from '@connectrpc/connect';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Config } from '../config.js';
 import type { Authenticator } from './auth/authenticator.js';
 import { registerConnect } from './connect/connect-plugin.js';
@@ -12,7 +18,7 @@ import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
 import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './operations-routes.js';
 import { registerReflection } from './reflection.js';
-import { registerRestErrors } from './rest/rest-errors.js';
+import { nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
 import { type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
 
@@ -45,6 +51,10 @@ const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** Builds the one Fastify instance that serves every protocol. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, log } = options;
+  const tellVersionAndId = (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.header(VERSION_HEADER, options.state.version);
+    reply.header(REQUEST_ID_HEADER, request.id);
+  };
   const app = Fastify({
     loggerInstance: log,
     serverFactory: options.listener.serverFactory,
@@ -62,14 +72,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     },
     return503OnClosing: true,
     frameworkErrors: (error, request, reply) => {
-      // The only one left is a path that cannot be decoded, so nothing can be there.
+      // The only one left is a path that cannot be decoded, so nothing can be there. No hook has run or will.
       request.log.debug({ err: error }, 'a path cannot be decoded');
-      reply.callNotFound();
+      tellVersionAndId(request, reply);
+      sendError(nothingAtPath(), request, reply, options.now);
     },
   });
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header(VERSION_HEADER, options.state.version);
-    reply.header(REQUEST_ID_HEADER, request.id);
+    tellVersionAndId(request, reply);
     done();
   });
   // Requests that no route takes are answered without a look at their bodies.

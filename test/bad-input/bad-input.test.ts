@@ -53,8 +53,8 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
   });
 
   describe('as bytes is refused', () => {
-    it.each(RAW_CASES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ bytes, thenEnd, statuses }) => {
-      const reply = await sendRaw(service, bytes, thenEnd);
+    it.each(RAW_CASES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ statuses, ...request }) => {
+      const reply = await sendRaw(service, request);
       expect(reply.statuses).toEqual(statuses);
       await expectHealthy();
     });

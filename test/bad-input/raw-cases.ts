@@ -4,6 +4,8 @@ import { AGENT, MAX_BODY_BYTES } from './rest-cases.js';
 export interface RawCase {
   readonly name: string;
   readonly bytes: Buffer;
+  /** Sent once the first answer has begun to arrive. */
+  readonly afterAnswer?: Buffer;
   /** Whether the client says that nothing will follow. */
   readonly thenEnd?: boolean;
   /** The statuses of all responses before the server closes the connection. None: it closes without a word. */
@@ -78,8 +80,15 @@ export const RAW_CASES: readonly RawCase[] = [
   },
   {
     name: 'a content-length shorter than the body',
-    bytes: post(['Content-Length: 2'], BODY),
+    bytes: post(['Content-Length: 2'], '{}'),
+    afterAnswer: Buffer.from(BODY),
     statuses: [422, 400],
+  },
+  {
+    // The answer to the first request must not be taken for that to the second one, nor the other way round.
+    name: 'nonsense behind a request that is not answered yet',
+    bytes: post([LENGTH], `${BODY}nonsense\r\n\r\n`),
+    statuses: [],
   },
   {
     name: 'a content-length longer than the body',

@@ -50,14 +50,21 @@ export interface RawReply {
   readonly text: string;
 }
 
-/**
- * Writes bytes as they are and reads until the server closes the connection. `thenEnd` says that nothing will follow,
- * as a client does that goes away.
- */
-export function sendRaw(address: Address, bytes: Buffer, thenEnd = false): Promise<RawReply> {
+export interface RawRequest {
+  readonly bytes: Buffer;
+  /** Sent once the first answer has begun to arrive. */
+  readonly afterAnswer?: Buffer;
+  /** Says at once that nothing will follow, as a client does that goes away. */
+  readonly thenEnd?: boolean;
+}
+
+/** Writes bytes as they are and reads until the server closes the connection. */
+export function sendRaw(address: Address, request: RawRequest): Promise<RawReply> {
+  const { bytes, afterAnswer, thenEnd = false } = request;
   return new Promise((resolve) => {
     const socket = net.connect({ ...address, allowHalfOpen: true });
     const chunks: Buffer[] = [];
+    if (afterAnswer !== undefined) socket.once('data', () => socket.write(afterAnswer));
     socket.on('data', (chunk) => chunks.push(chunk));
     // A refused connection may end with a reset; what was received before is the answer.
     socket.on('error', () => {});

@@ -1,4 +1,8 @@
-import http2, { type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import http2, {
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import { type DescMessage, fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, status as grpcStatus, Metadata } from '@grpc/grpc-js';
@@ -177,7 +181,7 @@ function sendHttp2({ host, port }: Address, call: Http2Call): Promise<Http2Reply
   };
   return new Promise<Http2Reply>((resolve) => {
     const stream = session.request(headers);
-    let head: IncomingHttpHeaders & { ':status'?: number } = {};
+    let head: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
     let trailers: IncomingHttpHeaders = {};
     const chunks: Buffer[] = [];
     stream.on('response', (received) => {

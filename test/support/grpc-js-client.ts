@@ -1,4 +1,3 @@
-import { join, resolve } from 'node:path';
 import {
   type ChannelCredentials,
   Client,
@@ -8,18 +7,8 @@ import {
   type ServiceClientConstructor,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { loadSync, type Options } from '@grpc/proto-loader';
-
-const PROTO = resolve(import.meta.dirname, '../../proto');
-
-const LOADER_OPTIONS: Options = {
-  keepCase: true,
-  enums: String,
-  longs: Number,
-  defaults: true,
-  oneofs: true,
-  includeDirs: [PROTO, join(PROTO, 'third_party')],
-};
+import { loadSync } from '@grpc/proto-loader';
+import { PROTO_LOADER_OPTIONS } from './protocol-clients.js';
 
 /** A gRPC client that shares no code with the service: made from .proto files at run time. */
 export function grpcJsClient(
@@ -28,7 +17,7 @@ export function grpcJsClient(
   serviceName: string,
   channel: ChannelCredentials = credentials.createInsecure(),
 ): Client & Record<string, (...parameters: unknown[]) => unknown> {
-  const loaded = loadPackageDefinition(loadSync(protoFile, LOADER_OPTIONS));
+  const loaded = loadPackageDefinition(loadSync(protoFile, { ...PROTO_LOADER_OPTIONS, oneofs: true }));
   let found: unknown = loaded;
   for (const part of serviceName.split('.')) found = (found as Record<string, unknown>)[part];
   const Constructor = found as ServiceClientConstructor;

@@ -23,7 +23,9 @@ export function toWire(desc: DescMessage, plain: object, encoding: Encoding): Re
   const wire: Record<string, unknown> = {};
   for (const field of desc.fields) {
     const value = source[field.name];
-    if (value === undefined || value === null) continue;
+    // Only where any JSON may stand, null is a value of its own.
+    const isValue = field.message?.typeName === 'google.protobuf.Value';
+    if (value === undefined || (value === null && !isValue)) continue;
     wire[field.name] = field.fieldKind === 'list' ? (value as unknown[]).map(one) : one(value);
     function one(item: unknown): unknown {
       return wireValue(field, item, encoding);

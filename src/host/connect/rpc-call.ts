@@ -25,13 +25,15 @@ export function rpcCallOf(context: HandlerContext): RpcCall {
   return call;
 }
 
-/** The protocol-neutral context of a running handler. */
-export function callContextOf(context: HandlerContext, signal: AbortSignal): CallContext {
+/** The protocol-neutral context of a running handler; `signal` is asked for only when the handler uses it. */
+export function callContextOf(context: HandlerContext, signal: () => AbortSignal): CallContext {
   const call = rpcCallOf(context);
   return {
     principal: call.principal,
     requestId: call.requestId,
-    signal,
+    get signal() {
+      return signal();
+    },
     reportRevision: (revision) => context.responseTrailer.set(REVISION_HEADER, String(revision)),
   };
 }

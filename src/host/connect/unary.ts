@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import { ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Handler } from '../../rpc/handler.js';
 import { parseInput } from '../../validation/parse-input.js';
-import { startCallTime } from '../call-time.js';
+import { createCallTime } from '../call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { isUnexpected, toConnectError } from '../errors/connect-error.js';
 import type { HostLog } from '../host-log.js';
@@ -41,9 +41,14 @@ export function unaryRpc(
 ): UnaryImplementation {
   return async (message, context) => {
     const call = rpcCallOf(context);
-    const time = startCallTime(environment.requestTimeoutMs, context.signal);
+    const time = createCallTime(environment.requestTimeoutMs, () => context.signal);
     try {
-      const reply = await time.bound(run(message, callContextOf(context, time.signal)));
+      const reply = await time.bound(
+        run(
+          message,
+          callContextOf(context, () => time.signal),
+        ),
+      );
       call.code = 'ok';
       return reply;
     } catch (error) {

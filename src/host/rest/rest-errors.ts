@@ -79,8 +79,12 @@ function answerUnserved(
     const query = request.url.slice(path.length);
     return reply.code(307).header('location', `${request.protocol}://${request.host}${other}${query}`).send();
   }
-  const error = new ServiceError('RESOURCE_NOT_FOUND', { detail: 'There is nothing at this path.' });
-  return sendError(error, request, reply, now);
+  return sendError(nothingAtPath(), request, reply, now);
+}
+
+/** The path is not served, or is none. */
+export function nothingAtPath(): ServiceError {
+  return new ServiceError('RESOURCE_NOT_FOUND', { detail: 'There is nothing at this path.' });
 }
 
 /** gRPC clients look for the status in the headers when there is no body; 12 is UNIMPLEMENTED. */

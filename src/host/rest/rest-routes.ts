@@ -6,7 +6,7 @@ import type { CallContext, Handler, Principal } from '../../rpc/handler.js';
 import { inputItems, invalidRequest } from '../../validation/parse-input.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { apiKeyOf } from '../auth/request-key.js';
-import { startCallTime } from '../call-time.js';
+import { createCallTime } from '../call-time.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
@@ -27,8 +27,6 @@ export interface RestRoute {
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
-    /** Aborted when the client goes away before it was answered. */
-    clientGone: AbortSignal | null;
   }
   interface FastifyContextConfig {
     /** Path template for the metrics. */
@@ -112,7 +110,6 @@ export function registerRestRoutes(scope: FastifyInstance, options: RestOptions)
   // Routes read the bytes themselves, after the access check, and those without a body never look at them.
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   scope.decorateRequest('principal', null);
-  scope.decorateRequest('clientGone', null);
   for (const route of options.routes) addRoute(scope, route, options);
 }
 
@@ -138,26 +135,30 @@ async function answer(
   reply: FastifyReply,
   requestTimeoutMs: number,
 ): Promise<FastifyReply> {
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort(clientGone());
-  reply.raw.once('close', onClose);
-  const time = startCallTime(requestTimeoutMs, gone.signal);
+  const time = createCallTime(requestTimeoutMs, () => clientSignal(reply));
   try {
-    const text = await time.bound(
-      route.run(request, {
-        principal: request.principal ?? { level: 'anonymous', keyFingerprint: null },
-        requestId: request.id,
-        signal: time.signal,
-        reportRevision: (revision) => {
-          reply.header(REVISION_HEADER, String(revision));
-        },
-      }),
-    );
+    const result = route.run(request, {
+      principal: request.principal ?? { level: 'anonymous', keyFingerprint: null },
+      requestId: request.id,
+      get signal() {
+        return time.signal;
+      },
+      reportRevision: (revision) => {
+        reply.header(REVISION_HEADER, String(revision));
+      },
+    });
+    const text = result instanceof Promise ? await time.bound(result) : result;
     return reply.code(route.method.successStatus).type('application/json').send(text);
   } finally {
     time.end();
-    reply.raw.removeListener('close', onClose);
   }
+}
+
+/** Aborted when the connection closes. After the reply was sent nobody looks at it any more. */
+function clientSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort(clientGone()));
+  return gone.signal;
 }
 
 function clientGone(): ServiceError {

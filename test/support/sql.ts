@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
+import { runOn } from './databases.js';
+
+/** Runs SQL on a database behind the back of the service that uses it, over a connection of its own. */
+export async function executeSql(databaseUrl: string, sql: string): Promise<void> {
+  if (databaseUrl.startsWith('postgres')) return runOn(databaseUrl, sql);
+  const path = databaseUrl.startsWith('file:///')
+    ? fileURLToPath(databaseUrl)
+    : databaseUrl.replace(/^file:/, '');
+  const connection = openSqliteConnection(path, 'writer');
+  try {
+    connection.executeScript(sql);
+  } finally {
+    connection.close();
+  }
+}
+
+/** A text as an SQL literal. */
+export function sqlText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Replaces the stored definition of a control by any text at all. */
+export function damageControl(databaseUrl: string, controlId: number, data: string): Promise<void> {
+  return executeSql(databaseUrl, `UPDATE "controls" SET "data" = ${sqlText(data)} WHERE "id" = ${controlId}`);
+}
+
+/** Replaces the stored registration of an agent by any text at all. */
+export function damageAgent(databaseUrl: string, agentName: string, data: string): Promise<void> {
+  return executeSql(
+    databaseUrl,
+    `UPDATE "agents" SET "data" = ${sqlText(data)} WHERE "name" = ${sqlText(agentName)}`,
+  );
+}
