@@ -48,6 +48,10 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 /** Request ids of callers are taken over when they look like ids; anything else could forge log lines. */
 const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 
+/** `type/subtype`, whatever parameters follow. */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
+
 /** Builds the one Fastify instance that serves every protocol. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, log } = options;
@@ -106,6 +110,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       methods: options.methods,
       authenticator: options.authenticator,
       metrics: options.metrics,
+      requestTimeoutMs: config.limits.requestTimeoutMs,
       maxMessageBytes: config.limits.bodyBytes,
       shutdownSignal: options.shutdownSignal,
     }),

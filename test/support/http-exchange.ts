@@ -22,7 +22,8 @@ export interface HttpAnswer {
 export function exchange(baseUrl: string, request: HttpExchange, ca?: Buffer): Promise<HttpAnswer> {
   const { hostname, port, protocol } = new URL(baseUrl);
   const { method = 'GET', path, headers = {}, body } = request;
-  const options = { hostname, port, method, path, headers, agent: false as const };
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  const options = { hostname, port, method, path, headers: { ...length, ...headers }, agent: false as const };
   return new Promise((resolve, reject) => {
     const sent = protocol === 'https:' ? https.request({ ...options, ca }) : http.request(options);
     sent.once('error', reject);

@@ -18,6 +18,8 @@ export interface ConnectPluginOptions {
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
+  /** How long the request of a unary call may take to arrive, in milliseconds. */
+  readonly requestTimeoutMs: number;
   /** Largest message in either direction, in bytes. */
   readonly maxMessageBytes: number;
   /** Ends endless streams when the server shuts down. */
@@ -62,7 +64,11 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
 function guardAll(router: ConnectRouter, options: ConnectPluginOptions): void {
   router.handlers.forEach((handler, index) => {
     const method = options.methods.get(`${handler.service.typeName}/${handler.method.name}`);
-    router.handlers[index] = guardHandler(handler, method?.access ?? Access.PUBLIC, options.authenticator);
+    router.handlers[index] = guardHandler(handler, {
+      access: method?.access ?? Access.PUBLIC,
+      authenticator: options.authenticator,
+      bodyTimeMs: options.requestTimeoutMs,
+    });
   });
 }
 

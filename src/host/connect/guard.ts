@@ -10,18 +10,24 @@ import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect
 import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { toConnectError } from '../errors/connect-error.js';
+import { withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
+
+export interface GuardOptions {
+  readonly access: Access;
+  readonly authenticator: Authenticator;
+  /** How long the request of a unary call may take to arrive, in milliseconds. */
+  readonly bodyTimeMs: number;
+}
 
 /**
  * Puts the access check in front of a Connect handler, before any of the body is read, and corrects the status of
  * messages that cannot be decoded: Connect calls that an internal error, but it is the caller's.
  */
-export function guardHandler(
-  handler: UniversalHandler,
-  access: Access,
-  authenticator: Authenticator,
-): UniversalHandler {
+export function guardHandler(handler: UniversalHandler, options: GuardOptions): UniversalHandler {
+  const { access, authenticator, bodyTimeMs } = options;
+  const isUnary = handler.method.methodKind === 'unary';
   const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const call = request.contextValues?.get(rpcCallKey) ?? null;
     if (call === null) throw new Error('an RPC ran outside the host');
@@ -39,7 +45,7 @@ export function guardHandler(
         }),
       );
     }
-    const response = await handler(request);
+    const response = await handler(isUnary ? withBodyTime(request, bodyTimeMs) : request);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
   return Object.assign(guarded, {
@@ -50,6 +56,12 @@ export function guardHandler(
     service: handler.service,
     method: handler.method,
   });
+}
+
+function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {
+  const { body } = request;
+  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return request;
+  return { ...request, body: withinTime(body as AsyncIterable<Uint8Array>, limitMs) };
 }
 
 // biome-ignore lint/correctness/useYield: it fails before there is anything to yield

@@ -87,14 +87,17 @@ export function nothingAtPath(): ServiceError {
   return new ServiceError('RESOURCE_NOT_FOUND', { detail: 'There is nothing at this path.' });
 }
 
-/** gRPC clients look for the status in the headers when there is no body; 12 is UNIMPLEMENTED. */
+/** gRPC clients look for the status in the headers when these end the reply; 12 is UNIMPLEMENTED. */
 function unknownRpc(contentType: string, reply: FastifyReply): FastifyReply {
-  return reply
-    .code(200)
-    .header('content-type', contentType)
-    .header('grpc-status', '12')
-    .header('grpc-message', 'there is no such method')
-    .send();
+  reply.header('content-type', contentType);
+  reply.header('grpc-status', '12').header('grpc-message', 'there is no such method');
+  // Fastify would end the reply with a frame of its own, and a gRPC client would miss the trailers before it.
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  reply.raw.end();
+  return reply;
 }
 
 function rawPathOf(request: FastifyRequest): string {
