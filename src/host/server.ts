@@ -84,6 +84,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   app.addHook('onRequest', (request, reply, done) => {
     tellVersionAndId(request, reply);
+    const contentType = request.headers['content-type'];
+    // Fastify refuses what is no media type before the route, which may not even want a body.
+    if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) request.headers = UNKNOWN_CONTENT;
     done();
   });
   // Requests that no route takes are answered without a look at their bodies.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendHttp, sendRaw } from '../support/bad-input-http.js';
+import { callConnect, callGrpc, callGrpcWeb } from '../support/bad-input-rpc.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
@@ -7,6 +8,7 @@ import { DEFINITION } from './definitions.js';
 import { RAW_CASES } from './raw-cases.js';
 import { AGENT, BAD_REQUESTS, CONTROL, CONTROL_ID, MAX_BODY_BYTES } from './rest-cases.js';
 import { bytesOf } from './rest-request.js';
+import { BAD_MESSAGES } from './rpc-cases.js';
 
 /** No answer may take longer. */
 const ANSWER_LIMIT_MS = 5_000;
@@ -48,6 +50,16 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
       const items = body.errors?.map(({ field = '', code }: Record<string, string>) => [field, code]);
       expect({ status: reply.status, errorCode: body.error_code, items }).toEqual(refusal);
       expect(body.detail).toEqual(expect.any(String));
+      await expectHealthy();
+    });
+  });
+
+  const protocols = { gRPC: callGrpc, 'gRPC-Web': callGrpcWeb, Connect: callConnect };
+  describe.each(Object.entries(protocols))('over %s is refused', (_protocol, call) => {
+    it.each(BAD_MESSAGES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ rpc, bytes, refusal }) => {
+      const request = typeof bytes === 'function' ? bytes() : bytes;
+      const { code, violations } = await call(service, `/enforcement.v1.${rpc}`, request);
+      expect({ code, violations }).toEqual(refusal);
       await expectHealthy();
     });
   });

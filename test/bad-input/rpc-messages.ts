@@ -1,8 +1,5 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import {
-  AgentSchema,
-  InitAgentRequestSchema,
-} from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AgentSchema, InitAgentRequestSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import {
   type Condition,
   ConditionSchema,
@@ -101,8 +98,8 @@ export function member(key: string | Uint8Array, bytes: Buffer): Buffer {
 
 /** A Value inside `levels` lists. */
 export function listsDeep(levels: number): Buffer {
-  // ListValue.values is field 1, Value.list_value field 6.
-  return nested(2 * levels - 1, Buffer.alloc(0), (level) => (level % 2 === 0 ? 1 : 6), 6);
+  // Value.list_value is field 6, ListValue.values field 1.
+  return nested(2 * levels - 1, Buffer.alloc(0), (level) => (level % 2 === 0 ? 6 : 1));
 }
 
 /** A Value inside `levels` structs, each a member `key`. */
@@ -113,17 +110,11 @@ export function structsDeep(levels: number, key: string): Buffer {
 }
 
 /** Wraps bytes into fields with a length, the innermost first, in time linear in the number of levels. */
-function nested(
-  levels: number,
-  innermost: Buffer,
-  field: (level: number) => number,
-  first = field(0),
-): Buffer {
+function nested(levels: number, innermost: Buffer, field: (level: number) => number): Buffer {
   const heads: Buffer[] = [];
   let length = innermost.length;
   for (let level = 0; level < levels; level += 1) {
-    const number = level === 0 ? first : field(level);
-    const head = Buffer.concat([wire.tag(number, 2), wire.varint(length)]);
+    const head = Buffer.concat([wire.tag(field(level), 2), wire.varint(length)]);
     heads.push(head);
     length += head.length;
   }
