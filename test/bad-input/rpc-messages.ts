@@ -19,13 +19,13 @@ export function message<Desc extends DescMessage>(desc: Desc, init: MessageInitS
 }
 
 /** A check that is valid and matches nothing in these tests. */
-export const LEAF: MessageInitShape<typeof ConditionSchema> = {
+export const LEAF = {
   selector: { path: 'input' },
   evaluator: { name: 'regex', config: { pattern: 'never-there' } },
 };
 
 /** A valid definition. */
-export const DEFINITION: MessageInitShape<typeof ControlDefinitionSchema> = {
+export const DEFINITION = {
   condition: LEAF,
   execution: Execution.SERVER,
   action: { decision: Decision.DENY },

@@ -59,9 +59,9 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
   describe('definitions', () => {
     it('are printed with every member in order, null where nothing is set', async () => {
       const id = await seed.control('bare-definition', {
-        tags: null,
-        action: { decision: 'deny' },
-        scope: { stages: ['post'] },
+        description: null,
+        action: { decision: 'deny', steering_context: null },
+        scope: { step_names: null, stages: ['post'] },
         condition: { not: { evaluator: { name: ' regex ', config: { pattern: '' } }, selector: {} } },
         execution: 'server',
       });
@@ -214,6 +214,7 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
       expect((await call('GET', CONTROLS)).body.pagination.total).toBe(before);
     });
 
+    let targets = 0;
     const leaf = { selector: { path: 'input' }, evaluator: { name: 'regex', config: { pattern: 'x' } } };
     const list = (config: object) => ({ selector: {}, evaluator: { name: 'list', config } });
     const nested = (depth: number): object => (depth === 1 ? leaf : { not: nested(depth - 1) });
@@ -359,7 +360,8 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
         ],
       ],
     ])('are refused the same way on create, validate and replace: %s', async (_what, data, expected) => {
-      const id = await seed.control(`target-${Math.random().toString(36).slice(2)}`);
+      targets += 1;
+      const id = await seed.control(`target-${targets}`);
       const replies = [
         await call('PUT', CONTROLS, { name: 'never-stored', data }),
         await call('POST', `${CONTROLS}/validate`, { data }),

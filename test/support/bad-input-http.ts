@@ -71,7 +71,7 @@ export function sendRaw(address: Address, request: RawRequest): Promise<RawReply
     socket.on('end', () => socket.end());
     socket.on('close', () => {
       const text = Buffer.concat(chunks).toString('latin1');
-      const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map((found) => Number(found[1]));
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((found) => Number(found[1]));
       resolve({ statuses, text });
     });
     if (thenEnd) socket.end(bytes);
