@@ -1,4 +1,5 @@
 import { controlCorrupted } from '../controls/control-errors.js';
+import type { ControlRow } from '../controls/control-store.js';
 import { evaluatorNames } from '../controls/definition.js';
 import {
   type PresentedDefinition,
@@ -6,6 +7,7 @@ import {
   withDataPrefix,
 } from '../controls/definition-presentation.js';
 import type { DbClient } from '../database/database.js';
+import type { ErrorItem } from '../errors/service-error.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { createAgentControlStore } from './agent-control-store.js';
 
@@ -24,12 +26,34 @@ export async function linkedControls(
   registry: EvaluatorRegistry,
 ): Promise<LinkedControlView[]> {
   const rows = await createAgentControlStore(client).controlsOf(agentId);
-  return rows.map(({ id, name, data }) => {
-    const stored = readStoredDefinition(data, registry);
-    if (stored.ok) {
-      return { id, name, control: stored.definition, evaluatorNames: evaluatorNames(stored.stored) };
-    }
-    const detail = `The stored definition of control ${id} cannot be read.`;
-    throw controlCorrupted(detail, withDataPrefix(stored.items), String(id));
+  return rows.map((row) => {
+    const read = readControl(row, registry);
+    if ('view' in read) return read.view;
+    const detail = `The stored definition of control ${row.id} cannot be read.`;
+    throw controlCorrupted(detail, withDataPrefix(read.items), String(row.id));
   });
+}
+
+/** The controls linked to an agent that can be read, by id descending. */
+export async function readableControls(
+  client: DbClient,
+  agentId: number,
+  registry: EvaluatorRegistry,
+): Promise<LinkedControlView[]> {
+  const rows = await createAgentControlStore(client).controlsOf(agentId);
+  return rows.flatMap((row) => {
+    const read = readControl(row, registry);
+    return 'view' in read ? read.view : [];
+  });
+}
+
+function readControl(
+  { id, name, data }: ControlRow,
+  registry: EvaluatorRegistry,
+): { view: LinkedControlView } | { items: readonly ErrorItem[] } {
+  const stored = readStoredDefinition(data, registry);
+  if (!stored.ok) return { items: stored.items };
+  return {
+    view: { id, name, control: stored.definition, evaluatorNames: evaluatorNames(stored.stored) },
+  };
 }

@@ -6,7 +6,7 @@ import { stringifyJson } from '../json/stringify-json.js';
 import type { CallContext } from '../rpc/handler.js';
 import { readAgentName } from '../validation/names.js';
 import { createAgentControlStore } from './agent-control-store.js';
-import { linkedControls } from './agent-controls.js';
+import { linkedControls, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
 import type { AgentRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
@@ -136,7 +136,8 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
     agentId: number,
   ): Promise<Merge> {
     if (mode === 'strict') return mergeStrict(stored, incoming);
-    const linked = await linkedControls(tx, agentId, registry);
+    // One that cannot be read is told once the registration is stored, as in strict mode.
+    const linked = await readableControls(tx, agentId, registry);
     const active = linked.filter(({ control }) => control.enabled);
     return mergeOverwrite(stored, incoming, active);
   }

@@ -1,6 +1,18 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EvaluateStreamResponseSchema } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { sendHttp, sendRaw } from '../support/bad-input-http.js';
-import { callConnect, callGrpc, callGrpcWeb } from '../support/bad-input-rpc.js';
+import {
+  callConnect,
+  callConnectRaw,
+  callConnectStreamRaw,
+  callGrpc,
+  callGrpcRaw,
+  callGrpcWeb,
+  callGrpcWebRaw,
+  violationsOf,
+} from '../support/bad-input-rpc.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
@@ -9,9 +21,25 @@ import { RAW_CASES } from './raw-cases.js';
 import { AGENT, BAD_REQUESTS, CONTROL, CONTROL_ID, MAX_BODY_BYTES } from './rest-cases.js';
 import { bytesOf } from './rest-request.js';
 import { BAD_MESSAGES } from './rpc-cases.js';
+import { STREAM_CASES, type StreamAnswer } from './stream-cases.js';
+import { TRANSPORT_CASES } from './transport-cases.js';
 
 /** No answer may take longer. */
 const ANSWER_LIMIT_MS = 5_000;
+
+const CALLS = { gRPC: callGrpcRaw, 'gRPC-Web': callGrpcWebRaw, Connect: callConnectRaw };
+
+/** A reply of EvaluateStream as the table of streams writes it. */
+function streamReply(bytes: Buffer): [id: string, ...answers: StreamAnswer[]] {
+  const { id, results } = fromBinary(EvaluateStreamResponseSchema, bytes);
+  return [
+    id,
+    ...results.map(({ outcome }): StreamAnswer => {
+      if (outcome.case !== 'error') return 'verdict';
+      return [status[outcome.value.code] ?? '', ...violationsOf(outcome.value)];
+    }),
+  ];
+}
 
 describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
   let service: TestService;
@@ -60,6 +88,28 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
       const request = typeof bytes === 'function' ? bytes() : bytes;
       const { code, violations } = await call(service, `/enforcement.v1.${rpc}`, request);
       expect({ code, violations }).toEqual(refusal);
+      await expectHealthy();
+    });
+  });
+
+  describe('below the messages of an RPC is refused', () => {
+    it.each(TRANSPORT_CASES)('$protocol: $name', { timeout: ANSWER_LIMIT_MS }, async (given) => {
+      const { protocol, method = 'POST', path, headers = {}, code } = given;
+      const body = typeof given.body === 'function' ? given.body() : given.body;
+      const outcome = await CALLS[protocol](service, { method, path, headers, body });
+      expect(outcome).toMatchObject({ code, replies: [] });
+      await expectHealthy();
+    });
+  });
+
+  const streams = { gRPC: callGrpcRaw, Connect: callConnectStreamRaw };
+  describe.each(Object.entries(streams))('in a stream over %s is refused', (_protocol, call) => {
+    it.each(STREAM_CASES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ body, replies, code }) => {
+      const outcome = await call(service, {
+        path: '/enforcement.v1.EvaluationService/EvaluateStream',
+        body: typeof body === 'function' ? body() : body,
+      });
+      expect({ code: outcome.code, replies: outcome.replies.map(streamReply) }).toEqual({ code, replies });
       await expectHealthy();
     });
   });

@@ -53,6 +53,17 @@ export const wire = {
   },
 };
 
+/** A call below the level of messages. */
+export interface RawCall {
+  /** POST when absent. */
+  readonly method?: string;
+  readonly path: string;
+  /** Added to those of the protocol, or put in their place. */
+  readonly headers?: Record<string, string>;
+  /** The whole request body. */
+  readonly body: Buffer;
+}
+
 const UNKNOWN_OUTCOME = { message: '', violations: [], replies: [] };
 
 /** A unary call through the gRPC client library, with the bytes of the request message as they are. */
@@ -82,83 +93,60 @@ export function callGrpc({ host, port }: Address, path: string, message: Uint8Ar
 }
 
 /** A unary call over gRPC-Web on HTTP/1.1. */
-export async function callGrpcWeb(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
-  return callGrpcWebRaw(address, path, envelope(message));
+export function callGrpcWeb(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
+  return callGrpcWebRaw(address, { path, body: envelope(message) });
 }
 
 /** Any body over gRPC-Web on HTTP/1.1. */
-export async function callGrpcWebRaw(
-  address: Address,
-  path: string,
-  body: Buffer,
-  headers: Record<string, string> = {},
-): Promise<RpcOutcome> {
-  const all = { 'content-type': 'application/grpc-web+proto', ...headers };
-  const reply = await sendHttp(address, { method: 'POST', path, headers: all, body });
+export async function callGrpcWebRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
+  const headers = { 'content-type': 'application/grpc-web+proto', ...call.headers };
+  const reply = await sendHttp(address, { method: 'POST', ...call, headers });
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
   const frames = readEnvelopes(reply.body);
   const trailer = frames.find(({ flags }) => flags === 0x80)?.data.toString('latin1') ?? '';
   const trailers = Object.fromEntries(
-    trailer
-      .split('\r\n')
-      .filter((line) => line !== '')
-      .map((line) => [
-        line.slice(0, line.indexOf(':')).toLowerCase(),
-        line.slice(line.indexOf(':') + 1).trim(),
-      ]),
+    [...trailer.matchAll(/^([^:]+): *(.*?)\r?$/gm)].map(([, name = '', value]) => [
+      name.toLowerCase(),
+      value,
+    ]),
   );
-  const replies = frames.filter(({ flags }) => flags === 0).map(({ data }) => data);
-  return grpcOutcome({ ...reply.headers, ...trailers }, replies);
+  return grpcOutcome({ ...reply.headers, ...trailers }, messagesIn(frames));
 }
 
 /** A unary call over Connect with a binary message on HTTP/1.1. */
-export async function callConnect(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
-  return callConnectRaw(address, path, Buffer.from(message));
+export function callConnect(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
+  return callConnectRaw(address, { path, body: Buffer.from(message) });
 }
 
 /** Any body over Connect on HTTP/1.1. */
-export async function callConnectRaw(
-  address: Address,
-  path: string,
-  body: Buffer,
-  headers: Record<string, string> = {},
-): Promise<RpcOutcome> {
-  const all = { 'content-type': 'application/proto', ...headers };
-  const reply = await sendHttp(address, { method: 'POST', path, headers: all, body });
+export async function callConnectRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
+  const headers = { 'content-type': 'application/proto', ...call.headers };
+  const reply = await sendHttp(address, { method: 'POST', ...call, headers });
   if (reply.status === 200) return { ...UNKNOWN_OUTCOME, code: 'OK', replies: [reply.body] };
-  const isJson = reply.headers['content-type'] === 'application/json';
-  return isJson ? connectError(reply.body) : { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
-}
-
-export interface Http2Call {
-  readonly path: string;
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-  /** The whole request body. */
-  readonly body: Buffer;
+  return connectError(reply.body) ?? { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
 }
 
 /** Any body over gRPC on HTTP/2, without a client library in between. */
-export async function callGrpcRaw(address: Address, call: Http2Call): Promise<RpcOutcome> {
+export async function callGrpcRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
   const headers = { 'content-type': 'application/grpc+proto', te: 'trailers', ...call.headers };
   const reply = await sendHttp2(address, { ...call, headers });
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: reply.reset ?? `HTTP ${reply.status}` };
-  const replies = readEnvelopes(reply.body).map(({ data }) => data);
-  return grpcOutcome({ ...reply.headers, ...reply.trailers }, replies);
+  return grpcOutcome({ ...reply.headers, ...reply.trailers }, messagesIn(readEnvelopes(reply.body)));
 }
 
 /** Any body over a Connect stream on HTTP/2. */
-export async function callConnectStreamRaw(address: Address, call: Http2Call): Promise<RpcOutcome> {
+export async function callConnectStreamRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
   const headers = { 'content-type': 'application/connect+proto', ...call.headers };
   const reply = await sendHttp2(address, { ...call, headers });
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: reply.reset ?? `HTTP ${reply.status}` };
   const frames = readEnvelopes(reply.body);
   const end = frames.find(({ flags }) => (flags & 2) === 2);
-  const replies = frames.filter(({ flags }) => flags === 0).map(({ data }) => data);
-  const { error } = JSON.parse(end?.data.toString('utf8') ?? '{"error":{"code":"no end of the stream"}}');
-  return error === undefined
-    ? { ...UNKNOWN_OUTCOME, code: 'OK', replies }
-    : { ...connectError(Buffer.from(JSON.stringify(error))), replies };
+  if (end === undefined) return { ...UNKNOWN_OUTCOME, code: 'no end of the stream' };
+  const replies = messagesIn(frames);
+  const { error } = JSON.parse(end.data.toString('utf8')) as { error?: object };
+  if (error === undefined) return { ...UNKNOWN_OUTCOME, code: 'OK', replies };
+  const outcome = connectError(Buffer.from(JSON.stringify(error)));
+  return { ...UNKNOWN_OUTCOME, code: 'malformed error', ...outcome, replies };
 }
 
 interface Http2Reply {
@@ -171,7 +159,7 @@ interface Http2Reply {
 }
 
 /** One request on an HTTP/2 session of its own. */
-function sendHttp2({ host, port }: Address, call: Http2Call): Promise<Http2Reply> {
+function sendHttp2({ host, port }: Address, call: RawCall): Promise<Http2Reply> {
   const session = http2.connect(`http://${host}:${port}`);
   session.on('error', () => {});
   const headers: OutgoingHttpHeaders = {
@@ -207,8 +195,17 @@ function sendHttp2({ host, port }: Address, call: Http2Call): Promise<Http2Reply
   }).finally(() => session.destroy());
 }
 
-function readEnvelopes(bytes: Buffer): { flags: number; data: Buffer }[] {
-  const found: { flags: number; data: Buffer }[] = [];
+interface Frame {
+  readonly flags: number;
+  readonly data: Buffer;
+}
+
+function messagesIn(frames: readonly Frame[]): Buffer[] {
+  return frames.filter(({ flags }) => flags === 0).map(({ data }) => data);
+}
+
+function readEnvelopes(bytes: Buffer): Frame[] {
+  const found: Frame[] = [];
   for (let at = 0; at + 5 <= bytes.length; ) {
     const length = bytes.readUInt32BE(at + 1);
     found.push({ flags: bytes.readUInt8(at), data: bytes.subarray(at + 5, at + 5 + length) });
@@ -237,11 +234,20 @@ interface ConnectErrorBody {
   readonly details?: readonly { readonly type: string; readonly value: string }[];
 }
 
-function connectError(body: Buffer): RpcOutcome {
-  const { code, message = '', details = [] } = JSON.parse(body.toString('utf8')) as ConnectErrorBody;
+/** The outcome an error body of Connect tells; undefined when it is none. */
+function connectError(body: Buffer): RpcOutcome | undefined {
+  let error: Partial<ConnectErrorBody>;
+  try {
+    error = JSON.parse(body.toString('utf8')) as Partial<ConnectErrorBody>;
+  } catch {
+    return undefined;
+  }
+  const { code, message = '', details = [] } = error;
+  if (typeof code !== 'string') return undefined;
   const violations = details
     .filter(({ type }) => type === BadRequestSchema.typeName)
-    .flatMap(({ value }) => badRequest(Buffer.from(value, 'base64')));
+    .flatMap(({ value }) => fromBinary(BadRequestSchema, Buffer.from(value, 'base64')).fieldViolations)
+    .map(violation);
   return { code: code.toUpperCase(), message, violations, replies: [] };
 }
 
@@ -251,10 +257,6 @@ export function violationsOf(status: Status): [string, string][] {
     const found = anyUnpack(detail, BadRequestSchema);
     return found === undefined ? [] : found.fieldViolations.map(violation);
   });
-}
-
-function badRequest(bytes: Buffer): [string, string][] {
-  return fromBinary(BadRequestSchema, bytes).fieldViolations.map(violation);
 }
 
 function violation({ field, reason }: { field: string; reason: string }): [string, string] {

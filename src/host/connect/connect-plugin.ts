@@ -14,7 +14,7 @@ import { type RpcCall, rpcCallKey } from './rpc-call.js';
 export interface ConnectPluginOptions {
   /** Adds the implementations. */
   readonly register: (router: ConnectRouter) => void;
-  /** Every method that has options of ours, by `package.Service/Method`. Others are public. */
+  /** Every method that has options of ours, by `package.Service/Method`. Only those of gRPC itself may be missing. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
@@ -61,11 +61,17 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
   });
 }
 
+/** The services of gRPC itself, which have no options of ours. */
+const PUBLIC_SERVICES = /^grpc\.(?:health|reflection)\./;
+
 function guardAll(router: ConnectRouter, options: ConnectPluginOptions): void {
   router.handlers.forEach((handler, index) => {
-    const method = options.methods.get(`${handler.service.typeName}/${handler.method.name}`);
+    const name = `${handler.service.typeName}/${handler.method.name}`;
+    const access = options.methods.get(name)?.access;
+    if (access === undefined && !PUBLIC_SERVICES.test(name))
+      throw new Error(`the access level of ${name} is unknown`);
     router.handlers[index] = guardHandler(handler, {
-      access: method?.access ?? Access.PUBLIC,
+      access: access ?? Access.PUBLIC,
       authenticator: options.authenticator,
       bodyTimeMs: options.requestTimeoutMs,
     });

@@ -1,0 +1,231 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type FileRegistry,
+  getOption,
+} from '@bufbuild/protobuf';
+import { getComments } from '@bufbuild/protobuf/reflect';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { list_wrapper } from '../../gen/proto/enforcement/v1/options_pb.js';
+import { agentHandlers } from '../../src/agents/agent-handlers.js';
+import { createAgentService } from '../../src/agents/agent-service.js';
+import { controlHandlers } from '../../src/controls/control-handlers.js';
+import { createControlService } from '../../src/controls/control-service.js';
+import { type Database, openDatabase } from '../../src/database/database.js';
+import { createMutator } from '../../src/database/mutator.js';
+import { evaluatorHandlers } from '../../src/evaluators/evaluator-handlers.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { isFreeForm } from '../../src/host/descriptors/free-form.js';
+import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
+import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
+import type { CallContext, Handler } from '../../src/rpc/handler.js';
+import { inputItems, parseInput } from '../../src/validation/parse-input.js';
+import { compileProto } from '../support/scratch-api.js';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'handlers-'));
+let database: Database;
+let registry: FileRegistry;
+let handlers: Record<string, Handler>;
+beforeAll(async () => {
+  registry = await compileProto();
+  database = await openDatabase({ url: `file:${path.join(directory, 'service.db')}` });
+  const evaluators = createRegistry(builtinEvaluators);
+  const options = {
+    database,
+    mutate: createMutator(database, () => {}),
+    registry: evaluators,
+    now: () => 1_000,
+  };
+  handlers = {
+    ...agentHandlers(createAgentService(options)),
+    ...controlHandlers(createControlService(options), evaluators),
+    ...evaluatorHandlers(evaluators),
+  };
+});
+afterAll(async () => {
+  await database.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const METHODS = [AgentService, ControlService, EvaluatorService].flatMap((service) =>
+  rpcMethods(service).map((method): [string, typeof method] => [method.desc.name, method]),
+);
+
+const handlerOf = (method: DescMethod): Handler => handlers[method.localName] as Handler;
+const schemaOf = (method: DescMethod) => handlerOf(method).input as unknown as z.ZodObject;
+
+/** A value that no member of this field can be. */
+function wrongValue(field: DescField): JsonValue {
+  return field.fieldKind === 'scalar' || field.fieldKind === 'enum' ? {} : 'wrong';
+}
+
+/** Whether the reading of an input complains about what is at `member` or inside. */
+function complaints(schema: z.ZodType, input: JsonObject): string[] {
+  return inputItems(schema, input).items.map((item) => item.field ?? '');
+}
+
+/** Messages with their own fields; free-form ones and lists that stand for themselves have none. */
+function isPlainMessage(message: DescMessage | undefined): message is DescMessage {
+  return message !== undefined && !isFreeForm(message) && !getOption(message, list_wrapper);
+}
+
+describe.each(METHODS)('the input of %s', (_name, method) => {
+  const desc = method.desc;
+
+  it('has the members of the request message', () => {
+    expect(Object.keys(schemaOf(desc).shape).sort()).toEqual(
+      desc.input.fields.map((field) => field.name).sort(),
+    );
+  });
+  it('requires what the message documents as required, and the members of the path', () => {
+    const missing = complaints(schemaOf(desc), {}).sort();
+    const inPath = method.bindings.flatMap((binding) => binding.pathMembers);
+    const documented = (registry.getMessage(desc.input.typeName)?.fields ?? [])
+      .filter((field) => /\bRequired\b/.test(getComments(field).leading ?? ''))
+      .map((field) => field.name);
+    expect(missing).toEqual([...new Set([...inPath, ...documented])].sort());
+  });
+  it('can tell an absent member from a zero wherever it is optional', () => {
+    const required = new Set(complaints(schemaOf(desc), {}));
+    for (const field of desc.input.fields) {
+      const canBeAbsent = field.fieldKind !== 'scalar' || field.presence === 1;
+      if (!required.has(field.name))
+        expect({ field: field.name, canBeAbsent }).toEqual({ field: field.name, canBeAbsent: true });
+    }
+  });
+  it('looks at every member of the message and of the messages in it', () => {
+    for (const field of desc.input.fields) {
+      const found = complaints(schemaOf(desc), { [field.name]: wrongValue(field) });
+      expect(found.some((at) => at === field.name || at.startsWith(`${field.name}.`))).toBe(true);
+      if (!isPlainMessage(field.message)) continue;
+      for (const inner of field.message.fields) {
+        const value = { [inner.name]: wrongValue(inner) };
+        const isList = field.fieldKind === 'list';
+        const inside = `${field.name}${isList ? '[0]' : ''}.${inner.name}`;
+        const complained = complaints(schemaOf(desc), { [field.name]: isList ? [value] : value });
+        expect({ inside, seen: complained.some((at) => at.startsWith(inside)) }).toEqual({
+          inside,
+          seen: true,
+        });
+      }
+    }
+  });
+});
+
+/** A definition with every member that a definition can have. */
+const DEFINITION: JsonObject = {
+  description: 'everything',
+  enabled: true,
+  execution: 'server',
+  scope: { step_types: ['tool'], step_names: ['refund'], step_name_regex: '^re', stages: ['pre', 'post'] },
+  condition: {
+    and: [
+      {
+        or: [
+          {
+            selector: { path: 'input' },
+            evaluator: { name: 'regex', config: { pattern: 'x' }, metadata: { a: 1 } },
+          },
+        ],
+      },
+      { not: { selector: {}, evaluator: { name: 'list', config: { values: ['a'] } } } },
+    ],
+  },
+  action: {
+    decision: 'steer',
+    steering_context: { message: 'ask first', required_actions: ['ask'] },
+    metadata: { b: [null] },
+  },
+  tags: ['money'],
+};
+
+const AGENT = { agent_name: 'handler-agent-1', agent_metadata: { team: 'x' }, agent_version: '1' };
+const STEPS = [
+  { type: 'tool', name: 'refund', description: 'd', input_schema: { type: 'object' }, metadata: { m: 1 } },
+];
+
+/** An order of calls in which each one has what it needs, with input that leads to every member of the reply. */
+const CALLS: [string, JsonObject][] = [
+  ['listEvaluators', {}],
+  [
+    'initAgent',
+    { agent: AGENT, steps: STEPS, evaluators: [{ name: 'own', config_schema: {}, description: 'e' }] },
+  ],
+  ['createControl', { name: 'one', data: DEFINITION }],
+  [
+    'createControl',
+    {
+      name: 'two',
+      data: { ...DEFINITION, condition: { selector: {}, evaluator: { name: 'unknown', config: {} } } },
+    },
+  ],
+  [
+    'validateControl',
+    { data: { ...DEFINITION, condition: { selector: {}, evaluator: { name: 'unknown', config: {} } } } },
+  ],
+  ['addAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
+  ['getAgent', { agent_name: AGENT.agent_name }],
+  ['listAgents', { limit: 1 }],
+  ['listAgentControls', { agent_name: AGENT.agent_name }],
+  ['listControls', { limit: 1 }],
+  ['getControl', { control_id: 1 }],
+  ['getControlData', { control_id: 1 }],
+  ['initAgent', { agent: { ...AGENT, agent_version: '2' }, conflict_mode: 'overwrite' }],
+  ['setControlData', { control_id: 2, data: DEFINITION }],
+  ['updateControl', { control_id: 2, name: 'three', enabled: false }],
+  ['removeAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
+  ['addAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
+  ['deleteControl', { control_id: 1, force: true }],
+];
+
+describe('the replies of the handlers', () => {
+  it('hold nothing that their messages lack, and each member of the messages occurs', async () => {
+    const context: CallContext = {
+      principal: { level: 'admin', keyFingerprint: null },
+      requestId: 'test',
+      signal: new AbortController().signal,
+      reportRevision: () => {},
+    };
+    const unknown: string[] = [];
+    const seen = new Set<string>();
+    const wanted = new Set<string>();
+    for (const [name, input] of CALLS) {
+      const method = METHODS.find(([, one]) => one.desc.localName === name)?.[1].desc as DescMethod;
+      const { input: schema, handle } = handlerOf(method);
+      const reply = await handle(parseInput(schema, input), context);
+      compare(method.output, reply, name, unknown, seen);
+      for (const field of method.output.fields) wanted.add(`${method.output.typeName}.${field.name}`);
+    }
+    expect(unknown).toEqual([]);
+    expect([...wanted].filter((member) => !seen.has(member))).toEqual([]);
+    const driven = new Set(CALLS.map(([name]) => name));
+    expect(METHODS.filter(([, one]) => !driven.has(one.desc.localName))).toEqual([]);
+  });
+});
+
+/** Walks a reply along its descriptor. */
+function compare(desc: DescMessage, value: unknown, at: string, unknown: string[], seen: Set<string>): void {
+  for (const [name, member] of Object.entries(value as object)) {
+    const field = desc.fields.find((one) => one.name === name);
+    if (field === undefined) {
+      unknown.push(`${at}.${name}`);
+      continue;
+    }
+    seen.add(`${desc.typeName}.${name}`);
+    if (member === null || member === undefined || field.message === undefined || isFreeForm(field.message))
+      continue;
+    const inner = getOption(field.message, list_wrapper) ? field.message.fields[0]?.message : field.message;
+    if (inner === undefined) continue;
+    const isMany = field.fieldKind === 'list' || field.fieldKind === 'map' || inner !== field.message;
+    const values = isMany ? Object.values(member as object) : [member];
+    for (const one of values) compare(inner, one, `${at}.${name}`, unknown, seen);
+  }
+}

@@ -1,0 +1,70 @@
+import type { AddressInfo } from 'node:net';
+import type { DescService } from '@bufbuild/protobuf';
+import type { ServiceImpl } from '@connectrpc/connect';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.js';
+import { createAuthenticator } from '../../src/host/auth/authenticator.js';
+import { handlerRpc } from '../../src/host/connect/unary.js';
+import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
+import { createHealthState } from '../../src/host/health.js';
+import { createListener } from '../../src/host/listener/listener.js';
+import { createMetrics } from '../../src/host/metrics.js';
+import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
+import { createServer } from '../../src/host/server.js';
+import type { Handler } from '../../src/rpc/handler.js';
+
+/** The host without the service behind it: every protocol, over handlers of a test. */
+export interface TestHost {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly logLines: string[];
+  stop(): Promise<void>;
+}
+
+/** Serves the unary RPCs of one service, given by its descriptor, with handlers by local method name. */
+export async function startHost(
+  service: DescService,
+  handlers: Readonly<Record<string, Handler>>,
+  environment: Record<string, string> = {},
+): Promise<TestHost> {
+  const config = readConfig({ SERVICE_HOST: '127.0.0.1', SERVICE_PORT: '0', ...environment });
+  const logLines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => logLines.push(line) });
+  const methods = rpcMethods(service).filter(({ desc }) => desc.localName in handlers);
+  const handlerOf = (localName: string): Handler => handlers[localName] as Handler;
+  const listener = createListener({ limits: { drainGraceMs: 0 } });
+  const health = createHealthState([service.typeName]);
+  const rpcEnvironment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
+  const server = await createServer({
+    config,
+    log,
+    listener,
+    authenticator: createAuthenticator(config.auth),
+    metrics: createMetrics(config.metricsPrefix, {
+      snapshotAgents: () => 0,
+      revision: () => 0,
+      databaseUp: () => true,
+    }),
+    health,
+    state: { version: '0.0.0', databaseUp: () => true, revision: () => 0, notReadyBecause: () => null },
+    services: [service],
+    methods: new Map(methods.map((method) => [method.name, method])),
+    restRoutes: methods.flatMap((method) =>
+      handlerRoutes(method, handlerOf(method.desc.localName), config.apiBase),
+    ),
+    registerRpcs(router) {
+      const implementation = methods.map((method) => [
+        method.desc.localName,
+        handlerRpc(method, handlerOf(method.desc.localName), rpcEnvironment),
+      ]);
+      router.service(service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
+    },
+    shutdownSignal: new AbortController().signal,
+    now: () => new Date(),
+  });
+  health.setServing(true);
+  await server.listen({ host: config.host, port: config.port });
+  const { port } = server.server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port, logLines, stop: () => server.close() };
+}
