@@ -1,5 +1,5 @@
-import { VARIABLES, type Variable } from './config.js';
 import { DATABASE_PART_NAMES, DATABASE_URL_NAMES, DEFAULT_DATABASE_URL } from './config-database.js';
+import { VARIABLES, type Variable } from './config-variables.js';
 
 /** The variables as a Markdown table, for the README. */
 export function configurationTable(): string {

@@ -1,3 +1,4 @@
+import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { controlCorrupted } from '../controls/control-errors.js';
 import type { ControlRow } from '../controls/control-store.js';
 import { evaluatorNames } from '../controls/definition.js';
@@ -9,7 +10,6 @@ import {
 import type { DbClient } from '../database/database.js';
 import type { ErrorItem } from '../errors/service-error.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { createAgentControlStore } from './agent-control-store.js';
 
 /** A control linked to an agent, as it is printed, with the names of its evaluators. */
 export interface LinkedControlView {

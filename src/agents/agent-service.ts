@@ -1,3 +1,4 @@
+import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
@@ -5,7 +6,6 @@ import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { CallContext } from '../rpc/handler.js';
 import { readAgentName } from '../validation/names.js';
-import { createAgentControlStore } from './agent-control-store.js';
 import { linkedControls, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
 import type { AgentRegistration } from './agent-registration.js';

@@ -1,4 +1,3 @@
-import { createAgentControlStore } from '../agents/agent-control-store.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
@@ -6,6 +5,7 @@ import type { JsonObject } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { CallContext } from '../rpc/handler.js';
+import { createAgentControlStore } from './agent-control-store.js';
 import {
   CORRUPTED_ITEM,
   controlCorrupted,

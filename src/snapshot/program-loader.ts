@@ -1,5 +1,5 @@
-import { createAgentControlStore } from '../agents/agent-control-store.js';
 import { createAgentStore } from '../agents/agent-store.js';
+import { createAgentControlStore } from '../controls/agent-control-store.js';
 import type { DbClient } from '../database/database.js';
 import { type ControlFailure, compileProgram } from '../evaluation/compile.js';
 import type { ControlInput } from '../evaluation/types.js';

@@ -208,15 +208,9 @@ describeOnEachDatabase('the snapshot', (freshDatabaseUrl) => {
       client.close();
     });
 
-    it('and counts queries: an agent that is not warm needs some', async () => {
-      await seed.agent('cold-agent-01');
-      await until(
-        () => foreign().length,
-        (count) => count > 0,
-      );
+    it('whereas an agent that is not warm needs some', async () => {
       const before = foreign().length;
-      const reply = await evaluate(call, 'never-registered', 'x');
-      expect(reply.status).toBe(404);
+      expect((await evaluate(call, 'never-registered', 'x')).status).toBe(404);
       expect(foreign().length).toBeGreaterThan(before);
     });
   });

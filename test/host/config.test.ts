@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { helpText } from '../../src/cli.js';
-import { type Config, ConfigError, loadEnvironment, readConfig, VARIABLES } from '../../src/config.js';
+import { type Config, ConfigError, loadEnvironment, readConfig } from '../../src/config.js';
+import { VARIABLES } from '../../src/config-variables.js';
 
 /** What a variable does: where its value is found, its default, texts with their values, and texts it refuses. */
 interface Case {

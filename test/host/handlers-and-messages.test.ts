@@ -8,7 +8,6 @@ import {
   type FileRegistry,
   getOption,
 } from '@bufbuild/protobuf';
-import { getComments } from '@bufbuild/protobuf/reflect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
@@ -67,6 +66,23 @@ function wrongValue(field: DescField): JsonValue {
   return field.fieldKind === 'scalar' || field.fieldKind === 'enum' ? {} : 'wrong';
 }
 
+/** Numbers of `message_type` in a file and of `field` in a message, of which source locations are made. */
+const MESSAGE = 4;
+const FIELD = 2;
+
+/** The comment above a field of a message that is in no other one. */
+function commentOf(field: DescField): string {
+  const { file } = field.parent;
+  const path = [
+    MESSAGE,
+    file.messages.indexOf(field.parent),
+    FIELD,
+    field.parent.fields.indexOf(field),
+  ].join();
+  const location = file.proto.sourceCodeInfo?.location.find((one) => one.path.join() === path);
+  return location?.leadingComments ?? '';
+}
+
 /** Whether the reading of an input complains about what is at `member` or inside. */
 function complaints(schema: z.ZodType, input: JsonObject): string[] {
   return inputItems(schema, input).items.map((item) => item.field ?? '');
@@ -89,7 +105,7 @@ describe.each(METHODS)('the input of %s', (_name, method) => {
     const missing = complaints(schemaOf(desc), {}).sort();
     const inPath = method.bindings.flatMap((binding) => binding.pathMembers);
     const documented = (registry.getMessage(desc.input.typeName)?.fields ?? [])
-      .filter((field) => /\bRequired\b/.test(getComments(field).leading ?? ''))
+      .filter((field) => /\bRequired\b/.test(commentOf(field)))
       .map((field) => field.name);
     expect(missing).toEqual([...new Set([...inPath, ...documented])].sort());
   });

@@ -1,4 +1,4 @@
-import { createAgentControlStore } from '../../src/agents/agent-control-store.js';
+import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
 import { createControlStore, type NewControl } from '../../src/controls/control-store.js';
 import type { Database, DbClient } from '../../src/database/database.js';

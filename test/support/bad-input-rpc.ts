@@ -104,12 +104,8 @@ export async function callGrpcWebRaw(address: Address, call: RawCall): Promise<R
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
   const frames = readEnvelopes(reply.body);
   const trailer = frames.find(({ flags }) => flags === 0x80)?.data.toString('latin1') ?? '';
-  const trailers = Object.fromEntries(
-    [...trailer.matchAll(/^([^:]+): *(.*?)\r?$/gm)].map(([, name = '', value]) => [
-      name.toLowerCase(),
-      value,
-    ]),
-  );
+  const lines = trailer.split('\r\n').filter((line) => line !== '');
+  const trailers = Object.fromEntries(lines.map((line) => line.split(/: */, 2)));
   return grpcOutcome({ ...reply.headers, ...trailers }, messagesIn(frames));
 }
 

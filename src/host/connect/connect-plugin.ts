@@ -36,10 +36,11 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   const calls = new WeakMap<FastifyRequest, RpcCall>();
   observe(scope, calls, options.metrics);
+  const unknown: string[] = [];
   await scope.register(fastifyConnectPlugin, {
     routes(router) {
       options.register(router);
-      guardAll(router, options);
+      unknown.push(...guardAll(router, options));
     },
     contextValues(request) {
       const call: RpcCall = {
@@ -59,23 +60,27 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
     jsonOptions: { recursionLimit: MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + 100 },
     shutdownSignal: options.shutdownSignal,
   });
+  // Not thrown where it is found: nothing catches what a plugin throws there.
+  if (unknown.length > 0) throw new Error(`the access level of ${unknown.join(', ')} is unknown`);
 }
 
 /** The services of gRPC itself, which have no options of ours. */
 const PUBLIC_SERVICES = /^grpc\.(?:health|reflection)\./;
 
-function guardAll(router: ConnectRouter, options: ConnectPluginOptions): void {
+/** Guards every handler. Returns the names of those whose access level is unknown. */
+function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[] {
+  const unknown: string[] = [];
   router.handlers.forEach((handler, index) => {
     const name = `${handler.service.typeName}/${handler.method.name}`;
-    const access = options.methods.get(name)?.access;
-    if (access === undefined && !PUBLIC_SERVICES.test(name))
-      throw new Error(`the access level of ${name} is unknown`);
+    const method = options.methods.get(name);
+    if (method === undefined && !PUBLIC_SERVICES.test(name)) unknown.push(name);
     router.handlers[index] = guardHandler(handler, {
-      access: access ?? Access.PUBLIC,
+      access: method?.access ?? Access.PUBLIC,
       authenticator: options.authenticator,
       bodyTimeMs: options.requestTimeoutMs,
     });
   });
+  return unknown;
 }
 
 /** Counts and times every call. */

@@ -1,7 +1,7 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import { type ControlRow, toControlRow } from '../controls/control-store.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
+import { type ControlRow, toControlRow } from './control-store.js';
 
 /** Who uses a control. */
 export interface ControlUsage {

@@ -1,0 +1,203 @@
+import {
+  BOOLEAN,
+  commaList,
+  integerIn,
+  numberIn,
+  oneOfWords,
+  type Reader,
+  text,
+  textLike,
+} from './config-readers.js';
+
+/** One variable: its names (the first one set wins), its reader, and what `--help` shows. */
+export interface Variable<T = unknown> {
+  readonly names: readonly [string, ...string[]];
+  readonly read: Reader<T>;
+  readonly fallback: T;
+  readonly shownDefault: string;
+  readonly help: string;
+}
+
+function variable<T>(
+  names: readonly [string, ...string[]],
+  read: Reader<T>,
+  fallback: NoInfer<T>,
+  help: string,
+  shownDefault: string = String(fallback ?? ''),
+): Variable<T> {
+  return { names, read, fallback, help, shownDefault };
+}
+
+const MIB = 1024 * 1024;
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical', 'fatal'] as const;
+
+/** Every variable the service reads. The configuration table of the README is held against it by a test. */
+export const VARIABLES = {
+  host: variable(['SERVICE_HOST', 'HOST'], text(), '0.0.0.0', 'Address to listen on.'),
+  port: variable(
+    ['SERVICE_PORT', 'PORT'],
+    integerIn(0, 65_535, '8000'),
+    8000,
+    'Port to listen on; 0 picks a free one.',
+  ),
+  debug: variable(['SERVICE_DEBUG', 'DEBUG'], BOOLEAN, false, 'Debug mode: more logging.'),
+  tlsCertFile: variable<string | null>(
+    ['SERVICE_TLS_CERT_FILE'],
+    text(),
+    null,
+    'PEM file with the certificate chain. With SERVICE_TLS_KEY_FILE it turns TLS on.',
+  ),
+  tlsKeyFile: variable<string | null>(
+    ['SERVICE_TLS_KEY_FILE'],
+    text(),
+    null,
+    'PEM file with the private key.',
+  ),
+  apiPrefix: variable(
+    ['SERVICE_API_PREFIX', 'API_PREFIX'],
+    textLike(/^(\/[A-Za-z0-9._~-]+)+$/, 'a path without a slash at its end', '/api'),
+    '/api',
+    'First part of the path of the JSON routes.',
+  ),
+  apiVersion: variable(
+    ['SERVICE_API_VERSION', 'API_VERSION'],
+    textLike(/^[A-Za-z0-9._~-]+$/, 'one segment of a path', 'v1'),
+    'v1',
+    'Second part of the path of the JSON routes.',
+  ),
+  authEnabled: variable(
+    ['SERVICE_API_KEY_ENABLED'],
+    BOOLEAN,
+    false,
+    'Demand API keys. Off by default, for local development only.',
+  ),
+  keys: variable<readonly string[]>(
+    ['SERVICE_API_KEYS'],
+    commaList(),
+    [],
+    'Regular keys, separated by commas.',
+  ),
+  adminKeys: variable<readonly string[]>(
+    ['SERVICE_ADMIN_API_KEYS'],
+    commaList(),
+    [],
+    'Admin keys, separated by commas.',
+  ),
+  sessionSecret: variable<string | null>(
+    ['SERVICE_SESSION_SECRET'],
+    text(),
+    null,
+    'Signs browser sessions. Accepted; no effect before the session routes exist.',
+    'random',
+  ),
+  corsOrigins: variable<readonly string[] | '*'>(
+    ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
+    commaList('*'),
+    '*',
+    'Origins that browsers may call from, separated by commas, or *. Credentials only for listed origins.',
+  ),
+  corsMethods: variable<readonly string[] | '*'>(
+    ['SERVICE_ALLOW_METHODS', 'ALLOW_METHODS'],
+    commaList('*'),
+    '*',
+    'Methods that browsers may use from other origins.',
+  ),
+  corsHeaders: variable<readonly string[] | '*'>(
+    ['SERVICE_ALLOW_HEADERS', 'ALLOW_HEADERS'],
+    commaList('*'),
+    '*',
+    'Headers that browsers may send from other origins.',
+  ),
+  metricsPrefix: variable(
+    ['SERVICE_PROMETHEUS_METRICS_PREFIX', 'PROMETHEUS_METRICS_PREFIX'],
+    textLike(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/, 'letters, digits, _ and :, no digit first', 'enforcement'),
+    'control_enforcement_server',
+    'Prefix of the metric names.',
+  ),
+  logLevel: variable<(typeof LOG_LEVELS)[number] | null>(
+    ['SERVICE_LOG_LEVEL'],
+    oneOfWords(LOG_LEVELS),
+    null,
+    'debug, info, warn, error or fatal, in any case.',
+    'info (debug in debug mode)',
+  ),
+  logJson: variable(['SERVICE_LOG_JSON'], BOOLEAN, false, 'Log JSON lines instead of readable ones.'),
+  maxBodyBytes: variable(
+    ['SERVICE_MAX_BODY_BYTES'],
+    integerIn(1024, 256 * MIB, '8388608'),
+    8 * MIB,
+    'Largest request body and gRPC message, in bytes.',
+  ),
+  requestTimeoutSeconds: variable(
+    ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
+    numberIn(0.1, 3600, '30'),
+    30,
+    'Longest time a request may take.',
+  ),
+  drainSeconds: variable(
+    ['SERVICE_DRAIN_SECONDS'],
+    numberIn(0, 3600, '10'),
+    10,
+    'Longest time running requests get at shutdown.',
+  ),
+  snapshotAgents: variable(
+    ['SERVICE_SNAPSHOT_MAX_AGENTS'],
+    integerIn(1, 10_000_000, '10000'),
+    10_000,
+    'Agents whose compiled controls are kept in memory; the least recently used ones go first.',
+  ),
+  evaluatorTimeoutSeconds: variable(
+    ['EVALUATOR_TIMEOUT_SECONDS'],
+    numberIn(0.001, 3600, '30'),
+    30,
+    'Time limit of an evaluator that states none.',
+  ),
+  maxConcurrentEvaluations: variable(
+    ['MAX_CONCURRENT_EVALUATIONS'],
+    integerIn(1, 10_000, '3'),
+    3,
+    'Accepted for compatibility; local evaluators run one after another within a step.',
+  ),
+  evaluatorCacheSize: variable(
+    ['EVALUATOR_CACHE_SIZE'],
+    integerIn(1, 10_000_000, '100'),
+    100,
+    'Accepted for compatibility; compiled evaluators live as long as the controls of a loaded agent.',
+  ),
+  vendorApiKey: variable<string | null>(
+    ['VENDOR_API_KEY'],
+    text(),
+    null,
+    'Key of the external model evaluator. Accepted; no effect before that evaluator exists.',
+  ),
+  vendorApiUrl: variable<string | null>(
+    ['VENDOR_API_URL'],
+    textLike(/^https?:\/\/\S+$/, 'an http or https URL', 'https://models.example.com'),
+    null,
+    'Endpoint of the external model evaluator. Accepted; no effect before that evaluator exists.',
+  ),
+  observabilityEnabled: variable(
+    ['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'],
+    BOOLEAN,
+    true,
+    'Event store on or off. Accepted; no effect before the event store exists.',
+  ),
+  observabilityStdout: variable(
+    ['SERVICE_OBSERVABILITY_STDOUT'],
+    BOOLEAN,
+    false,
+    'Log each ingested event. Accepted; no effect before the event store exists.',
+  ),
+  observabilityRecord: variable(
+    ['SERVICE_OBSERVABILITY_RECORD'],
+    oneOfWords(['none', 'matches', 'all']),
+    'matches',
+    'none, matches or all: what the service records itself. Accepted; no effect before the event store exists.',
+  ),
+  flushIntervalSeconds: variable(
+    ['SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS', 'OBSERVABILITY_FLUSH_INTERVAL_SECONDS'],
+    numberIn(0.01, 3600, '10'),
+    10,
+    'How often the service writes its own events. Accepted; no effect before the event store exists.',
+  ),
+} as const satisfies Record<string, Variable<never> | Variable>;

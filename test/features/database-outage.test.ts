@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
+import { methodNamed, type Outcome, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
+import { type RestClient, restClient } from '../support/rest-client.js';
+import { denyWord, evaluate, seeder } from '../support/seed.js';
+import { startService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const AGENT = 'loaded-agent-1';
+const REGISTRATION = { agent: { agent_name: AGENT } };
+
+describe('while PostgreSQL is gone', () => {
+  let postgres: PostgresServer;
+  let service: TestService;
+  let call: RestClient;
+  const clients: ProtocolClient[] = [];
+  beforeAll(async () => {
+    postgres = await startPostgresServer();
+    service = await startService({ DATABASE_URL: postgres.url });
+    call = restClient(service.url);
+    clients.push(PROTOCOLS['gRPC (grpc-js)'](service.url), PROTOCOLS['Connect over h2'](service.url));
+    const seed = seeder(call);
+    await seed.agent(AGENT);
+    await seed.agent('stored-agent-1');
+    await seed.link(AGENT, await seed.control('loaded'));
+    expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
+    await postgres.pause();
+  });
+  afterAll(async () => {
+    for (const client of clients) client.close();
+    await service.stop();
+    await postgres.stop();
+  });
+
+  const rpc = (name: string, input: object): Promise<Outcome[]> =>
+    Promise.all(clients.map((client) => client.call(methodNamed(name), input)));
+  const evaluation = (agentName: string) => ({
+    agent_name: agentName,
+    stage: 'pre',
+    step: { type: 'llm', name: 'answer', input: 'bad' },
+  });
+
+  it('loaded agents are evaluated', async () => {
+    expect((await evaluate(call, AGENT, 'bad')).body).toMatchObject({ is_safe: false, errors: [] });
+    expect((await evaluate(call, AGENT, 'good')).body).toMatchObject({ is_safe: true, errors: [] });
+    for (const outcome of await rpc('EvaluationService.Evaluate', evaluation(AGENT))) {
+      expect(outcome).toMatchObject({ ok: true, reply: { is_safe: false, errors: [] } });
+    }
+  });
+
+  it.each(['stored-agent-1', 'never-registered'])(
+    '%s, not loaded, is told to come back',
+    async (agentName) => {
+      const reply = await evaluate(call, agentName, 'bad');
+      expect(reply).toMatchObject({
+        status: 503,
+        body: { error_code: 'SERVICE_UNAVAILABLE', reason: 'ServiceUnavailable' },
+      });
+      expect(reply.headers.get('retry-after')).toBe('1');
+      for (const outcome of await rpc('EvaluationService.Evaluate', evaluation(agentName))) {
+        expect(outcome).toMatchObject({
+          ok: false,
+          status: 'Unavailable',
+          reason: 'SERVICE_UNAVAILABLE',
+          retryAfterSeconds: 1,
+        });
+      }
+    },
+  );
+
+  it('a stream goes on: each evaluation has a verdict or a status of its own', async () => {
+    for (const client of clients) {
+      const [reply] = await client.stream(methodNamed('EvaluationService.EvaluateStream'), [
+        { id: 'x', evaluations: [evaluation(AGENT), evaluation('stored-agent-1')] },
+      ]);
+      expect(reply?.results).toMatchObject([{ verdict: { is_safe: false } }, { error: { code: 14 } }]);
+    }
+  });
+
+  it.each<[string, string, unknown]>([
+    ['POST', '/api/v1/agents/initAgent', REGISTRATION],
+    ['PUT', '/api/v1/controls', { name: 'never-stored', data: denyWord('x') }],
+    ['PUT', '/api/v1/controls/1/data', { data: denyWord('x') }],
+    ['PATCH', '/api/v1/controls/1', { enabled: false }],
+    ['DELETE', '/api/v1/controls/1?force=true', undefined],
+    ['POST', `/api/v1/agents/${AGENT}/controls/1`, undefined],
+    ['DELETE', `/api/v1/agents/${AGENT}/controls/1`, undefined],
+    ['GET', '/api/v1/agents', undefined],
+    ['GET', `/api/v1/agents/${AGENT}`, undefined],
+    ['GET', `/api/v1/agents/${AGENT}/controls`, undefined],
+    ['GET', '/api/v1/controls', undefined],
+    ['GET', '/api/v1/controls/1', undefined],
+    ['GET', '/api/v1/controls/1/data', undefined],
+  ])('%s %s is refused with 503 and tells when to come back', async (method, path, body) => {
+    const reply = await call(method, path, body);
+    expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+    expect(reply.headers.get('retry-after')).toBe('1');
+  });
+
+  it('RPCs that need the database are refused with UNAVAILABLE', async () => {
+    for (const outcome of [
+      ...(await rpc('AgentService.InitAgent', REGISTRATION)),
+      ...(await rpc('ControlService.ListControls', {})),
+    ]) {
+      expect(outcome).toMatchObject({ ok: false, status: 'Unavailable', retryAfterSeconds: 1 });
+    }
+  });
+
+  it('what needs no database is answered', async () => {
+    expect((await call('GET', '/api/v1/evaluators')).status).toBe(200);
+    expect((await call('POST', '/api/v1/controls/validate', { data: denyWord('x') })).status).toBe(200);
+  });
+
+  it('the service is healthy and ready, and says that the database is down', async () => {
+    const health = await until(
+      () => call('GET', '/health'),
+      ({ body }) => body.database === 'down',
+    );
+    expect(health).toMatchObject({ status: 200, body: { status: 'healthy', database: 'down' } });
+    expect((await call('GET', '/ready')).status).toBe(200);
+  });
+
+  it('nothing has to be restarted once it is back', async () => {
+    await postgres.resume();
+    await until(
+      () => call('GET', '/health'),
+      ({ body }) => body.database === 'up',
+    );
+    const mutation = await until(
+      () => call('PUT', '/api/v1/controls/1/data', { data: denyWord('worse') }),
+      ({ status }) => status !== 503,
+    );
+    expect(mutation.status).toBe(200);
+    expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(true);
+    expect((await evaluate(call, AGENT, 'worse')).body.is_safe).toBe(false);
+    expect((await evaluate(call, 'stored-agent-1', 'bad')).body.is_safe).toBe(true);
+    expect((await evaluate(call, 'never-registered', 'bad')).status).toBe(404);
+    // What was refused was not done.
+    expect((await call('GET', '/api/v1/controls')).body.pagination.total).toBe(1);
+  });
+});
