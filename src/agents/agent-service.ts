@@ -6,7 +6,7 @@ import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { CallContext } from '../rpc/handler.js';
 import { readAgentName } from '../validation/names.js';
-import { linkedControls, readableControls } from './agent-controls.js';
+import { type LinkedControlView, linkedControls, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
 import type { AgentRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
@@ -85,7 +85,8 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
       return {
         controls: controls
           .filter(() => rendered !== 'unrendered')
-          .filter(({ control }) => enabled === 'all' || control.enabled === (enabled === 'enabled')),
+          .filter(({ control }) => enabled === 'all' || control.enabled === (enabled === 'enabled'))
+          .map(printed),
       };
     },
 
@@ -145,8 +146,13 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
   async function activeControls(client: DbClient, agentName: string) {
     const row = await existingAgent(client, agentName);
     const linked = await linkedControls(client, row.id, registry);
-    return linked.filter(({ control }) => control.enabled);
+    return linked.filter(({ control }) => control.enabled).map(printed);
   }
+}
+
+/** A control as a reply holds it. */
+function printed({ id, name, control }: LinkedControlView) {
+  return { id, name, control };
 }
 
 interface Registered {

@@ -46,7 +46,7 @@ export function createHealthState(serviceNames: readonly string[]): HealthState 
   };
 }
 
-/** Sends the state now and after each change, until the caller goes away or the server shuts down. */
+/** Sends the state now and after each change. Fails when the caller goes away or the server shuts down. */
 async function* watch(
   status: () => ServingStatus,
   watchers: Set<() => void>,
@@ -71,4 +71,5 @@ async function* watch(
       signal.addEventListener('abort', wake);
     });
   }
+  throw signal.reason;
 }

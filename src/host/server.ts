@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import type { Config } from '../config.js';
 import type { Authenticator } from './auth/authenticator.js';
 import { registerConnect } from './connect/connect-plugin.js';
@@ -108,7 +109,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       register(router) {
         options.registerRpcs(router);
         options.health.register(router);
-        registerReflection(router, options.services);
+        registerReflection(router, [...options.services, Health]);
       },
       methods: options.methods,
       authenticator: options.authenticator,

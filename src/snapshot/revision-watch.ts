@@ -5,7 +5,7 @@ import type { Snapshot } from './snapshot.js';
 export const REVISION_POLL_MS = 1_000;
 
 export interface RevisionWatchOptions {
-  readonly snapshot: Pick<Snapshot, 'agentChanged' | 'controlChanged' | 'refreshAll'>;
+  readonly snapshot: Pick<Snapshot, 'agentChanged' | 'controlChanged' | 'refreshAll' | 'catchUp'>;
   /** Latest revision in the database. */
   readonly readRevision: () => Promise<number>;
   /** Told when the database went away or came back. */
@@ -63,7 +63,7 @@ export class RevisionWatch {
       if (revision > this.#revision) {
         this.#revision = revision;
         this.#options.snapshot.refreshAll();
-      }
+      } else this.#options.snapshot.catchUp();
     } catch (error) {
       this.#setDatabaseUp(false, error);
     }

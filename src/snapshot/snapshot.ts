@@ -36,6 +36,8 @@ export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #unknown = new Map<string, number>();
+  /** Agents whose programs are older than the last change made elsewhere. */
+  readonly #behind = new Set<string>();
   #loadedOnce = false;
 
   constructor(options: SnapshotOptions) {
@@ -76,7 +78,17 @@ export class Snapshot {
     this.#unknown.clear();
     for (const [agentName, entry] of this.#entries) {
       entry.generation += 1;
-      if (entry.loading === null) this.#prefetch(agentName, entry);
+      this.#behind.add(agentName);
+    }
+    this.catchUp();
+  }
+
+  /** Loads what a refresh could not: without it, an agent whose load failed would keep its older program for good. */
+  catchUp(): void {
+    for (const agentName of this.#behind) {
+      const entry = this.#entries.get(agentName);
+      if (entry === undefined) this.#behind.delete(agentName);
+      else if (entry.loading === null) this.#prefetch(agentName, entry);
     }
   }
 
@@ -126,6 +138,7 @@ export class Snapshot {
       const { generation } = entry;
       const program = await this.#loadOrForget(agentName, entry);
       if (entry.generation !== generation) continue;
+      this.#behind.delete(agentName);
       if (program === null) {
         this.#entries.delete(agentName);
         this.#rememberUnknown(agentName);

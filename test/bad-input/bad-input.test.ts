@@ -21,7 +21,7 @@ import { RAW_CASES } from './raw-cases.js';
 import { AGENT, BAD_REQUESTS, CONTROL, CONTROL_ID, MAX_BODY_BYTES } from './rest-cases.js';
 import { bytesOf } from './rest-request.js';
 import { BAD_MESSAGES } from './rpc-cases.js';
-import { STREAM_CASES, type StreamAnswer } from './stream-cases.js';
+import { GOOD, STREAM_CASES, type StreamAnswer } from './stream-cases.js';
 import { TRANSPORT_CASES } from './transport-cases.js';
 
 /** No answer may take longer. */
@@ -39,6 +39,10 @@ function streamReply(bytes: Buffer): [id: string, ...answers: StreamAnswer[]] {
       return [status[outcome.value.code] ?? '', ...violationsOf(outcome.value)];
     }),
   ];
+}
+
+function sorted(values: readonly unknown[]): string[] {
+  return values.map((one) => JSON.stringify(one)).sort();
 }
 
 describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
@@ -104,12 +108,14 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
 
   const streams = { gRPC: callGrpcRaw, Connect: callConnectStreamRaw };
   describe.each(Object.entries(streams))('in a stream over %s is refused', (_protocol, call) => {
-    it.each(STREAM_CASES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ body, replies, code }) => {
+    it.each(STREAM_CASES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ rest, replies, code }) => {
       const outcome = await call(service, {
         path: '/enforcement.v1.EvaluationService/EvaluateStream',
-        body: typeof body === 'function' ? body() : body,
+        body: GOOD,
+        afterAnswer: typeof rest === 'function' ? rest() : rest,
       });
-      expect({ code: outcome.code, replies: outcome.replies.map(streamReply) }).toEqual({ code, replies });
+      expect(outcome.code).toBe(code);
+      expect(sorted(outcome.replies.map(streamReply))).toEqual(sorted(replies));
       await expectHealthy();
     });
   });

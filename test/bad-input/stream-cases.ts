@@ -12,9 +12,9 @@ export type StreamAnswer =
 /** A stream of which some part must be refused. */
 export interface StreamCase {
   readonly name: string;
-  /** The request body. */
-  readonly body: Buffer | (() => Buffer);
-  /** Every reply as [id, answers]. */
+  /** Sent once the first message, a good one, is answered. */
+  readonly rest: Buffer | (() => Buffer);
+  /** Every reply as [id, answers], in any order. */
   readonly replies: readonly (readonly [id: string, ...answers: StreamAnswer[]])[];
   /** How the stream ends. */
   readonly code: string;
@@ -27,12 +27,12 @@ function item(id: string | Buffer, ...evaluations: Buffer[]): Buffer {
   return envelope(Buffer.concat([wire.bytes(1, id), ...evaluations.map((one) => wire.bytes(2, one))]));
 }
 
-const GOOD = item('good', GOOD_EVALUATION);
+/** The first message of every stream. */
+export const GOOD = item('good', GOOD_EVALUATION);
 const GOOD_REPLY = ['good', 'verdict'] as const;
 const invalid = (field: string, reason: string): StreamAnswer => ['INVALID_ARGUMENT', [field, reason]];
-/** A bad message between good ones. */
-const between = (bad: Buffer | (() => Buffer)) => () =>
-  Buffer.concat([GOOD, typeof bad === 'function' ? bad() : bad, GOOD]);
+const andGood = (bad: Buffer | (() => Buffer)) => () =>
+  Buffer.concat([typeof bad === 'function' ? bad() : bad, GOOD]);
 
 /** Mistakes that concern one message or evaluation: the others are answered as if nothing had happened. */
 const ITEMS: readonly (readonly [
@@ -127,20 +127,20 @@ const ENDS: readonly (readonly [name: string, bad: Buffer | (() => Buffer), code
 export const STREAM_CASES: readonly StreamCase[] = [
   ...ITEMS.map(([name, bad, reply]) => ({
     name,
-    body: between(bad),
+    rest: andGood(bad),
     replies: [GOOD_REPLY, reply, GOOD_REPLY],
     code: 'OK',
   })),
-  ...ENDS.map(([name, bad, code]) => ({ name, body: between(bad), replies: [GOOD_REPLY], code })),
+  ...ENDS.map(([name, bad, code]) => ({ name, rest: andGood(bad), replies: [GOOD_REPLY], code })),
   {
     name: 'an envelope that is cut off',
-    body: Buffer.concat([GOOD, GOOD.subarray(0, -3)]),
+    rest: GOOD.subarray(0, -3),
     replies: [GOOD_REPLY],
     code: 'INVALID_ARGUMENT',
   },
   {
     name: 'half the head of an envelope',
-    body: Buffer.concat([GOOD, Buffer.from([0, 0])]),
+    rest: Buffer.from([0, 0]),
     replies: [GOOD_REPLY],
     code: 'INVALID_ARGUMENT',
   },

@@ -7,6 +7,8 @@ import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
 const AGENT = 'loaded-agent-1';
+/** Long for a refusal, but far shorter than the time-outs of a request and of a transaction. */
+const REFUSAL_LIMIT_MS = 5_000;
 const REGISTRATION = { agent: { agent_name: AGENT } };
 
 describe('while PostgreSQL is gone', () => {
@@ -91,11 +93,15 @@ describe('while PostgreSQL is gone', () => {
     ['GET', '/api/v1/controls', undefined],
     ['GET', '/api/v1/controls/1', undefined],
     ['GET', '/api/v1/controls/1/data', undefined],
-  ])('%s %s is refused with 503 and tells when to come back', async (method, path, body) => {
-    const reply = await call(method, path, body);
-    expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
-    expect(reply.headers.get('retry-after')).toBe('1');
-  });
+  ])(
+    '%s %s is refused with 503 and tells when to come back',
+    async (method, path, body) => {
+      const reply = await call(method, path, body);
+      expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+      expect(reply.headers.get('retry-after')).toBe('1');
+    },
+    REFUSAL_LIMIT_MS,
+  );
 
   it('RPCs that need the database are refused with UNAVAILABLE', async () => {
     for (const outcome of [

@@ -1,8 +1,5 @@
-import http2, {
-  type IncomingHttpHeaders,
-  type IncomingHttpStatusHeader,
-  type OutgoingHttpHeaders,
-} from 'node:http2';
+import { once } from 'node:events';
+import http2, { type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import { type DescMessage, fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, status as grpcStatus, Metadata } from '@grpc/grpc-js';
@@ -60,8 +57,9 @@ export interface RawCall {
   readonly path: string;
   /** Added to those of the protocol, or put in their place. */
   readonly headers?: Record<string, string>;
-  /** The whole request body. */
   readonly body: Buffer;
+  /** Over HTTP/2 only: sent once the first bytes of the answer are there. */
+  readonly afterAnswer?: Buffer;
 }
 
 const UNKNOWN_OUTCOME = { message: '', violations: [], replies: [] };
@@ -154,41 +152,38 @@ interface Http2Reply {
   readonly reset: string | undefined;
 }
 
-/** One request on an HTTP/2 session of its own. */
-function sendHttp2({ host, port }: Address, call: RawCall): Promise<Http2Reply> {
+/** One request on an HTTP/2 session of its own, sent once the settings of the server are known. */
+async function sendHttp2({ host, port }: Address, call: RawCall): Promise<Http2Reply> {
   const session = http2.connect(`http://${host}:${port}`);
+  // Whatever ends the session ends the stream too, which is waited for.
   session.on('error', () => {});
-  const headers: OutgoingHttpHeaders = {
-    ':method': call.method ?? 'POST',
-    ':path': call.path,
-    ...call.headers,
-  };
-  return new Promise<Http2Reply>((resolve) => {
-    const stream = session.request(headers);
-    let head: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
-    let trailers: IncomingHttpHeaders = {};
-    const chunks: Buffer[] = [];
-    stream.on('response', (received) => {
-      head = received;
-    });
-    stream.on('trailers', (received) => {
-      trailers = received;
-    });
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    // A reset shows below; what matters is what had been received.
-    stream.on('error', () => {});
-    stream.on('close', () =>
-      resolve({
-        status: head[':status'] ?? 0,
-        headers: head,
-        trailers,
-        body: Buffer.concat(chunks),
-        reset: head[':status'] === undefined ? `RESET ${stream.rstCode}` : undefined,
-      }),
-    );
-    if (call.method === 'GET') stream.end();
-    else stream.end(call.body);
-  }).finally(() => session.destroy());
+  await once(session, 'remoteSettings');
+  const { method = 'POST', path, headers, body, afterAnswer } = call;
+  const stream = session.request({ ':method': method, ':path': path, ...headers });
+  let head: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
+  let trailers: IncomingHttpHeaders = {};
+  const chunks: Buffer[] = [];
+  stream.on('response', (received) => {
+    head = received;
+  });
+  stream.on('trailers', (received) => {
+    trailers = received;
+  });
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  // A reset shows below; what matters is what had been received.
+  stream.on('error', () => {});
+  const closed = new Promise<void>((resolve) => stream.once('close', resolve));
+  if (method === 'GET') stream.end();
+  else if (afterAnswer === undefined) stream.end(body);
+  else {
+    stream.write(body);
+    stream.once('data', () => stream.end(afterAnswer));
+  }
+  await closed;
+  session.destroy();
+  const status = head[':status'];
+  const reset = status === undefined ? `RESET ${stream.rstCode}` : undefined;
+  return { status: status ?? 0, headers: head, trailers, body: Buffer.concat(chunks), reset };
 }
 
 interface Frame {

@@ -4,6 +4,8 @@ import {
   createRegistry,
   type DescMessage,
   type DescMethod,
+  type DescMethodBiDiStreaming,
+  type DescMethodUnary,
   fromBinary,
   fromJson,
   getOption,
@@ -63,7 +65,7 @@ const MESSAGE_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInf
 
 /** Every way to call the service, by name. */
 export const PROTOCOLS = {
-  'REST over h1': (url: string) => restProtocolClient(url, restClient(url), () => {}),
+  'REST over h1': (url: string) => restProtocolClient(restClient(url), () => {}),
   'REST over h2': (url: string) => restOverHttp2(url),
   'gRPC (Connect transport)': (url: string) =>
     transportClient(url, (options) => createGrpcTransport({ ...options, baseUrl: url })),
@@ -114,7 +116,7 @@ type RestCall = (
   headers?: Record<string, string>,
 ) => Promise<{ status: number; retryAfter?: string | null; headers?: Headers; body: unknown }>;
 
-function restProtocolClient(_url: string, call: RestCall, close: () => void): ProtocolClient {
+function restProtocolClient(call: RestCall, close: () => void): ProtocolClient {
   return {
     async call(method, input, key) {
       const { verb, path, body, responseBody } = restRequest(method, input);
@@ -141,7 +143,9 @@ function restRequest(method: DescMethod, input: object) {
     delete rest[name];
     return encodeURIComponent(String(value));
   });
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(
+    Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   return {
     verb: rule.pattern.case.toUpperCase(),
     path: rule.body === '*' || query.size === 0 ? path : `${path}?${query}`,
@@ -194,7 +198,7 @@ function restOverHttp2(url: string): ProtocolClient {
       );
       request.end(text);
     });
-  return restProtocolClient(url, call, () => session.close());
+  return restProtocolClient(call, () => session.close());
 }
 
 const PROTO_JSON: Encoding = {
@@ -221,7 +225,13 @@ function transportClient(
       if (method.methodKind !== 'unary') throw new Error(`${method.name} is not unary`);
       const request = message(method.input, input);
       try {
-        const reply = await transport.unary(method, undefined, undefined, headers(key), request);
+        const reply = await transport.unary(
+          method as DescMethodUnary,
+          undefined,
+          undefined,
+          headers(key),
+          request,
+        );
         return { ok: true, reply: plain(method.output, reply.message) };
       } catch (error) {
         return connectFailure(ConnectError.from(error));
@@ -233,7 +243,13 @@ function transportClient(
       const sent = (async function* () {
         yield* requests;
       })();
-      const response = await transport.stream(method, undefined, undefined, headers(key), sent);
+      const response = await transport.stream(
+        method as DescMethodBiDiStreaming,
+        undefined,
+        undefined,
+        headers(key),
+        sent,
+      );
       const replies: Record<string, unknown>[] = [];
       for await (const reply of response.message) replies.push(plain(method.output, reply));
       return replies;

@@ -26,10 +26,10 @@ export function toWire(desc: DescMessage, plain: object, encoding: Encoding): Re
     // Only where any JSON may stand, null is a value of its own.
     const isValue = field.message?.typeName === 'google.protobuf.Value';
     if (value === undefined || (value === null && !isValue)) continue;
-    wire[field.name] = field.fieldKind === 'list' ? (value as unknown[]).map(one) : one(value);
-    function one(item: unknown): unknown {
-      return wireValue(field, item, encoding);
-    }
+    wire[field.name] =
+      field.fieldKind === 'list'
+        ? (value as unknown[]).map((item) => wireValue(field, item, encoding))
+        : wireValue(field, value, encoding);
   }
   return wire;
 }

@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics.js';
 import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
+import { abandonUnreadBodies } from './unread-body.js';
 
 export interface ConnectPluginOptions {
   /** Adds the implementations. */
@@ -36,6 +37,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   const calls = new WeakMap<FastifyRequest, RpcCall>();
   observe(scope, calls, options.metrics);
+  abandonUnreadBodies(scope);
   const unknown: string[] = [];
   await scope.register(fastifyConnectPlugin, {
     routes(router) {

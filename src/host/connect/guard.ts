@@ -69,8 +69,11 @@ async function* failing(error: ConnectError): AsyncIterable<Uint8Array> {
   throw error;
 }
 
-/** How Connect begins the message of a decode error. */
-const DECODE_ERROR = 'parse binary: ';
+/** How Connect words what the caller did wrong and what it calls an internal error, and how we do. */
+const DECODE_ERRORS: readonly (readonly [connect: string, ours: string])[] = [
+  ['parse binary: ', 'the request message cannot be decoded: '],
+  ['received compressed envelope', 'a request message is marked as compressed, but no encoding was stated'],
+];
 
 /** The implementation has not run: the message was refused before it. */
 async function correctDecodeError(
@@ -146,11 +149,12 @@ export function correctedDecodeError(error: ConnectError): ConnectError {
 }
 
 function correctedStatus(code: Code, message: string): ConnectError | undefined {
-  if (code !== Code.Internal || !message.startsWith(DECODE_ERROR)) return undefined;
-  return new ConnectError(
-    `the request message cannot be decoded: ${message.slice(DECODE_ERROR.length)}`,
-    Code.InvalidArgument,
-  );
+  if (code !== Code.Internal) return undefined;
+  const found = DECODE_ERRORS.find(([connect]) => message.startsWith(connect));
+  if (found === undefined) return undefined;
+  const [connect, ours] = found;
+  const reason = ours.endsWith(' ') ? message.slice(connect.length) : '';
+  return new ConnectError(ours + reason, Code.InvalidArgument);
 }
 
 async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

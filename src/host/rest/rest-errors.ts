@@ -6,6 +6,13 @@ import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../err
 import { UndecodableBodyError } from './rest-body.js';
 import type { RouteFinder } from './route-finder.js';
 
+/** Nobody is left to be answered. */
+export class ClientGoneError extends ServiceError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', { detail: 'The client went away.' });
+  }
+}
+
 /** Gives every error and every unserved request of a Fastify instance the shape of the REST contract. */
 export function registerRestErrors(app: FastifyInstance, finder: RouteFinder, now: () => Date): void {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, now));
@@ -26,6 +33,7 @@ export function sendError(
   const serviceError = known ?? toServiceError(error);
   const status = httpStatusOf(serviceError);
   if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
+  else if (error instanceof ClientGoneError) request.log.debug({}, 'the client went away');
   else if (status >= 500) request.log.warn({ err: error }, 'a request could not be served');
   if (status === 401) reply.header('www-authenticate', 'ApiKey');
   const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { type ErrorItem, ServiceError } from '../../errors/service-error.js';
+import type { ErrorItem, ServiceError } from '../../errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext, Handler, Principal } from '../../rpc/handler.js';
@@ -11,6 +11,7 @@ import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
 import { readBody } from './rest-body.js';
+import { ClientGoneError } from './rest-errors.js';
 
 /** A JSON reply, already as text. */
 export type RestReply = string;
@@ -157,10 +158,6 @@ async function answer(
 /** Aborted when the connection closes. After the reply was sent nobody looks at it any more. */
 function clientSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort(clientGone()));
+  reply.raw.once('close', () => gone.abort(new ClientGoneError()));
   return gone.signal;
-}
-
-function clientGone(): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', { detail: 'The client went away.' });
 }

@@ -1,0 +1,28 @@
+import { constants, type Http2ServerRequest } from 'node:http2';
+import type { FastifyInstance, RawRequestDefaultExpression } from 'fastify';
+
+/**
+ * Ends the stream of a call that is answered before its whole request has arrived, as HTTP/2 asks for (RFC 9113,
+ * section 8.1): otherwise it stays open until the client has sent what nobody reads any more.
+ */
+export function abandonUnreadBodies(scope: FastifyInstance): void {
+  scope.addHook('onRequest', ({ raw }, _reply, done) => {
+    const stream = isHttp2(raw) ? raw.stream : undefined;
+    // The last moment known before the response counts as finished, which it does only once the stream is closed.
+    stream?.once('wantTrailers', () => {
+      // Behind the trailers.
+      setImmediate(() => {
+        const unread = !stream.readableEnded && !stream.endAfterHeaders;
+        if (unread && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+      });
+    });
+    done();
+  });
+}
+
+/** The listener hands over requests of both versions; the types of Fastify know one. */
+function isHttp2(
+  raw: RawRequestDefaultExpression | Http2ServerRequest,
+): raw is Http2ServerRequest & RawRequestDefaultExpression {
+  return 'stream' in raw;
+}
