@@ -25,6 +25,7 @@ import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/unary.js';
 import { type RpcMethod, rpcMethods } from './host/descriptors/rpc-methods.js';
 import { createHealthState } from './host/health.js';
+import { problemFacts } from './host/host-log.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
@@ -121,7 +122,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: { drainGraceMs: config.limits.drainMs },
-    onProblem: (problem) => log.debug({ problem }, 'a connection was given up'),
+    onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
   });
   const server = await createServer({
     config,

@@ -22,6 +22,7 @@ import { registerReflection } from './reflection.js';
 import { nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
 import { type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
+import { abandonUnreadBodies } from './unread-body.js';
 
 /** Everything the host serves and serves it with. */
 export interface ServerOptions {
@@ -93,6 +94,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // Requests that no route takes are answered without a look at their bodies.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  abandonUnreadBodies(app);
   await registerCors(app, config.cors, [VERSION_HEADER]);
   registerRestErrors(app, createRouteFinder(servedPaths(options)), options.now);
   registerOperations(app, options.state, options.metrics);
@@ -147,14 +149,19 @@ function parameters(template: string): number {
   return template.split('{').length - 1;
 }
 
+/** Status under which requests are counted whose clients went away before they were answered; nobody gets to see it. */
+const CLIENT_GONE_STATUS = 499;
+
 function observeRest(scope: FastifyInstance, metrics: Metrics): void {
-  scope.addHook('onRequest', (request, _reply, done) => {
-    metrics.restStarted(request.method, request.routeOptions.config.template ?? '');
-    done();
-  });
-  scope.addHook('onResponse', (request, reply, done) => {
+  scope.addHook('onRequest', (request, reply, done) => {
+    const { method } = request;
     const path = request.routeOptions.config.template ?? '';
-    metrics.restEnded(request.method, path, reply.statusCode, reply.elapsedTime / 1000);
+    metrics.restStarted(method, path);
+    // Comes when the reply is complete, and also when the client went away, over every version of HTTP.
+    reply.raw.once('close', () => {
+      const status = reply.raw.writableEnded ? reply.statusCode : CLIENT_GONE_STATUS;
+      metrics.restEnded(method, path, status, reply.elapsedTime / 1000);
+    });
     done();
   });
 }

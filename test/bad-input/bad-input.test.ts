@@ -1,7 +1,14 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EvaluateStreamResponseSchema } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import {
+  GetAgentRequestSchema,
+  GetAgentResponseSchema,
+} from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import {
+  EvaluateResponseSchema,
+  EvaluateStreamResponseSchema,
+} from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { sendHttp, sendRaw } from '../support/bad-input-http.js';
 import {
   callConnect,
@@ -11,21 +18,39 @@ import {
   callGrpcRaw,
   callGrpcWeb,
   callGrpcWebRaw,
+  onlyReply,
+  sendHttp2,
   violationsOf,
+  wire,
 } from '../support/bad-input-rpc.js';
+import { LONE_SURROGATE } from '../support/bad-input-values.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
-import { DEFINITION } from './definitions.js';
+import { conditioned, DEFINITION } from './definitions.js';
+import { ODD_CONTROLS, ODD_MESSAGES, ODD_STEPS, ODD_STEPS_AGENT } from './odd-evaluations.js';
+import {
+  ODD_AGENT,
+  ODD_CHANGES,
+  ODD_CONTROL,
+  ODD_METADATA,
+  ODD_READS,
+  type OddRequest,
+  UNUSUAL_TEXT,
+} from './odd-requests.js';
 import { RAW_CASES } from './raw-cases.js';
 import { AGENT, BAD_REQUESTS, CONTROL, CONTROL_ID, MAX_BODY_BYTES } from './rest-cases.js';
 import { bytesOf } from './rest-request.js';
 import { BAD_MESSAGES } from './rpc-cases.js';
+import { message, stepJson } from './rpc-messages.js';
 import { GOOD, STREAM_CASES, type StreamAnswer } from './stream-cases.js';
 import { TRANSPORT_CASES } from './transport-cases.js';
 
 /** No answer may take longer. */
 const ANSWER_LIMIT_MS = 5_000;
+/** As pino writes it. */
+const LOG_LEVEL_ERROR = 50;
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 const CALLS = { gRPC: callGrpcRaw, 'gRPC-Web': callGrpcWebRaw, Connect: callConnectRaw };
 
@@ -39,6 +64,10 @@ function streamReply(bytes: Buffer): [id: string, ...answers: StreamAnswer[]] {
       return [status[outcome.value.code] ?? '', ...violationsOf(outcome.value)];
     }),
   ];
+}
+
+function restPath(path: string): string {
+  return path.startsWith('//') ? path.slice(1) : `/api/v1${path}`;
 }
 
 function sorted(values: readonly unknown[]): string[] {
@@ -61,6 +90,11 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
   });
   afterAll(() => service.stop());
 
+  async function rest({ method, path, headers = {}, body }: Omit<OddRequest, 'name' | 'reply'>) {
+    const reply = await sendHttp(service, { method, path: restPath(path), headers, body: bytesOf(body) });
+    return { status: reply.status, body: JSON.parse(reply.body.toString()) };
+  }
+
   async function expectHealthy(): Promise<void> {
     const { status, body } = await sendHttp(service, { method: 'GET', path: '/health' });
     expect({ status, body: JSON.parse(body.toString()) }).toMatchObject({
@@ -69,15 +103,19 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
     });
   }
 
-  describe('over REST is refused', () => {
+  const versions = { 'HTTP/1.1': sendHttp, 'HTTP/2': sendHttp2 };
+  describe.each(Object.entries(versions))('over REST on %s is refused', (version, send) => {
     it.each(BAD_REQUESTS)('$name', { timeout: ANSWER_LIMIT_MS }, async (request) => {
-      const { method, path, headers = {}, refusal } = request;
-      const reply = await sendHttp(service, {
-        method,
-        path: path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
-        headers,
-        body: bytesOf(request.body),
-      });
+      const { method, path, refusal } = request;
+      const bytes = bytesOf(request.body);
+      const headers = { ...request.headers };
+      if (version === 'HTTP/2') {
+        // There it is what a body without a stated length is.
+        if (headers['transfer-encoding'] === undefined)
+          headers['content-length'] = String(bytes?.length ?? 0);
+        delete headers['transfer-encoding'];
+      }
+      const reply = await send(service, { method, path: restPath(path), headers, body: bytes });
       const body = JSON.parse(reply.body.toString());
       const items = body.errors?.map(({ field = '', code }: Record<string, string>) => [field, code]);
       expect({ status: reply.status, errorCode: body.error_code, items }).toEqual(refusal);
@@ -125,6 +163,99 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
       const reply = await sendRaw(service, request);
       expect(reply.statuses).toEqual(statuses);
       await expectHealthy();
+    });
+  });
+
+  describe('that is unusual but legal is served:', () => {
+    it.each(ODD_READS)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ reply, ...request }) => {
+      expect(await rest(request)).toMatchObject({ status: 200, body: reply });
+    });
+    it.each(ODD_CHANGES)('$name', { timeout: ANSWER_LIMIT_MS }, async ({ reply, ...request }) => {
+      expect(await rest(request)).toMatchObject({ status: 200, body: reply });
+    });
+
+    it('keys like built-in members in free-form objects', async () => {
+      const { body } = await rest({ method: 'GET', path: `/agents/${ODD_AGENT}` });
+      expect(Object.entries(body.agent.agent_metadata)).toEqual(ODD_METADATA);
+    });
+
+    it('unusual texts over gRPC, half a surrogate pair in the form Unicode has for it', async () => {
+      const request = message(GetAgentRequestSchema, { agentName: ODD_AGENT });
+      const outcome = await callGrpc(service, '/enforcement.v1.AgentService/GetAgent', request);
+      const { agent } = onlyReply(GetAgentResponseSchema, outcome);
+      expect(agent?.agentDescription).toBe(UNUSUAL_TEXT.replace(LONE_SURROGATE, '\ufffd'));
+    });
+  });
+
+  describe('in a step that is unusual but legal is evaluated:', () => {
+    beforeAll(async () => {
+      await rest({
+        method: 'POST',
+        path: '/agents/initAgent',
+        headers: JSON_TYPE,
+        body: { agent: { agent_name: ODD_STEPS_AGENT } },
+      });
+      for (const [name, condition] of Object.entries(ODD_CONTROLS)) {
+        const control = { name, data: conditioned(condition) };
+        const created = await rest({ method: 'PUT', path: '/controls', headers: JSON_TYPE, body: control });
+        const link = `/agents/${ODD_STEPS_AGENT}/controls/${created.body.control_id}`;
+        expect(await rest({ method: 'POST', path: link })).toMatchObject({ status: 200 });
+      }
+    });
+
+    it.each(ODD_STEPS)('$name over REST', { timeout: ANSWER_LIMIT_MS }, async ({ step, matches }) => {
+      const text = typeof step === 'function' ? step() : step;
+      const body = `{"agent_name":"${ODD_STEPS_AGENT}","stage":"pre","step":${text}}`;
+      const reply = await rest({ method: 'POST', path: '/evaluation', headers: JSON_TYPE, body });
+      const matched = reply.body.matches.map((match: { control_name: string }) => match.control_name);
+      expect({ ...reply.body, matches: sorted(matched) }).toMatchObject({
+        is_safe: matches.length === 0,
+        matches: sorted(matches.map((name) => `sees-${name}`)),
+        errors: [],
+      });
+    });
+
+    async function expectVerdict(request: Buffer, matches: readonly string[]): Promise<void> {
+      const addressed = Buffer.concat([request, wire.bytes(1, ODD_STEPS_AGENT)]);
+      const outcome = await callGrpc(service, '/enforcement.v1.EvaluationService/Evaluate', addressed);
+      const verdict = onlyReply(EvaluateResponseSchema, outcome);
+      expect(verdict).toMatchObject({ isSafe: matches.length === 0, errors: [] });
+      expect(sorted(verdict.matches.map((match) => match.controlName))).toEqual(
+        sorted(matches.map((name) => `sees-${name}`)),
+      );
+    }
+
+    it.each(ODD_STEPS)('$name over gRPC', { timeout: ANSWER_LIMIT_MS }, ({ step, matches }) =>
+      expectVerdict(stepJson(typeof step === 'function' ? step() : step), matches),
+    );
+
+    it.each(ODD_MESSAGES)('$name as a message', { timeout: ANSWER_LIMIT_MS }, ({ bytes, matches }) =>
+      expectVerdict(typeof bytes === 'function' ? bytes() : bytes, matches),
+    );
+  });
+
+  describe('leaves behind', () => {
+    it('no row of what was refused', async () => {
+      const agents = await rest({ method: 'GET', path: '/agents?limit=100' });
+      const names = agents.body.agents.map((agent: { agent_name: string }) => agent.agent_name);
+      expect(sorted(names)).toEqual(sorted([AGENT, ODD_AGENT, ODD_STEPS_AGENT]));
+      const controls = await rest({ method: 'GET', path: '/controls?limit=100' });
+      const controlNames = controls.body.controls.map((control: { name: string }) => control.name);
+      expect(sorted(controlNames)).toEqual(sorted([CONTROL, ODD_CONTROL, ...Object.keys(ODD_CONTROLS)]));
+    });
+
+    it('the agent and the control that were there before as they were', async () => {
+      const agent = await rest({ method: 'GET', path: `/agents/${AGENT}` });
+      expect(agent.body).toMatchObject({ agent: { agent_name: AGENT }, steps: [], evaluators: [] });
+      const controls = await rest({ method: 'GET', path: `/agents/${AGENT}/controls` });
+      expect(controls.body).toMatchObject({
+        controls: [{ id: CONTROL_ID, name: CONTROL, control: DEFINITION }],
+      });
+    });
+
+    it('no error in the log', () => {
+      const errors = service.logLines.filter((line) => JSON.parse(line).level >= LOG_LEVEL_ERROR);
+      expect(errors.join('\n')).toBe('');
     });
   });
 });

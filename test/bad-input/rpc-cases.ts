@@ -24,6 +24,7 @@ import {
 } from '../support/bad-input-values.js';
 import { AGENT, CONTROL, CONTROL_ID, MAX_BODY_BYTES } from './rest-cases.js';
 import {
+  agentWithMetadata,
   checking,
   createControl,
   DEFINITION,
@@ -33,7 +34,6 @@ import {
   member,
   message,
   registration,
-  registrationWithMetadata,
   stepJson,
   stepWith,
   structsDeep,
@@ -65,6 +65,7 @@ const invalid = (...violations: [field: string, reason: string][]): RpcRefusal =
 /** The bytes are no message at all. */
 export const UNDECODABLE = invalid();
 const NOT_FOUND = refused('NOT_FOUND');
+const withMetadata = (struct: Buffer): Buffer => agentWithMetadata('refused-agent-1', struct);
 const BAD_AGENT_NAME = invalid(['agent_name', 'INVALID_FORMAT']);
 const BAD_PATTERN = invalid(['data.condition.evaluator.pattern', 'VALUE_ERROR']);
 const NO_EVALUATION = invalid(['agent_name', 'MISSING'], ['step', 'MISSING'], ['stage', 'MISSING']);
@@ -165,28 +166,28 @@ const AGENTS: BadMessage[] = [
     ],
     [
       'NaN in metadata',
-      registrationWithMetadata(member('a', value.number(Number.NaN))),
+      withMetadata(member('a', value.number(Number.NaN))),
       invalid(['agent.agent_metadata', 'FINITE_NUMBER']),
     ],
     [
       'minus infinity in metadata',
-      registrationWithMetadata(member('a', value.list(value.number(Number.NEGATIVE_INFINITY)))),
+      withMetadata(member('a', value.list(value.number(Number.NEGATIVE_INFINITY)))),
       invalid(['agent.agent_metadata', 'FINITE_NUMBER']),
     ],
     [
       'metadata 202 deep',
-      () => registrationWithMetadata(member('a', listsDeep(201))),
+      () => withMetadata(member('a', listsDeep(201))),
       invalid(['agent.agent_metadata', 'RECURSION_LOOP']),
     ],
-    ['metadata 10,000 deep', () => registrationWithMetadata(member('a', listsDeep(10_000))), UNDECODABLE],
+    ['metadata 10,000 deep', () => withMetadata(member('a', listsDeep(10_000))), UNDECODABLE],
     [
       'metadata with a key in invalid UTF-8',
-      registrationWithMetadata(member(INVALID_UTF8, value.number(1))),
+      withMetadata(member(INVALID_UTF8, value.number(1))),
       UNDECODABLE,
     ],
     [
       'metadata with a text in invalid UTF-8',
-      registrationWithMetadata(member('a', value.text(INVALID_UTF8))),
+      withMetadata(member('a', value.text(INVALID_UTF8))),
       UNDECODABLE,
     ],
   ]),

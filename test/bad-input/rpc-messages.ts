@@ -62,10 +62,9 @@ export function registration(members: MessageInitShape<typeof InitAgentRequestSc
   } as MessageInitShape<typeof InitAgentRequestSchema>);
 }
 
-/** A registration whose metadata are these bytes of a Struct. */
-export function registrationWithMetadata(struct: Buffer): Buffer {
-  const name = message(AgentSchema, { agentName: 'refused-agent-1' });
-  return wire.bytes(1, name, wire.bytes(6, struct));
+/** A registration of an agent whose metadata are these bytes of a Struct. */
+export function agentWithMetadata(agentName: string, struct: Buffer): Buffer {
+  return wire.bytes(1, message(AgentSchema, { agentName }), wire.bytes(6, struct));
 }
 
 /** An evaluation by JSON text. */

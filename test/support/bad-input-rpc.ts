@@ -57,7 +57,7 @@ export interface RawCall {
   readonly path: string;
   /** Added to those of the protocol, or put in their place. */
   readonly headers?: Record<string, string>;
-  readonly body: Buffer;
+  readonly body?: Buffer | undefined;
   /** Over HTTP/2 only: sent once the first bytes of the answer are there. */
   readonly afterAnswer?: Buffer;
 }
@@ -143,7 +143,7 @@ export async function callConnectStreamRaw(address: Address, call: RawCall): Pro
   return { ...UNKNOWN_OUTCOME, code: 'malformed error', ...outcome, replies };
 }
 
-interface Http2Reply {
+export interface Http2Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly trailers: IncomingHttpHeaders;
@@ -153,7 +153,7 @@ interface Http2Reply {
 }
 
 /** One request on an HTTP/2 session of its own, sent once the settings of the server are known. */
-async function sendHttp2({ host, port }: Address, call: RawCall): Promise<Http2Reply> {
+export async function sendHttp2({ host, port }: Address, call: RawCall): Promise<Http2Reply> {
   const session = http2.connect(`http://${host}:${port}`);
   // Whatever ends the session ends the stream too, which is waited for.
   session.on('error', () => {});

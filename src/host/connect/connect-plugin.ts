@@ -10,7 +10,6 @@ import type { Metrics } from '../metrics.js';
 import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
-import { abandonUnreadBodies } from './unread-body.js';
 
 export interface ConnectPluginOptions {
   /** Adds the implementations. */
@@ -37,7 +36,6 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   const calls = new WeakMap<FastifyRequest, RpcCall>();
   observe(scope, calls, options.metrics);
-  abandonUnreadBodies(scope);
   const unknown: string[] = [];
   await scope.register(fastifyConnectPlugin, {
     routes(router) {
@@ -87,26 +85,16 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
 
 /** Counts and times every call. */
 function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>, metrics: Metrics): void {
-  const started = new WeakMap<FastifyRequest, { rpc: string; protocol: string }>();
-  scope.addHook('onRequest', (request, _reply, done) => {
+  scope.addHook('onRequest', (request, reply, done) => {
     const rpc = (request.routeOptions.url ?? '').slice(1);
     const protocol = protocolOf(request.headers['content-type'] ?? '');
-    started.set(request, { rpc, protocol });
     metrics.rpcStarted(rpc, protocol);
-    done();
-  });
-  const ended = (request: FastifyRequest, seconds: number, fallback: string): void => {
-    const call = started.get(request);
-    if (call === undefined) return;
-    started.delete(request);
-    metrics.rpcEnded(call.rpc, call.protocol, codeWord(calls.get(request)?.code) ?? fallback, seconds);
-  };
-  scope.addHook('onResponse', (request, reply, done) => {
-    ended(request, reply.elapsedTime / 1000, 'unknown');
-    done();
-  });
-  scope.addHook('onRequestAbort', (request, done) => {
-    ended(request, 0, 'canceled');
+    // Comes when the reply is complete, and also when the caller went away, over every version of HTTP.
+    reply.raw.once('close', () => {
+      const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
+      const code = codeWord(calls.get(request)?.code) ?? fallback;
+      metrics.rpcEnded(rpc, protocol, code, reply.elapsedTime / 1000);
+    });
     done();
   });
 }

@@ -55,6 +55,10 @@ function fastifyError(error: unknown): ServiceError | { status: number; detail: 
       hint: 'Send less at once; SERVICE_MAX_BODY_BYTES sets the limit.',
     });
   }
+  // The connection ended inside the body. Only who reads bodies gives this error a status.
+  if (code === 'ECONNRESET' && statusCode === 400) {
+    return { status: 400, detail: 'The body did not arrive completely.' };
+  }
   if (
     typeof code === 'string' &&
     code.startsWith('FST_ERR_') &&

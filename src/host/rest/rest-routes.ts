@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { ErrorItem, ServiceError } from '../../errors/service-error.js';
+import type { ErrorItem } from '../../errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext, Handler, Principal } from '../../rpc/handler.js';

@@ -2,11 +2,11 @@ import { constants, type Http2ServerRequest } from 'node:http2';
 import type { FastifyInstance, RawRequestDefaultExpression } from 'fastify';
 
 /**
- * Ends the stream of a call that is answered before its whole request has arrived, as HTTP/2 asks for (RFC 9113,
+ * Ends the stream of a request that is answered before its whole request has arrived, as HTTP/2 asks for (RFC 9113,
  * section 8.1): otherwise it stays open until the client has sent what nobody reads any more.
  */
-export function abandonUnreadBodies(scope: FastifyInstance): void {
-  scope.addHook('onRequest', ({ raw }, _reply, done) => {
+export function abandonUnreadBodies(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
     const stream = isHttp2(raw) ? raw.stream : undefined;
     // The last moment known before the response counts as finished, which it does only once the stream is closed.
     stream?.once('wantTrailers', () => {

@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import http2 from 'node:http2';
+import net from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { grpcJsClient } from '../support/grpc-js-client.js';
+import { restClient } from '../support/rest-client.js';
+import { denyWord, seeder } from '../support/seed.js';
+import {
+  type CompiledService,
+  compileService,
+  type ServiceProcess,
+  spawnService,
+} from '../support/service-process.js';
+import { until } from '../support/until.js';
+
+const AGENT = 'finishing-agent';
+const RPC = '/enforcement.v1.EvaluationService/Evaluate';
+const STEP = { type: 'llm', name: 'n', input: 'a bad thing' };
+const BODY = JSON.stringify({ agent_name: AGENT, stage: 'pre', step: STEP });
+
+describe('a service that is told to stop', () => {
+  let compiled: CompiledService;
+  let service: ServiceProcess;
+  let url: string;
+  let address: { host: string; port: number };
+  beforeAll(async () => {
+    compiled = await compileService();
+  });
+  afterEach(() => service.dispose());
+  afterAll(() => compiled.remove());
+
+  async function start(drainSeconds = 30): Promise<void> {
+    service = await spawnService(compiled, { environment: { SERVICE_DRAIN_SECONDS: String(drainSeconds) } });
+    url = await service.listening();
+    const { hostname, port } = new URL(url);
+    address = { host: hostname, port: Number(port) };
+    const seed = seeder(restClient(url));
+    await seed.agent(AGENT);
+    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+  }
+
+  /** Sends the signal and waits until it has its effect: nobody can connect any more. */
+  async function stopAccepting(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    service.process.kill(signal);
+    const connects = () =>
+      new Promise<boolean>((resolve) => {
+        const socket = net.connect(address.port, address.host);
+        socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+        socket.unref();
+      });
+    await until(connects, (connected) => !connected);
+  }
+
+  /** A JSON request of which the service has seen the headers; `finish` sends the body. */
+  async function openRequest() {
+    const request = http.request(`${url}/api/v1/evaluation`, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(BODY),
+        expect: '100-continue',
+      },
+    });
+    const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
+    // Whoever waits for the answer learns that there is none.
+    answered.catch(() => {});
+    request.flushHeaders();
+    await once(request, 'continue');
+    return async () => {
+      request.end(BODY);
+      const [response] = await answered;
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      return { status: response.statusCode, connection: response.headers.connection, body: JSON.parse(text) };
+    };
+  }
+
+  function openStream() {
+    const client = grpcJsClient(
+      address,
+      'enforcement/v1/evaluation_service.proto',
+      'enforcement.v1.EvaluationService',
+    );
+    const stream = client.EvaluateStream?.() as NodeJS.ReadWriteStream;
+    const ended = new Promise<{ code: number }>((resolve) => stream.once('status', resolve));
+    stream.on('error', () => {});
+    const ask = async (id: string) => {
+      const reply = once(stream, 'data').then(([first]) => first);
+      const request = { agent_name: AGENT, stage: 'STAGE_PRE', step_json: Buffer.from(JSON.stringify(STEP)) };
+      stream.write({ id, evaluations: [request] } as never);
+      return reply;
+    };
+    return { ask, end: () => stream.end(), ended, close: () => client.close() };
+  }
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'ends at once on %s when nothing runs, idle connections or not',
+    async (signal) => {
+      await start();
+      const agent = new http.Agent({ keepAlive: true });
+      const [response] = (await once(http.get(`${url}/health`, { agent }), 'response')) as [
+        http.IncomingMessage,
+      ];
+      response.resume();
+      await once(response, 'end');
+      const session = http2.connect(url);
+      await once(session, 'connect');
+      service.process.kill(signal);
+      expect(await service.ended).toEqual({ code: 0, signal: null });
+      expect(service.stdout()).toMatch(/finishing running requests/);
+      expect(service.stdout()).toMatch(/stopped/);
+      expect(service.stderr()).toBe('');
+      agent.destroy();
+      session.destroy();
+    },
+  );
+
+  it('answers every running JSON request, and says that the connection closes', async () => {
+    await start();
+    const finish = await Promise.all(Array.from({ length: 10 }, openRequest));
+    await stopAccepting();
+    const answers = await Promise.all(finish.map((one) => one()));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 200, connection: 'close', body: { is_safe: false } });
+    }
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('answers a running gRPC call, and takes no new one on its connection', async () => {
+    await start();
+    const session = http2.connect(url);
+    session.on('error', () => {});
+    await once(session, 'remoteSettings');
+    const goaway = once(session, 'goaway');
+    const headers = { ':method': 'POST', ':path': RPC, 'content-type': 'application/grpc', te: 'trailers' };
+    const stream = session.request(headers);
+    stream.write(Buffer.alloc(3));
+    // What was sent before a ping has arrived when the ping is answered.
+    await new Promise<void>((resolve, reject) => {
+      session.ping((error) => (error === null ? resolve() : reject(error)));
+    });
+    await stopAccepting();
+    await goaway;
+    const trailers = once(stream, 'trailers') as Promise<[http2.IncomingHttpHeaders]>;
+    const initial = once(stream, 'response') as Promise<[http2.IncomingHttpHeaders]>;
+    stream.end(Buffer.alloc(2));
+    stream.resume();
+    const [status] = await Promise.race([
+      trailers,
+      initial.then(async ([first]) => (first['grpc-status'] ? [first] : trailers)),
+    ]);
+    // The empty message is answered like any other: it names no agent.
+    expect(status['grpc-status']).toBe('3');
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('lets a stream go on until its client ends it', async () => {
+    await start();
+    const stream = openStream();
+    expect(await stream.ask('before')).toMatchObject({ id: 'before' });
+    await stopAccepting();
+    expect(await stream.ask('after')).toMatchObject({ id: 'after' });
+    stream.end();
+    expect(await stream.ended).toMatchObject({ code: 0 });
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    stream.close();
+  });
+
+  it('ends a stream with UNAVAILABLE when the time is over', async () => {
+    await start(1);
+    const stream = openStream();
+    await stream.ask('before');
+    await stopAccepting();
+    expect(await stream.ended).toMatchObject({ code: 14 });
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    stream.close();
+  });
+
+  it('gives up a JSON request that never arrives when the time is over', async () => {
+    await start(1);
+    const finish = await openRequest();
+    await stopAccepting();
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    await expect(finish()).rejects.toThrow();
+  });
+
+  it('ends at once on a second signal', async () => {
+    await start(600);
+    const stream = openStream();
+    await stream.ask('before');
+    await stopAccepting();
+    service.process.kill('SIGTERM');
+    expect(await service.ended).toEqual({ code: 1, signal: null });
+    expect(service.stdout()).toMatch(/stopping at once/);
+    expect(await stream.ended).toMatchObject({ code: 14 });
+    stream.close();
+  });
+
+  it('has stored what it has acknowledged', async () => {
+    await start();
+    const { directory } = service;
+    const call = restClient(url);
+    const created = await call('PUT', '/api/v1/controls', { name: 'last-minute', data: denyWord('x') });
+    service.process.kill('SIGKILL');
+    await service.ended;
+    const again = await spawnService(compiled, {
+      environment: { DATABASE_URL: `file:${directory}/data/service.db` },
+    });
+    try {
+      const reply = await restClient(await again.listening())(
+        'GET',
+        `/api/v1/controls/${created.body.control_id}`,
+      );
+      expect(reply).toMatchObject({ status: 200, body: { name: 'last-minute' } });
+    } finally {
+      await again.dispose();
+    }
+  });
+});
