@@ -17,6 +17,9 @@ const UNKNOWN_AGENT_MS = 1_000;
 /** Unknown agent names remembered at most. Names are chosen by callers. */
 const MAX_UNKNOWN_AGENTS = 10_000;
 
+/** Agents loaded at the same time without an evaluation waiting for them: a change must not flood the database. */
+const MAX_REFRESHERS = 8;
+
 interface Entry {
   program: ControlProgram | null;
   loading: Promise<ControlProgram> | null;
@@ -36,8 +39,11 @@ export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #unknown = new Map<string, number>();
-  /** Agents whose programs are older than the last change made elsewhere. */
+  /** Agents whose programs are older than what is stored. */
   readonly #behind = new Set<string>();
+  /** Loads under way that no evaluation waits for. */
+  #refreshers = 0;
+  #askedAgain = false;
   #loadedOnce = false;
 
   constructor(options: SnapshotOptions) {
@@ -83,12 +89,19 @@ export class Snapshot {
     this.catchUp();
   }
 
-  /** Loads what a refresh could not: without it, an agent whose load failed would keep its older program for good. */
+  /**
+   * Goes on loading what is behind. To be called now and then: an agent whose load failed would otherwise keep its
+   * older program for good.
+   */
   catchUp(): void {
-    for (const agentName of this.#behind) {
-      const entry = this.#entries.get(agentName);
-      if (entry === undefined) this.#behind.delete(agentName);
-      else if (entry.loading === null) this.#prefetch(agentName, entry);
+    // A refresher under way may be about to give up, and then it would not see what it is asked for now.
+    this.#askedAgain = this.#refreshers > 0;
+    while (this.#refreshers < MAX_REFRESHERS && this.#refreshers < this.#behind.size) {
+      this.#refreshers += 1;
+      void this.#refreshBehind().finally(() => {
+        this.#refreshers -= 1;
+        if (this.#refreshers === 0 && this.#askedAgain) this.catchUp();
+      });
     }
   }
 
@@ -105,12 +118,29 @@ export class Snapshot {
   #invalidate(agentName: string, entry: Entry): void {
     entry.generation += 1;
     entry.outdated = true;
-    if (entry.loading === null) this.#prefetch(agentName, entry);
+    this.#behind.add(agentName);
+    this.catchUp();
   }
 
-  #prefetch(agentName: string, entry: Entry): void {
-    // A failure is reported to the evaluations that need the program, which try again.
-    this.#startLoading(agentName, entry).catch(() => {});
+  /** Loads one agent after the other. Gives up at the first failure: the database does not answer. */
+  async #refreshBehind(): Promise<void> {
+    // What is added to the set or taken from it in the meantime is seen, so several of these share the work.
+    for (const agentName of this.#behind) {
+      const entry = this.#entries.get(agentName);
+      if (entry === undefined) this.#behind.delete(agentName);
+      else if (entry.loading === null && !(await this.#loads(agentName, entry))) return;
+    }
+  }
+
+  /** Whether an agent could be loaded. A failure is reported to the evaluations that need the program. */
+  async #loads(agentName: string, entry: Entry): Promise<boolean> {
+    try {
+      await this.#startLoading(agentName, entry);
+      return true;
+    } catch {
+      // An agent that is gone is no reason to stop.
+      return !this.#behind.has(agentName);
+    }
   }
 
   #loadNew(agentName: string): Promise<ControlProgram> {

@@ -17,6 +17,7 @@ export const ODD_CONTROLS: Readonly<Record<string, object>> = {
   'sees-big-integer': check('input.n', { pattern: '^12345678901234567890$' }),
   'sees-empty-key': check('input.', { pattern: 'attack' }),
   'sees-member': check('input.member99999', { pattern: '^99999$' }),
+  'sees-half-pair': check('input', { pattern: '\ud83d' }),
   'sees-list': {
     selector: { path: 'input.tags' },
     evaluator: { name: 'list', config: { values: ['__proto__', 'nul\0', 'straße'] } },
@@ -71,6 +72,8 @@ export const ODD_STEPS: readonly OddStep[] = [
     step: withText(`${LONE_SURROGATE}attack`),
     matches: ['text'],
   },
+  { name: 'half a surrogate pair', step: withText('a\ud83d'), matches: ['half-pair'] },
+  { name: 'a whole surrogate pair', step: withText('a\ud83d\ude00'), matches: [] },
   { name: 'a byte order mark inside a text', step: withText('\ufeffattack'), matches: ['text'] },
   {
     name: 'the same member twice: the last one counts',

@@ -190,6 +190,22 @@ export const ODD_READS: readonly OddRequest[] = [
     body: { data: checking('constructor', {}) },
     reply: { success: true, warnings: [{ code: 'unknown_evaluator' }] },
   },
+  {
+    name: 'half a surrogate pair in texts of a definition',
+    method: 'POST',
+    path: '/controls/validate',
+    headers: JSON_TYPE,
+    body: {
+      data: {
+        ...conditioned({
+          selector: { path: `input.${LONE_SURROGATE}` },
+          evaluator: { name: `mine${LONE_SURROGATE}`, config: { [LONE_SURROGATE]: LONE_SURROGATE } },
+        }),
+        scope: { step_name_regex: 'a\0b' },
+      },
+    },
+    reply: { success: true, warnings: [{ code: 'unknown_evaluator' }] },
+  },
 ];
 
 /** What the odd changes leave behind: names of agents and controls. */

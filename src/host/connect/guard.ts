@@ -69,11 +69,9 @@ async function* failing(error: ConnectError): AsyncIterable<Uint8Array> {
   throw error;
 }
 
-/** How Connect words what the caller did wrong and what it calls an internal error, and how we do. */
-const DECODE_ERRORS: readonly (readonly [connect: string, ours: string])[] = [
-  ['parse binary: ', 'the request message cannot be decoded: '],
-  ['received compressed envelope', 'a request message is marked as compressed, but no encoding was stated'],
-];
+/** How Connect begins the messages of what it calls an internal error, though the caller did it. */
+const DECODE_ERROR = 'parse binary: ';
+const COMPRESSION_ERROR = 'received compressed envelope';
 
 /** The implementation has not run: the message was refused before it. */
 async function correctDecodeError(
@@ -150,11 +148,15 @@ export function correctedDecodeError(error: ConnectError): ConnectError {
 
 function correctedStatus(code: Code, message: string): ConnectError | undefined {
   if (code !== Code.Internal) return undefined;
-  const found = DECODE_ERRORS.find(([connect]) => message.startsWith(connect));
-  if (found === undefined) return undefined;
-  const [connect, ours] = found;
-  const reason = ours.endsWith(' ') ? message.slice(connect.length) : '';
-  return new ConnectError(ours + reason, Code.InvalidArgument);
+  if (message.startsWith(DECODE_ERROR)) {
+    const reason = message.slice(DECODE_ERROR.length);
+    return new ConnectError(`the request message cannot be decoded: ${reason}`, Code.InvalidArgument);
+  }
+  if (message.startsWith(COMPRESSION_ERROR)) {
+    const text = 'a request message is marked as compressed, but the call states no encoding';
+    return new ConnectError(text, Code.InvalidArgument);
+  }
+  return undefined;
 }
 
 async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
