@@ -1,3 +1,4 @@
+import './harden.js';
 import { createApp } from './app.js';
 import { helpText } from './cli.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';

@@ -106,7 +106,8 @@ describe('a service that is told to stop', () => {
       response.resume();
       await once(response, 'end');
       const session = http2.connect(url);
-      await once(session, 'connect');
+      session.on('error', () => {});
+      await once(session, 'remoteSettings');
       service.process.kill(signal);
       expect(await service.ended).toEqual({ code: 0, signal: null });
       expect(service.stdout()).toMatch(/finishing running requests/);

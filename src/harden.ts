@@ -1,0 +1,7 @@
+/**
+ * Takes the `__proto__` accessor away from every object, before anything else runs. Libraries that store members by
+ * plain assignment (protobuf-es among them) would otherwise let a member of that name change the prototype of an
+ * object instead of being data: lost, and out of sight of every control. `{ __proto__: … }` literals and
+ * `Object.setPrototypeOf` work as ever. The same as Node's `--disable-proto=delete`.
+ */
+Reflect.deleteProperty(Object.prototype, '__proto__');
