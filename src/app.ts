@@ -180,7 +180,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
     },
     async close() {
       draining = true;
-      health.setServing(false);
+      health.shutDown();
       const streamsEnd = setTimeout(
         () => shutdown.abort(shutdownReason()),
         Math.max(0, config.limits.drainMs - STREAM_END_MARGIN_MS),

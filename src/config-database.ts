@@ -54,5 +54,7 @@ function urlFromParts(environment: Environment, problems: string[]): string {
   const user = encodeURIComponent(part('USER') ?? 'postgres');
   const password = part('PASSWORD');
   const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`;
-  return `postgresql://${user}${secret}@${host ?? 'localhost'}:${port}/${encodeURIComponent(database ?? 'postgres')}`;
+  // An IPv6 address has colons of its own.
+  const address = host?.includes(':') && !host.startsWith('[') ? `[${host}]` : (host ?? 'localhost');
+  return `postgresql://${user}${secret}@${address}:${port}/${encodeURIComponent(database ?? 'postgres')}`;
 }

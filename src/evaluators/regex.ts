@@ -3,7 +3,12 @@ import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject } from '../json/json-value.js';
 import { nullable, report, text } from '../validation/fields.js';
-import { compilePattern, type LinearPattern, MAX_PATTERN_LENGTH } from './linear-pattern.js';
+import {
+  compilePattern,
+  type LinearPattern,
+  MAX_PATTERN_LENGTH,
+  MAX_UNSIMPLIFIED_SIZE,
+} from './linear-pattern.js';
 import { estimateCost } from './pattern-cost.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
@@ -53,7 +58,11 @@ export const regexEvaluator: Evaluator = {
   timeoutMs: 10_000,
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
-  compileCost: ({ pattern }) => (typeof pattern === 'string' ? estimateCost(pattern, false).instructions : 0),
+  compileCost({ pattern }) {
+    const cost = typeof pattern === 'string' ? estimateCost(pattern, false).instructions : 0;
+    // A pattern that is too large by itself is refused by itself, before it is compiled.
+    return cost > MAX_UNSIMPLIFIED_SIZE ? 0 : cost;
+  },
   compile(config): CompiledEvaluator {
     const { pattern, compiled } = configSchema.parse(config);
     const quoted = shorten(pattern, QUOTED_PATTERN_LENGTH);

@@ -8,6 +8,8 @@ import {
 export interface HealthState {
   /** Tells every watcher. */
   setServing(serving: boolean): void;
+  /** Tells every watcher that nothing is served any more, and ends them with UNAVAILABLE. */
+  shutDown(): void;
   readonly serving: boolean;
   /** Adds grpc.health.v1.Health to a router. */
   register(router: ConnectRouter): void;
@@ -18,6 +20,7 @@ export function createHealthState(serviceNames: readonly string[]): HealthState 
   const names = new Set(['', ...serviceNames]);
   const watchers = new Set<() => void>();
   let serving = false;
+  let ended = false;
   const status = (service: string): ServingStatus => {
     if (!names.has(service)) return ServingStatus.SERVICE_UNKNOWN;
     return serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
@@ -31,6 +34,11 @@ export function createHealthState(serviceNames: readonly string[]): HealthState 
       serving = next;
       for (const tell of watchers) tell();
     },
+    shutDown() {
+      serving = false;
+      ended = true;
+      for (const tell of watchers) tell();
+    },
     register(router) {
       router.service(Health, {
         check({ service }) {
@@ -40,7 +48,13 @@ export function createHealthState(serviceNames: readonly string[]): HealthState 
         list: () => ({
           statuses: Object.fromEntries([...names].map((name) => [name, { status: status(name) }])),
         }),
-        watch: ({ service }, context) => watch(() => status(service), watchers, context),
+        watch: ({ service }, context) =>
+          watch(
+            () => status(service),
+            () => ended,
+            watchers,
+            context,
+          ),
       });
     },
   };
@@ -49,6 +63,7 @@ export function createHealthState(serviceNames: readonly string[]): HealthState 
 /** Sends the state now and after each change. Fails when the caller goes away or the server shuts down. */
 async function* watch(
   status: () => ServingStatus,
+  ended: () => boolean,
   watchers: Set<() => void>,
   context: HandlerContext,
 ): AsyncGenerator<{ status: ServingStatus }> {
@@ -61,6 +76,7 @@ async function* watch(
       yield { status: now };
       continue;
     }
+    if (ended()) throw new ConnectError('the server is shutting down', Code.Unavailable);
     await new Promise<void>((resolve) => {
       const wake = (): void => {
         watchers.delete(wake);

@@ -41,7 +41,7 @@ import {
 } from './rpc-messages.js';
 
 /** What an RPC that must be refused is answered with. */
-export interface RpcRefusal {
+interface RpcRefusal {
   readonly code: string;
   /** Every field violation as [field, reason]. */
   readonly violations: readonly (readonly [field: string, reason: string])[];
@@ -56,14 +56,14 @@ export interface BadMessage {
   readonly refusal: RpcRefusal;
 }
 
-export function refused(code: string, ...violations: [field: string, reason: string][]): RpcRefusal {
+function refused(code: string, ...violations: [field: string, reason: string][]): RpcRefusal {
   return { code, violations };
 }
 
 const invalid = (...violations: [field: string, reason: string][]): RpcRefusal =>
   refused('INVALID_ARGUMENT', ...violations);
 /** The bytes are no message at all. */
-export const UNDECODABLE = invalid();
+const UNDECODABLE = invalid();
 const NOT_FOUND = refused('NOT_FOUND');
 const withMetadata = (struct: Buffer): Buffer => agentWithMetadata('refused-agent-1', struct);
 const BAD_AGENT_NAME = invalid(['agent_name', 'INVALID_FORMAT']);

@@ -25,7 +25,10 @@ describe('the patterns of one definition', () => {
     const patterns = Array.from({ length: 1_500 }, (_, index) => `(?:a${index}){800}`);
     const { items } = inputItems(schema, definition(patterns));
     expect(items).toEqual([
-      expect.objectContaining({ code: 'value_error', message: expect.stringContaining('too much to compile') }),
+      expect.objectContaining({
+        code: 'value_error',
+        message: expect.stringContaining('too much to compile'),
+      }),
     ]);
   });
 });

@@ -38,13 +38,13 @@ const SECRETS = {
 /** A text as a log might show it: as it is, or as bytes in one of the usual forms. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  return [
-    secret,
-    bytes.toString('hex'),
-    bytes.toString('base64').slice(2, -4),
-    [...bytes].join(','),
-    [...bytes].join(', '),
-  ];
+  // Base64 of the same bytes looks different after each number of bytes before them; the ends depend on neighbours.
+  const base64 = [0, 1, 2].map((before) =>
+    Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .slice(4, -4),
+  );
+  return [secret, bytes.toString('hex'), ...base64, [...bytes].join(','), [...bytes].join(', ')];
 }
 
 async function provokeEverything(service: ServiceProcess): Promise<void> {

@@ -1,5 +1,5 @@
-import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
+import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
 import { createControlStore, type NewControl } from '../../src/controls/control-store.js';
 import type { Database, DbClient } from '../../src/database/database.js';
 
