@@ -150,6 +150,9 @@ describe('the metrics', () => {
     expect(grown('rpcs_total', { code: 'invalid_argument' })).toBe(1);
     expect(grown('rpc_duration_seconds_count')).toBe(3);
     expect(metric(after, `${PREFIX}_rpcs_in_progress`, labels)).toBe(0);
+    const evaluated = { decision: 'allow', stage: 'pre', protocol: PROTOCOL_LABELS[protocol] };
+    const evaluations = `${PREFIX}_evaluations_total`;
+    expect(metric(after, evaluations, evaluated) - metric(before, evaluations, evaluated)).toBe(1);
   });
 
   it.each([

@@ -35,8 +35,8 @@ export function evaluationRpcs(
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
 ): ServiceImpl<typeof EvaluationServiceDesc> {
-  const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message) =>
-    evaluateMessage(evaluation, message as EvaluateRequest),
+  const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, _context, protocol) =>
+    evaluateMessage(evaluation, message as EvaluateRequest, protocol),
   );
   const stream = methodNamed(methods, 'EvaluateStream');
   return {
@@ -54,8 +54,9 @@ function methodNamed(methods: ReadonlyMap<string, RpcMethod>, name: string): Rpc
 function evaluateMessage(
   evaluation: EvaluationService,
   message: EvaluateRequest,
+  protocol: string,
 ): EvaluateResponse | Promise<EvaluateResponse> {
-  const verdict = evaluation.evaluate(evaluationRequestOf(message), detailOf(message), 'rpc');
+  const verdict = evaluation.evaluate(evaluationRequestOf(message), detailOf(message), protocol);
   return verdict instanceof Promise ? verdict.then(verdictMessage) : verdictMessage(verdict);
 }
 
@@ -73,7 +74,9 @@ async function* evaluateStream(
     return status;
   };
   try {
-    yield* inCompletionOrder(requests, STREAM_WINDOW, (message) => answer(evaluation, message, failed));
+    yield* inCompletionOrder(requests, STREAM_WINDOW, (message) =>
+      answer(evaluation, message, context.protocolName, failed),
+    );
     call.code = 'ok';
   } catch (error) {
     const status = correctedDecodeError(rpcError(error));
@@ -88,6 +91,7 @@ async function* evaluateStream(
 function answer(
   evaluation: EvaluationService,
   message: EvaluateStreamRequest,
+  protocol: string,
   failed: (error: unknown) => ConnectError,
 ): EvaluateStreamResponse | Promise<EvaluateStreamResponse> {
   const problem = messageProblem(message);
@@ -95,7 +99,7 @@ function answer(
     const id = message.id.slice(0, MAX_STREAM_ID_LENGTH);
     return streamResponse(id, [errorResult(failed(problem))]);
   }
-  const results = message.evaluations.map((request) => result(evaluation, request, failed));
+  const results = message.evaluations.map((request) => result(evaluation, request, protocol, failed));
   const sync = results.filter((one): one is EvaluateStreamResult => !(one instanceof Promise));
   if (sync.length === results.length) return streamResponse(message.id, sync);
   return Promise.all(results).then((all) => streamResponse(message.id, all));
@@ -125,10 +129,11 @@ function invalidMessage(field: string, code: string, message: string): ServiceEr
 function result(
   evaluation: EvaluationService,
   request: EvaluateRequest,
+  protocol: string,
   failed: (error: unknown) => ConnectError,
 ): EvaluateStreamResult | Promise<EvaluateStreamResult> {
   try {
-    const verdict = evaluateMessage(evaluation, request);
+    const verdict = evaluateMessage(evaluation, request, protocol);
     if (!(verdict instanceof Promise)) return verdictResult(verdict);
     return verdict.then(verdictResult, (error: unknown) => errorResult(failed(error)));
   } catch (error) {

@@ -37,7 +37,7 @@ export function handlerRpc(
 export function unaryRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
-  run: (message: Message, context: CallContext) => Message | Promise<Message>,
+  run: (message: Message, context: CallContext, protocol: string) => Message | Promise<Message>,
 ): UnaryImplementation {
   return async (message, context) => {
     const call = rpcCallOf(context);
@@ -47,6 +47,7 @@ export function unaryRpc(
         run(
           message,
           callContextOf(context, () => time.signal),
+          context.protocolName,
         ),
       );
       call.code = 'ok';
