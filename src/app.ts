@@ -9,11 +9,17 @@ import { AgentService as AgentServiceDesc } from '../gen/proto/enforcement/v1/ag
 import { ControlService as ControlServiceDesc } from '../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService as EvaluatorServiceDesc } from '../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { ObservabilityService as ObservabilityServiceDesc } from '../gen/proto/enforcement/v1/observability_service_pb.js';
+import { PolicyService as PolicyServiceDesc } from '../gen/proto/enforcement/v1/policy_service_pb.js';
+import { TemplateService as TemplateServiceDesc } from '../gen/proto/enforcement/v1/template_service_pb.js';
+import { checkEvaluatorReferences } from './agents/agent-evaluator-references.js';
+import { createAgentEvaluators } from './agents/agent-evaluators.js';
 import { agentHandlers } from './agents/agent-handlers.js';
 import { createAgentService } from './agents/agent-service.js';
 import type { Config } from './config.js';
 import { controlHandlers } from './controls/control-handlers.js';
 import { createControlService } from './controls/control-service.js';
+import { createControlVersions } from './controls/control-versions.js';
 import { type Database, openDatabase } from './database/database.js';
 import { createMutator } from './database/mutator.js';
 import { createEvaluationService } from './evaluation-api/evaluation-service.js';
@@ -31,11 +37,16 @@ import { createMetrics } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
+import { createObservability } from './observability/observability.js';
+import { createAgentPolicies } from './policies/agent-policies.js';
+import { policyHandlers } from './policies/policy-handlers.js';
+import { createPolicyService } from './policies/policy-service.js';
 import type { Handler } from './rpc/handler.js';
 import { createFailureLog } from './snapshot/failure-log.js';
 import { createProgramLoader } from './snapshot/program-loader.js';
 import { RevisionWatch } from './snapshot/revision-watch.js';
 import { Snapshot } from './snapshot/snapshot.js';
+import { templateHandlers } from './templates/template-handlers.js';
 import { VERSION } from './version.js';
 
 /** What the composition root is given from outside. */
@@ -95,22 +106,32 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
     },
   });
   const mutate = createMutator(database, (change, revision) => watch.committed(change, revision));
-  const controls = createControlService({ database, mutate, registry, now });
+  const controlOptions = { database, mutate, registry, now, checkReferences: checkEvaluatorReferences };
+  const controls = createControlService(controlOptions);
+  const controlVersions = createControlVersions(controlOptions);
   const agents = createAgentService({ database, mutate, registry, now });
+  const agentEvaluators = createAgentEvaluators({ database, mutate, registry });
+  const policies = createPolicyService({ database, mutate, now });
+  const agentPolicies = createAgentPolicies({ database, mutate, registry });
   const metrics = createMetrics(config.metricsPrefix, {
     snapshotAgents: () => snapshot.size,
     revision: () => watch.revision,
     databaseUp: () => watch.databaseUp,
   });
+  const observability = createObservability({ config: config.observability, database, log, now });
   const evaluation = createEvaluationService({
     snapshot,
+    recorder: observability.recorder,
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
 
   const features: Feature[] = [
-    feature(AgentServiceDesc, agentHandlers(agents)),
-    feature(ControlServiceDesc, controlHandlers(controls, registry)),
+    feature(AgentServiceDesc, agentHandlers(agents, agentEvaluators)),
+    feature(ControlServiceDesc, controlHandlers(controls, controlVersions, registry)),
+    feature(PolicyServiceDesc, policyHandlers(policies, agentPolicies)),
+    feature(TemplateServiceDesc, templateHandlers(registry)),
     feature(EvaluatorServiceDesc, evaluatorHandlers(registry)),
+    feature(ObservabilityServiceDesc, observability.handlers),
   ];
   const evaluationMethods = new Map(rpcMethods(EvaluationServiceDesc).map((one) => [one.desc.name, one]));
   const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
@@ -165,6 +186,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
     now: () => new Date(now()),
   });
   await watch.start();
+  observability.recorder?.start();
   health.setServing(true);
 
   return {
@@ -189,6 +211,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
       clearTimeout(streamsEnd);
       await server.close();
       watch.stop();
+      await observability.recorder?.close();
       await database.close();
     },
   };

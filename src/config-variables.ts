@@ -40,7 +40,12 @@ export const VARIABLES = {
     8000,
     'Port to listen on; 0 picks a free one.',
   ),
-  debug: variable(['SERVICE_DEBUG', 'DEBUG'], BOOLEAN, false, 'Debug mode: more logging.'),
+  debug: variable(
+    ['SERVICE_DEBUG', 'DEBUG'],
+    BOOLEAN,
+    false,
+    'Debug mode: more logging, and browsers may log in over plain http from any host.',
+  ),
   tlsCertFile: variable<string | null>(
     ['SERVICE_TLS_CERT_FILE'],
     text(),
@@ -87,7 +92,7 @@ export const VARIABLES = {
     ['SERVICE_SESSION_SECRET'],
     text(),
     null,
-    'Signs browser sessions. Accepted; no effect before the session routes exist.',
+    'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
     'random',
   ),
   corsOrigins: variable<readonly string[] | '*'>(
@@ -180,24 +185,19 @@ export const VARIABLES = {
     ['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'],
     BOOLEAN,
     true,
-    'Event store on or off. Accepted; no effect before the event store exists.',
+    'Event store on or off.',
   ),
-  observabilityStdout: variable(
-    ['SERVICE_OBSERVABILITY_STDOUT'],
-    BOOLEAN,
-    false,
-    'Log each ingested event. Accepted; no effect before the event store exists.',
-  ),
+  observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
   observabilityRecord: variable(
     ['SERVICE_OBSERVABILITY_RECORD'],
     oneOfWords(['none', 'matches', 'all']),
     'matches',
-    'none, matches or all: what the service records itself. Accepted; no effect before the event store exists.',
+    'What the service records itself: none, matches (and errors), or all (non-matches too).',
   ),
   flushIntervalSeconds: variable(
     ['SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS', 'OBSERVABILITY_FLUSH_INTERVAL_SECONDS'],
     numberIn(0.01, 3600, '10'),
     10,
-    'How often the service writes its own events. Accepted; no effect before the event store exists.',
+    'How often the service writes the events that it records itself.',
   ),
 } as const satisfies Record<string, Variable<never> | Variable>;

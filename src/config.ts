@@ -9,7 +9,9 @@ export interface Config {
   readonly port: number;
   readonly debug: boolean;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** Prefix of the JSON routes, for example `/api/v1`. */
+  /** First part of the path of the JSON routes, for example `/api`; the session routes have no more than this. */
+  readonly apiPrefix: string;
+  /** Prefix of all other JSON routes, for example `/api/v1`. */
   readonly apiBase: string;
   readonly databaseUrl: string;
   readonly auth: {
@@ -135,6 +137,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     port: values.port,
     debug: values.debug,
     tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
+    apiPrefix: values.apiPrefix,
     apiBase: `${values.apiPrefix}/${values.apiVersion}`,
     databaseUrl: url,
     auth: {

@@ -5,6 +5,9 @@ import { type Config, ConfigError, loadEnvironment, readConfig } from './config.
 import { createLogger } from './logger.js';
 import { VERSION } from './version.js';
 
+/** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
+const SAFE_SECRET_LENGTH = 32;
+
 const [argument] = process.argv.slice(2);
 if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
@@ -32,6 +35,12 @@ async function serve(): Promise<void> {
     log.warn(
       {},
       'API keys are off: anyone who reaches this port may do everything (SERVICE_API_KEY_ENABLED)',
+    );
+  }
+  if ((config.auth.sessionSecret?.length ?? SAFE_SECRET_LENGTH) < SAFE_SECRET_LENGTH) {
+    log.warn(
+      {},
+      `SERVICE_SESSION_SECRET is short: with ${SAFE_SECRET_LENGTH} random characters or more nobody guesses it`,
     );
   }
   try {

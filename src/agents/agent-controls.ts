@@ -1,9 +1,8 @@
-import { createAgentControlStore } from '../controls/agent-control-store.js';
+import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import { controlCorrupted } from '../controls/control-errors.js';
-import type { ControlRow } from '../controls/control-store.js';
-import { evaluatorNames } from '../controls/definition.js';
+import { evaluatorNames, isDraft } from '../controls/definition.js';
 import {
-  type PresentedDefinition,
+  type PresentedControl,
   readStoredDefinition,
   withDataPrefix,
 } from '../controls/definition-presentation.js';
@@ -11,15 +10,17 @@ import type { DbClient } from '../database/database.js';
 import type { ErrorItem } from '../errors/service-error.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 
-/** A control linked to an agent, as it is printed, with the names of its evaluators. */
+/** A control of an agent, as it is printed, with the names of its evaluators. */
 export interface LinkedControlView {
   readonly id: number;
   readonly name: string;
-  readonly control: PresentedDefinition;
+  readonly control: PresentedControl;
+  /** False for a template that still lacks values. */
+  readonly rendered: boolean;
   readonly evaluatorNames: readonly string[];
 }
 
-/** The controls linked to an agent, by id descending. Throws CORRUPTED_DATA for the first one that cannot be read. */
+/** The controls of an agent, by id descending. Throws CORRUPTED_DATA for the first one that cannot be read. */
 export async function linkedControls(
   client: DbClient,
   agentId: number,
@@ -34,7 +35,7 @@ export async function linkedControls(
   });
 }
 
-/** The controls linked to an agent that can be read, by id descending. */
+/** The controls of an agent that can be read, by id descending. */
 export async function readableControls(
   client: DbClient,
   agentId: number,
@@ -48,12 +49,18 @@ export async function readableControls(
 }
 
 function readControl(
-  { id, name, data }: ControlRow,
+  { id, name, data }: StoredDefinition,
   registry: EvaluatorRegistry,
 ): { view: LinkedControlView } | { items: readonly ErrorItem[] } {
   const stored = readStoredDefinition(data, registry);
   if (!stored.ok) return { items: stored.items };
   return {
-    view: { id, name, control: stored.definition, evaluatorNames: evaluatorNames(stored.stored) },
+    view: {
+      id,
+      name,
+      control: stored.definition,
+      rendered: !isDraft(stored.stored),
+      evaluatorNames: evaluatorNames(stored.stored),
+    },
   };
 }

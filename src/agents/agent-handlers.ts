@@ -1,14 +1,23 @@
 import type { AgentService as AgentServiceDesc } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { type HandlersOf, handler } from '../rpc/handler.js';
+import type { AgentEvaluators } from './agent-evaluators.js';
 import { agentSchemas } from './agent-schemas.js';
 import type { AgentService } from './agent-service.js';
 
 /** The RPCs of AgentService. */
-export function agentHandlers(agents: AgentService): HandlersOf<typeof AgentServiceDesc> {
+export function agentHandlers(
+  agents: AgentService,
+  evaluators: AgentEvaluators,
+): HandlersOf<typeof AgentServiceDesc> {
   return {
     listAgents: handler(agentSchemas.listAgents, (input) => agents.list(input)),
     initAgent: handler(agentSchemas.initAgent, (input, context) => agents.init(context, input)),
     getAgent: handler(agentSchemas.getAgent, (input) => agents.get(input.agent_name)),
+    updateAgent: handler(agentSchemas.updateAgent, (input, context) => evaluators.remove(context, input)),
+    listAgentEvaluators: handler(agentSchemas.listAgentEvaluators, (input) => evaluators.list(input)),
+    getAgentEvaluator: handler(agentSchemas.getAgentEvaluator, (input) =>
+      evaluators.get(input.agent_name, input.evaluator_name),
+    ),
     listAgentControls: handler(agentSchemas.listAgentControls, (input) => agents.listControls(input)),
     addAgentControl: handler(agentSchemas.addAgentControl, (input, context) =>
       agents.addControl(context, input.agent_name, input.control_id),

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ErrorItem } from '../errors/service-error.js';
+import type { JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import {
   boolean,
@@ -11,6 +13,7 @@ import {
   withDefault,
 } from '../validation/fields.js';
 import { agentName } from '../validation/names.js';
+import { inputItems } from '../validation/parse-input.js';
 import type {
   AgentProfile,
   AgentRegistration,
@@ -18,7 +21,7 @@ import type {
   StepDefinition,
 } from './agent-registration.js';
 
-/** Agents on a page; other sizes are moved to the nearest bound, which deployed clients rely on. */
+/** Agents or evaluators on a page; other sizes are moved to the nearest bound, which deployed clients rely on. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
 /** Absent and null both read as null. */
@@ -61,6 +64,9 @@ const storedRegistration: z.ZodType<AgentRegistration> = z.object(registration);
 /** A name in a path: any text here; the service normalises it, because it is judged after the body. */
 const agentNameText = text();
 const controlId = integer();
+const pageSize = withDefault(integer(), PAGE_SIZE.default).transform((limit) =>
+  Math.min(Math.max(limit, PAGE_SIZE.min), PAGE_SIZE.max),
+);
 const stateFilter = <const T extends string>(...states: T[]): z.ZodType<T | 'all'> =>
   withDefault(oneOf([...states, 'all']), 'all');
 
@@ -71,9 +77,7 @@ const stateFilter = <const T extends string>(...states: T[]): z.ZodType<T | 'all
 export const agentSchemas = {
   listAgents: z.object({
     cursor: nullable(text()),
-    limit: withDefault(integer(), PAGE_SIZE.default).transform((limit) =>
-      Math.min(Math.max(limit, PAGE_SIZE.min), PAGE_SIZE.max),
-    ),
+    limit: pageSize,
     name: nullable(text()),
   }),
   initAgent: z.object({
@@ -82,6 +86,13 @@ export const agentSchemas = {
     conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
   }),
   getAgent: z.object({ agent_name: agentNameText }),
+  updateAgent: z.object({
+    agent_name: agentNameText,
+    remove_steps: withDefault(list(z.object({ type: text({ min: 1 }), name: text() })), []),
+    remove_evaluators: withDefault(list(text()), []),
+  }),
+  listAgentEvaluators: z.object({ agent_name: agentNameText, cursor: nullable(text()), limit: pageSize }),
+  getAgentEvaluator: z.object({ agent_name: agentNameText, evaluator_name: text() }),
   listAgentControls: z.object({
     agent_name: agentNameText,
     rendered_state: stateFilter('rendered', 'unrendered'),
@@ -96,9 +107,21 @@ export type AgentInputs = { [Rpc in keyof typeof agentSchemas]: z.output<(typeof
 
 /** Reads the stored text of a registration; undefined when it is damaged. */
 export function readStoredRegistration(stored: string): AgentRegistration | undefined {
+  return inspectStoredRegistration(stored).registration;
+}
+
+/** Reads the stored text of a registration; when it is damaged, the items tell where. */
+export function inspectStoredRegistration(stored: string): {
+  registration?: AgentRegistration;
+  items: ErrorItem[];
+} {
+  let data: JsonValue;
   try {
-    return storedRegistration.safeParse(parseStoredJson(stored)).data;
+    data = parseStoredJson(stored);
   } catch {
-    return undefined;
+    return { items: [{ resource: 'Agent', code: 'corrupted_data', message: 'not JSON' }] };
   }
+  const { value, items } = inputItems(storedRegistration, data);
+  if (value !== undefined) return { registration: value, items: [] };
+  return { items: items.map((item) => ({ ...item, resource: 'Agent' })) };
 }

@@ -1,5 +1,6 @@
 import { createAgentControlStore } from '../controls/agent-control-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
+import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
@@ -8,9 +9,11 @@ import type { CallContext } from '../rpc/handler.js';
 import { readAgentName } from '../validation/names.js';
 import { type LinkedControlView, linkedControls, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
+import { createAgentPolicyStore } from './agent-policy-store.js';
 import type { AgentRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
+import { compatibilityProblems, policyControlIncompatible } from './control-compatibility.js';
 import { noChanges } from './overwrite-changes.js';
 import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
 
@@ -33,9 +36,13 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
         input.cursor === undefined || input.cursor === '' ? null : readAgentName(input.cursor, 'cursor');
       const store = createAgentStore(database.client);
       const page = await store.list({ cursor, limit: input.limit, nameContains: input.name || null });
-      const active = await store.activeControlCounts(page.rows.map((row) => row.id));
+      const ids = page.rows.map((row) => row.id);
+      const active = await store.activeControlCounts(ids);
+      const policies = await createAgentPolicyStore(database.client).policyIdsOf(ids);
       return {
-        agents: page.rows.map((row) => summariseAgent(row, active.get(row.id) ?? 0)),
+        agents: page.rows.map((row) =>
+          summariseAgent(row, policies.get(row.id) ?? [], active.get(row.id) ?? 0),
+        ),
         pagination: {
           limit: input.limit,
           total: page.total,
@@ -77,39 +84,46 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
       };
     },
 
-    /** The controls linked to an agent, by id descending. Throws CORRUPTED_DATA when one of them cannot be read. */
+    /** The controls of an agent, by id descending. Throws CORRUPTED_DATA when one of them cannot be read. */
     async listControls(input: AgentInputs['listAgentControls']) {
       const row = await existingAgent(database.client, input.agent_name);
       const controls = await linkedControls(database.client, row.id, registry);
-      const { enabled_state: enabled, rendered_state: rendered } = input;
+      const { enabled_state: enabledState, rendered_state: renderedState } = input;
       return {
         controls: controls
-          .filter(() => rendered !== 'unrendered')
-          .filter(({ control }) => enabled === 'all' || control.enabled === (enabled === 'enabled'))
+          .filter(({ rendered }) => renderedState === 'all' || rendered === (renderedState === 'rendered'))
+          .filter(({ control }) => enabledState === 'all' || control.enabled === (enabledState === 'enabled'))
           .map(printed),
       };
     },
 
-    /** Links a control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
+    /** Links a control. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
     async addControl(context: CallContext, agentName: string, controlId: number) {
       await mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
         const control = await existingControl(tx, controlId);
+        // A link that exists is checked again, so repeating the call tells whether the agent still can run the control.
+        const registration = readStoredRegistration(agent.data);
+        const problems = compatibilityProblems(registration, agent.name, [control], registry);
+        if (problems.length > 0) throw policyControlIncompatible(problems);
         const added = await createAgentControlStore(tx).add(agent.id, control.id);
         return { value: undefined, change: added ? { agents: [agent.name] } : null };
       });
       return { success: true };
     },
 
-    /** Removes a link. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
+    /** Removes a direct link; policies may still bring the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, agentName: string, controlId: number) {
-      const removed = await mutate(context, async (tx) => {
+      return mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
         const control = await existingControl(tx, controlId);
-        const gone = await createAgentControlStore(tx).remove(agent.id, control.id);
-        return { value: gone, change: gone ? { agents: [agent.name] } : null };
+        const removed = await createAgentControlStore(tx).remove(agent.id, control.id);
+        const stillActive = await createPolicyControlStore(tx).bringsTo(agent.id, control.id);
+        return {
+          value: { success: true, removed_direct_association: removed, control_still_active: stillActive },
+          change: removed ? { agents: [agent.name] } : null,
+        };
       });
-      return { success: true, removed_direct_association: removed, control_still_active: false };
     },
   };
 
@@ -162,16 +176,16 @@ interface Registered {
 }
 
 /** The row of an agent whose name came in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
-async function existingAgent(client: DbClient, name: string): Promise<AgentRow> {
+export async function existingAgent(client: DbClient, name: string): Promise<AgentRow> {
   const agentName = readAgentName(name, 'agent_name');
   return (await createAgentStore(client).find(agentName)) ?? fail(agentNotFound(agentName));
 }
 
-function summariseAgent(row: AgentRow, activeControlsCount: number) {
+function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount: number) {
   const registration = readStoredRegistration(row.data);
   return {
     agent_name: row.name,
-    policy_ids: [],
+    policy_ids: policyIds,
     created_at: naiveIso(row.createdAtMs),
     step_count: registration?.steps.length ?? 0,
     evaluator_count: registration?.evaluators.length ?? 0,

@@ -1,4 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { effectivePairs } from '../controls/effective-controls.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
@@ -69,16 +70,16 @@ export function createAgentStore(client: DbClient) {
         });
       }),
 
-    /** How many enabled controls are linked to each agent; an agent without any is absent. */
+    /** How many enabled controls each agent has, by links and policies; an agent without any is absent. */
     activeControlCounts: (agentIds: readonly number[]): Promise<Map<number, number>> =>
       withServiceErrors(async () => {
         if (agentIds.length === 0) return new Map();
-        const groups = await client.agentControl.groupBy({
-          by: ['agentId'],
-          where: { agentId: { in: [...agentIds] }, control: { enabled: true } },
-          _count: { _all: true },
-        });
-        return new Map(groups.map((group) => [group.agentId, group._count._all]));
+        const rows = await client.$queryRaw<{ id: number; count: bigint }[]>(Prisma.sql`
+          SELECT e."agent_id" AS "id", COUNT(*) AS "count"
+          FROM (${effectivePairs({ agentIds })}) e JOIN "controls" c ON c."id" = e."control_id"
+          WHERE c."enabled" = ${true}
+          GROUP BY e."agent_id"`);
+        return new Map(rows.map(({ id, count }) => [Number(id), Number(count)]));
       }),
   };
 }

@@ -1,3 +1,4 @@
+import { readAgentScopedName } from '../controls/agent-scoped-name.js';
 import { jsonEqual } from '../json/json-equal.js';
 import type { AgentRegistration, EvaluatorRegistration, StepDefinition } from './agent-registration.js';
 import { compareSteps, compareTexts, type StepKey, stepKey } from './step-key.js';
@@ -109,10 +110,8 @@ function removalsOf(
   const usersByEvaluator = new Map<string, LinkedControl[]>(names.map((name) => [name, []]));
   for (const control of activeControls) {
     for (const reference of control.evaluatorNames) {
-      // The first colon splits: what follows it belongs to the evaluator.
-      const colon = reference.indexOf(':');
-      if (colon === -1 || reference.slice(0, colon) !== agentName) continue;
-      usersByEvaluator.get(reference.slice(colon + 1))?.push(control);
+      const scoped = readAgentScopedName(reference);
+      if (scoped?.agentName === agentName) usersByEvaluator.get(scoped.evaluatorName)?.push(control);
     }
   }
   return [...usersByEvaluator].map(([name, users]) => {

@@ -1,7 +1,11 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
-import { type ControlRow, toControlRow } from './control-store.js';
+import type { ControlRow } from './control-store.js';
+import { effectivePairs } from './effective-controls.js';
+
+/** What a control is to those who run it. */
+export type StoredDefinition = Pick<ControlRow, 'id' | 'name' | 'data'>;
 
 /** Who uses a control. */
 export interface ControlUsage {
@@ -13,7 +17,10 @@ export interface ControlUsage {
 
 export type AgentControlStore = ReturnType<typeof createAgentControlStore>;
 
-/** Links of controls to agents. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
+/**
+ * Links of controls to agents, and which controls agents have by links and policies. Writing needs the client of a
+ * mutation. Rejects with a `ServiceError` only.
+ */
 export function createAgentControlStore(client: DbClient) {
   return {
     /** False when the link existed. Both ends must exist. */
@@ -32,22 +39,18 @@ export function createAgentControlStore(client: DbClient) {
         return count > 0;
       }),
 
-    /** Removes all links of a control and returns how many there were. */
-    removeAll: (controlId: number): Promise<number> =>
+    /** The controls of an agent, linked to it or in one of its policies, each once, newest id first. */
+    controlsOf: (agentId: number): Promise<StoredDefinition[]> =>
       withServiceErrors(async () => {
-        const { count } = await client.agentControl.deleteMany({ where: { controlId } });
-        return count;
+        // One statement, so that a control that moves from a link to a policy is never missed.
+        const rows = await client.$queryRaw<StoredDefinition[]>(Prisma.sql`
+          SELECT c."id", c."name", c."data"
+          FROM (${effectivePairs({ agentIds: [agentId] })}) e JOIN "controls" c ON c."id" = e."control_id"
+          ORDER BY c."id" DESC`);
+        return rows.map(({ id, name, data }) => ({ id: Number(id), name, data }));
       }),
 
-    /** The controls of an agent, newest id first. */
-    controlsOf: (agentId: number): Promise<ControlRow[]> =>
-      withServiceErrors(async () => {
-        const where = { agents: { some: { agentId } } };
-        const rows = await client.control.findMany({ where, orderBy: { id: 'desc' } });
-        return rows.map(toControlRow);
-      }),
-
-    /** The names of the agents of a control, ascending. */
+    /** The names of the agents that a control is linked to, ascending. */
     agentsOf: (controlId: number): Promise<string[]> =>
       withServiceErrors(async () => {
         const where = { controls: { some: { controlId } } };
@@ -55,15 +58,14 @@ export function createAgentControlStore(client: DbClient) {
         return rows.map(({ name }) => name);
       }),
 
-    /** Who uses each control; one that nobody uses is absent. */
+    /** Who uses each control, by a link or a policy; one that nobody uses is absent. */
     usage: (controlIds: readonly number[]): Promise<Map<number, ControlUsage>> =>
       withServiceErrors(async () => {
         if (controlIds.length === 0) return new Map();
         const rows = await client.$queryRaw<UsageRow[]>(Prisma.sql`
-          SELECT l."control_id" AS "id", MIN(a."name") AS "agentName", COUNT(*) AS "count"
-          FROM "agent_controls" l JOIN "agents" a ON a."id" = l."agent_id"
-          WHERE l."control_id" IN (${Prisma.join([...controlIds])})
-          GROUP BY l."control_id"`);
+          SELECT e."control_id" AS "id", MIN(a."name") AS "agentName", COUNT(*) AS "count"
+          FROM (${effectivePairs({ controlIds })}) e JOIN "agents" a ON a."id" = e."agent_id"
+          GROUP BY e."control_id"`);
         return new Map(
           rows.map(({ id, agentName, count }) => [Number(id), { agentName, count: Number(count) }]),
         );

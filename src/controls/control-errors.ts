@@ -1,4 +1,5 @@
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { type ErrorItem, type ErrorResource, ServiceError } from '../errors/service-error.js';
+import { MAX_ERROR_ITEMS } from '../validation/items.js';
 
 export function controlNotFound(controlId: number): ServiceError {
   return new ServiceError('CONTROL_NOT_FOUND', {
@@ -19,19 +20,64 @@ export function controlNameConflict(name: string): ServiceError {
   });
 }
 
-export function controlInUse(name: string, agentNames: readonly string[]): ServiceError {
+/** The policies that have the control come first, then the agents it is linked to; at most MAX_ERROR_ITEMS. */
+export function controlInUse(
+  name: string,
+  policyIds: readonly number[],
+  agentNames: readonly string[],
+): ServiceError {
+  const usedBy = (resource: ErrorResource, value: number | string): ErrorItem => ({
+    resource,
+    field: 'controls',
+    code: 'control_in_use',
+    message: 'uses this control',
+    value,
+  });
   return new ServiceError('CONTROL_IN_USE', {
-    detail: `The control "${name}" is linked to ${agentNames.length} agent(s).`,
+    detail: `The control "${name}" is used by ${policyIds.length} policies and linked to ${agentNames.length} agents.`,
     hint: 'Unlink it first, or delete it with force=true.',
     name,
     kind: 'Control',
-    items: agentNames.map((agentName) => ({
-      resource: 'Agent',
-      field: 'controls',
-      code: 'control_in_use',
-      message: 'has this control linked',
-      value: agentName,
-    })),
+    items: [
+      ...policyIds.map((policyId) => usedBy('Policy', policyId)),
+      ...agentNames.map((agentName) => usedBy('Agent', agentName)),
+    ].slice(0, MAX_ERROR_ITEMS),
+  });
+}
+
+/** A definition that is written out would replace one that is made from a template. */
+export function controlTemplateConflict(controlId: number): ServiceError {
+  return new ServiceError('CONTROL_TEMPLATE_CONFLICT', {
+    detail: `The definition of control ${controlId} is made from a template.`,
+    hint: 'Send the template with its values, or create another control.',
+    name: String(controlId),
+    kind: 'Control',
+    items: [
+      {
+        resource: 'Control',
+        field: 'data',
+        code: 'template_backed_control_conflict',
+        message: 'must be a template with values',
+      },
+    ],
+  });
+}
+
+/** A template that still lacks values cannot be enabled. */
+export function draftCannotBeEnabled(controlId: number): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', {
+    detail: `The template of control ${controlId} still lacks values, so there is nothing to enable.`,
+    hint: 'Send all values with PUT /controls/{id}/data, then enable the control.',
+    name: String(controlId),
+    kind: 'Control',
+    items: [
+      {
+        resource: 'Control',
+        field: 'enabled',
+        code: 'unrendered_template_cannot_enable',
+        message: 'the template of this control still lacks values',
+      },
+    ],
   });
 }
 

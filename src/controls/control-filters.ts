@@ -40,7 +40,10 @@ export function controlPageQuery(filters: ControlFilters): PageQuery {
 
 function conditions(filters: ControlFilters): Prisma.Sql[] {
   const { enabled, templateBacked, stepType, stage, execution, tag } = filters;
-  const found: Prisma.Sql[] = [nameContains(Prisma.sql`c."name"`, filters.nameContains ?? '')];
+  const found: Prisma.Sql[] = [
+    Prisma.sql`c."deleted_at_ms" IS NULL`,
+    nameContains(Prisma.sql`c."name"`, filters.nameContains ?? ''),
+  ];
   if (enabled !== null) found.push(Prisma.sql`c."enabled" = ${enabled}`);
   if (templateBacked !== null) found.push(Prisma.sql`c."template_backed" = ${templateBacked}`);
   if (stepType !== null) {

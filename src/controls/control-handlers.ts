@@ -1,12 +1,16 @@
+import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { type HandlersOf, handler } from '../rpc/handler.js';
+import { controlJsonSchema } from './control-json-schema.js';
 import { createControlSchemas } from './control-schemas.js';
 import type { ControlService } from './control-service.js';
+import type { ControlVersions } from './control-versions.js';
 
 /** The RPCs of ControlService. */
 export function controlHandlers(
   controls: ControlService,
+  versions: ControlVersions,
   registry: EvaluatorRegistry,
 ): HandlersOf<typeof ControlServiceDesc> {
   const schemas = createControlSchemas(registry);
@@ -27,6 +31,7 @@ export function controlHandlers(
         tag: input.tag ?? null,
       }),
     ),
+    getControlSchema: handler(z.object({}), () => ({ schema: controlJsonSchema })),
     validateControl: handler(schemas.validateControl, ({ data }) => controls.validate(data)),
     getControl: handler(schemas.getControl, (input) => controls.get(input.control_id)),
     updateControl: handler(schemas.updateControl, ({ control_id: id, name, enabled }, context) =>
@@ -37,6 +42,15 @@ export function controlHandlers(
     ),
     deleteControl: handler(schemas.deleteControl, (input, context) =>
       controls.remove(context, input.control_id, input.force),
+    ),
+    listControlVersions: handler(schemas.listControlVersions, (input) =>
+      versions.list(input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+    ),
+    getControlVersion: handler(schemas.getControlVersion, (input) =>
+      versions.get(input.control_id, input.version_num),
+    ),
+    restoreControlVersion: handler(schemas.restoreControlVersion, (input, context) =>
+      versions.restore(context, input.control_id, input.version_num),
     ),
     getControlData: handler(schemas.getControlData, (input) => controls.getData(input.control_id)),
     setControlData: handler(schemas.setControlData, (input, context) =>

@@ -2,15 +2,17 @@ import { z } from 'zod';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { boolean, integer, nullable, text, withDefault } from '../validation/fields.js';
 import { slugName } from '../validation/names.js';
-import { createDefinitionSchema } from './definition-schema.js';
+import { createControlDataSchema } from './control-data.js';
 
-/** Controls on a page. */
+/** Controls, or versions of one, on a page. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
 /** Any integer: what is no id of a control, 0 or beyond 32 bits included, is simply not found. */
 const controlId = integer();
+/** The same for the number of a version. */
+const versionNum = integer();
 
-/** A cursor is compared with ids, which have 32 bits: one beyond them stands for the nearest. */
+/** A cursor is compared with ids or numbers of versions, which have 32 bits: one beyond them stands for the nearest. */
 function within32Bits(cursor: number): number {
   return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
 }
@@ -20,7 +22,7 @@ function within32Bits(cursor: number): number {
  * carries may be text.
  */
 export function createControlSchemas(registry: EvaluatorRegistry) {
-  const data = createDefinitionSchema(registry);
+  const data = createControlDataSchema(registry);
   return {
     createControl: z.object({ name: slugName(), data }),
     listControls: z.object({
@@ -42,6 +44,13 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       enabled: nullable(boolean()),
     }),
     deleteControl: z.object({ control_id: controlId, force: withDefault(boolean(), false) }),
+    listControlVersions: z.object({
+      control_id: controlId,
+      cursor: nullable(integer().transform(within32Bits)),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    }),
+    getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
+    restoreControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
     getControlData: z.object({ control_id: controlId }),
     setControlData: z.object({ control_id: controlId, data }),
   };

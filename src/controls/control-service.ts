@@ -6,19 +6,24 @@ import { parseStoredJson } from '../json/parse-json.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { CallContext } from '../rpc/handler.js';
 import { createAgentControlStore } from './agent-control-store.js';
+import type { ControlData } from './control-data.js';
 import {
   CORRUPTED_ITEM,
   controlCorrupted,
   controlInUse,
   controlNameConflict,
   controlNotFound,
+  draftCannotBeEnabled,
 } from './control-errors.js';
+import { type ControlProposal, proposeControl } from './control-proposal.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
 import { summariseControl } from './control-summary.js';
-import type { ControlDefinition } from './definition.js';
+import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionIndex } from './definition-index.js';
-import { type PresentedDefinition, readStoredDefinition } from './definition-presentation.js';
+import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
 import { definitionWarnings, type Warning } from './definition-warnings.js';
+import { createPolicyControlStore } from './policy-control-store.js';
+import { recordVersion } from './version-recording.js';
 
 /** Largest id a control can have: ids are 32-bit in storage. */
 const MAX_CONTROL_ID = 2 ** 31 - 1;
@@ -29,34 +34,47 @@ export interface ControlServiceOptions {
   readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Throws when a definition names something that agents registered and that is not there or does not fit. */
+  readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
 }
 
 export type ControlService = ReturnType<typeof createControlService>;
 
 /** Creates, reads, changes and deletes controls. Definitions are validated before they get here. */
-export function createControlService({ database, mutate, registry, now }: ControlServiceOptions) {
-  const columns = (definition: ControlDefinition) => ({
-    data: stringifyJson(definition as unknown as JsonObject),
-    ...definitionIndex(definition),
+export function createControlService(options: ControlServiceOptions) {
+  const { database, mutate, registry, now, checkReferences } = options;
+  const columns = (control: StoredControl) => ({
+    data: stringifyJson(control as unknown as JsonObject),
+    ...definitionIndex(control),
     updatedAtMs: now(),
   });
+  /** What is to be stored in place of a row, once it is known that it may be. */
+  const accepted = async (client: DbClient, proposal: ControlProposal, row: ControlRow | null) => {
+    const control = proposal.storedInPlaceOf(row);
+    if (!isDraft(control)) await checkReferences(client, control);
+    return control;
+  };
 
   return {
-    /** Throws CONTROL_NAME_CONFLICT. */
-    async create(context: CallContext, name: string, definition: ControlDefinition) {
-      const controlId = await mutate(context, async (tx) => {
+    /** Throws CONTROL_NAME_CONFLICT, what is wrong with a template, or what `checkReferences` throws. */
+    async create(context: CallContext, name: string, data: ControlData) {
+      const proposal = proposeControl(data, registry);
+      const { controlId, control } = await mutate(context, async (tx) => {
         const store = createControlStore(tx);
         if ((await store.findByName(name)) !== null) throw controlNameConflict(name);
-        const row = await store.insert({ name, createdAtMs: now(), ...columns(definition) });
+        const created = await accepted(tx, proposal, null);
+        const row = await store.insert({ name, createdAtMs: now(), ...columns(created) });
+        await recordVersion(tx, context, { eventType: 'created', note: 'created', before: null, after: row });
         // Nothing is linked to a new control, so no agent has to be told.
-        return { value: row.id, change: {} };
+        return { value: { controlId: row.id, control: created }, change: {} };
       });
-      return { control_id: controlId, warnings: definitionWarnings(definition, registry) };
+      return { control_id: controlId, warnings: definitionWarnings(control, registry) };
     },
 
-    /** What a caller should know about a definition that is not stored. */
-    validate(definition: ControlDefinition): { success: true; warnings: Warning[] } {
-      return { success: true, warnings: definitionWarnings(definition, registry) };
+    /** What a caller should know about data that are not stored. Throws as `create` does. */
+    async validate(data: ControlData): Promise<{ success: true; warnings: Warning[] }> {
+      const control = await accepted(database.client, proposeControl(data, registry), null);
+      return { success: true, warnings: definitionWarnings(control, registry) };
     },
 
     /** Throws CONTROL_NOT_FOUND. A definition that cannot be read is null. */
@@ -67,11 +85,13 @@ export function createControlService({ database, mutate, registry, now }: Contro
     },
 
     /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition cannot be read. */
-    async getData(controlId: number): Promise<{ data: PresentedDefinition }> {
+    async getData(controlId: number): Promise<{ data: PresentedControl }> {
       const row = await existing(database.client, controlId);
       const stored = readStoredDefinition(row.data, registry);
       if (stored.ok) return { data: stored.definition };
-      throw controlCorrupted(`The stored definition of control ${row.id} cannot be read.`, stored.items);
+      const detail = `The stored definition of control ${row.id} cannot be read.`;
+      if (stored.draft) throw controlCorrupted(detail, [CORRUPTED_ITEM], String(row.id));
+      throw controlCorrupted(detail, stored.items);
     },
 
     /** One page of controls, newest id first. */
@@ -91,17 +111,33 @@ export function createControlService({ database, mutate, registry, now }: Contro
       };
     },
 
-    /** Throws CONTROL_NOT_FOUND. */
-    async setData(context: CallContext, controlId: number, definition: ControlDefinition) {
-      await mutate(context, async (tx) => {
-        await existing(tx, controlId);
-        await createControlStore(tx).update(controlId, columns(definition));
-        return { value: undefined, change: { controls: [controlId] } };
+    /**
+     * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, what is wrong with a template, or what `checkReferences`
+     * throws.
+     */
+    async setData(context: CallContext, controlId: number, data: ControlData) {
+      const proposal = proposeControl(data, registry);
+      const control = await mutate(context, async (tx) => {
+        const row = await existing(tx, controlId);
+        const changed = await accepted(tx, proposal, row);
+        const written = columns(changed);
+        await createControlStore(tx).update(controlId, written);
+        const after = { ...row, ...written };
+        await recordVersion(tx, context, {
+          eventType: 'updated',
+          note: 'definition replaced',
+          before: row,
+          after,
+        });
+        return { value: changed, change: { controls: [controlId] } };
       });
-      return { success: true, warnings: definitionWarnings(definition, registry) };
+      return { success: true, warnings: definitionWarnings(control, registry) };
     },
 
-    /** Throws CONTROL_NOT_FOUND, CONTROL_NAME_CONFLICT or CORRUPTED_DATA; then nothing was changed. */
+    /**
+     * Throws CONTROL_NOT_FOUND, CONTROL_NAME_CONFLICT, CORRUPTED_DATA, or a VALIDATION_ERROR when a draft is to be
+     * enabled; then nothing was changed.
+     */
     async update(context: CallContext, controlId: number, change: { name?: string; enabled?: boolean }) {
       return mutate(context, async (tx) => {
         const row = await existing(tx, controlId);
@@ -109,18 +145,26 @@ export function createControlService({ database, mutate, registry, now }: Contro
         if (renamed && (await createControlStore(tx).findByName(change.name ?? '')) !== null) {
           throw controlNameConflict(change.name ?? '');
         }
-        const readable = readStoredDefinition(row.data, registry).ok;
+        const stored = readStoredDefinition(row.data, registry);
+        const readable = stored.ok;
         if (change.enabled !== undefined && !readable) {
           const detail = `The stored definition of control ${row.id} cannot be read.`;
           throw controlCorrupted(detail, [CORRUPTED_ITEM], String(row.id));
         }
+        if (change.enabled === true && stored.ok && isDraft(stored.stored))
+          throw draftCannotBeEnabled(row.id);
         const switched = change.enabled !== undefined && change.enabled !== row.enabled;
         if (renamed || switched) {
-          await createControlStore(tx).update(controlId, {
+          const written = {
             updatedAtMs: now(),
             ...(renamed ? { name: change.name ?? '' } : {}),
             ...(switched ? { data: withEnabled(row.data, !row.enabled), enabled: !row.enabled } : {}),
-          });
+          };
+          await createControlStore(tx).update(controlId, written);
+          const done = [renamed ? 'renamed' : '', switched ? (row.enabled ? 'disabled' : 'enabled') : ''];
+          const note = done.filter((word) => word !== '').join(' and ');
+          const after = { ...row, ...written };
+          await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
         }
         const value = {
           success: true,
@@ -132,19 +176,21 @@ export function createControlService({ database, mutate, registry, now }: Contro
       });
     },
 
-    /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE while it is linked and `force` is not set. */
+    /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE while it is linked or in a policy and `force` is not set. */
     async remove(context: CallContext, controlId: number, force: boolean) {
       return mutate(context, async (tx) => {
         const row = await existing(tx, controlId);
-        const links = createAgentControlStore(tx);
-        const agentNames = await links.agentsOf(controlId);
-        if (agentNames.length > 0 && !force) throw controlInUse(row.name, agentNames);
-        await links.removeAll(controlId);
-        await createControlStore(tx).remove(controlId);
+        const agentNames = await createAgentControlStore(tx).agentsOf(controlId);
+        const policyIds = await createPolicyControlStore(tx).policyIdsOf(controlId);
+        const inUse = agentNames.length > 0 || policyIds.length > 0;
+        if (inUse && !force) throw controlInUse(row.name, policyIds, agentNames);
+        const after = { ...row, updatedAtMs: now() };
+        await createControlStore(tx).remove(controlId, after.updatedAtMs);
+        await recordVersion(tx, context, { eventType: 'deleted', note: 'deleted', before: row, after });
         const value = {
           success: true,
-          dissociated_from: [],
-          dissociated_from_policies: [],
+          dissociated_from: policyIds,
+          dissociated_from_policies: policyIds,
           dissociated_from_agents: agentNames,
         };
         return { value, change: { controls: [controlId], agents: agentNames } };

@@ -52,20 +52,23 @@ export type ControlStore = ReturnType<typeof createControlStore>;
 const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
 
-/** Stored controls. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
+/**
+ * Stored controls. Deleted ones stay stored for the sake of their history, but no method finds them. Writing needs the
+ * client of a mutation. Every method rejects with a `ServiceError` only.
+ */
 export function createControlStore(client: DbClient) {
   return {
     find: (id: number): Promise<ControlRow | null> =>
       withServiceErrors(async () => {
         if (!Number.isInteger(id) || id < MIN_ID || id > MAX_ID) return null;
-        const row = await client.control.findUnique({ where: { id } });
+        const row = await client.control.findUnique({ where: { id, deletedAtMs: null } });
         return row === null ? null : toControlRow(row);
       }),
 
     findByName: (name: string): Promise<ControlRow | null> =>
       withServiceErrors(async () => {
         if (!isStorable(name)) return null;
-        const row = await client.control.findUnique({ where: { name } });
+        const row = await client.control.findUnique({ where: { liveName: name } });
         return row === null ? null : toControlRow(row);
       }),
 
@@ -76,6 +79,7 @@ export function createControlStore(client: DbClient) {
         const row = await client.control.create({
           data: {
             name: storable(name),
+            liveName: name,
             data: storable(data),
             ...indexColumns(control),
             createdAtMs: BigInt(createdAtMs),
@@ -91,9 +95,9 @@ export function createControlStore(client: DbClient) {
       withServiceErrors(async () => {
         const { name, data, updatedAtMs } = change;
         await client.control.update({
-          where: { id },
+          where: { id, deletedAtMs: null },
           data: {
-            ...(name === undefined ? {} : { name: storable(name) }),
+            ...(name === undefined ? {} : { name: storable(name), liveName: name }),
             ...(data === undefined ? {} : { data: storable(data) }),
             ...indexColumns(change),
             updatedAtMs: BigInt(updatedAtMs),
@@ -105,10 +109,17 @@ export function createControlStore(client: DbClient) {
         await insertFacets(client, id, facets);
       }),
 
-    /** Removes a control with its facets and links. False when there was none. */
-    remove: (id: number): Promise<boolean> =>
+    /** Marks a control as deleted and removes its facets, links and places in policies. False when there was none. */
+    remove: (id: number, deletedAtMs: number): Promise<boolean> =>
       withServiceErrors(async () => {
-        const { count } = await client.control.deleteMany({ where: { id } });
+        const { count } = await client.control.updateMany({
+          where: { id, deletedAtMs: null },
+          data: { deletedAtMs: BigInt(deletedAtMs), liveName: null },
+        });
+        const ofControl = { where: { controlId: id } };
+        await client.controlFacet.deleteMany(ofControl);
+        await client.agentControl.deleteMany(ofControl);
+        await client.policyControl.deleteMany(ofControl);
         return count > 0;
       }),
 
@@ -116,7 +127,7 @@ export function createControlStore(client: DbClient) {
     list: (filters: ControlFilters): Promise<Page<ControlRow>> =>
       withServiceErrors(() =>
         findPage(client, controlPageQuery(filters), async (ids) => {
-          const rows = await client.control.findMany({ where: { id: { in: ids } } });
+          const rows = await client.control.findMany({ where: { id: { in: ids }, deletedAtMs: null } });
           return rows.map(toControlRow);
         }),
       ),
@@ -153,7 +164,8 @@ async function insertFacets(
 
 type StoredControl = Prisma.ControlGetPayload<Record<never, never>>;
 
-/** A row of the database with times as numbers. */
-export function toControlRow({ createdAtMs, updatedAtMs, ...row }: StoredControl): ControlRow {
+/** A row of a control that is not deleted, with times as numbers. */
+export function toControlRow(stored: StoredControl): ControlRow {
+  const { createdAtMs, updatedAtMs, liveName: _liveName, deletedAtMs: _deletedAtMs, ...row } = stored;
   return { ...row, createdAtMs: Number(createdAtMs), updatedAtMs: Number(updatedAtMs) };
 }

@@ -1,6 +1,10 @@
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { ControlRow } from './control-store.js';
+import { type ControlDefinition, isDraft } from './definition.js';
 import { readStoredDefinition } from './definition-presentation.js';
+
+/** What there is to tell of a draft, or of a definition that cannot be read. */
+const NOTHING: Partial<ControlDefinition> = {};
 
 /** A control as lists show it. Of a definition that cannot be read, what the index columns still tell. */
 export function summariseControl(
@@ -9,16 +13,17 @@ export function summariseControl(
   registry: EvaluatorRegistry,
 ) {
   const stored = readStoredDefinition(row.data, registry);
-  const definition = stored.ok ? stored.definition : null;
+  const control = stored.ok ? stored.stored : null;
+  const { description, scope, tags } = control === null || isDraft(control) ? NOTHING : control;
   return {
     id: row.id,
     name: row.name,
-    description: definition?.description ?? null,
+    description: description ?? control?.template?.description ?? null,
     enabled: row.enabled,
     execution: row.execution,
-    step_types: definition?.scope.step_types ?? null,
-    stages: definition?.scope.stages ?? null,
-    tags: definition?.tags ?? [],
+    step_types: scope?.step_types ?? null,
+    stages: scope?.stages ?? null,
+    tags: tags ?? [],
     template_backed: row.templateBacked,
     template_rendered: row.templateRendered,
     used_by_agent: usage === undefined ? null : { agent_name: usage.agentName },

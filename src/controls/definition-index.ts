@@ -1,4 +1,4 @@
-import type { ControlDefinition, Execution } from './definition.js';
+import { type Execution, isDraft, type StoredControl } from './definition.js';
 
 /** A value by which controls are listed. */
 export interface DefinitionFacet {
@@ -9,7 +9,8 @@ export interface DefinitionFacet {
 /** What lists filter by, taken out of a definition so that it can be indexed. */
 export interface DefinitionIndex {
   readonly enabled: boolean;
-  readonly execution: Execution;
+  /** Null for a template that still lacks values. */
+  readonly execution: Execution | null;
   /** Whether the control was made from a template. */
   readonly templateBacked: boolean;
   /** Whether the template is filled in; null without a template. */
@@ -22,23 +23,35 @@ export interface DefinitionIndex {
   readonly facets: readonly DefinitionFacet[];
 }
 
-/** The index columns of a definition. */
-export function definitionIndex(definition: ControlDefinition): DefinitionIndex {
-  const { step_types: stepTypes = [], stages = [] } = definition.scope ?? {};
+/** The index columns of a control. */
+export function definitionIndex(control: StoredControl): DefinitionIndex {
+  if (isDraft(control)) return DRAFT_INDEX;
+  const { step_types: stepTypes = [], stages = [] } = control.scope ?? {};
+  const templateBacked = control.template !== undefined;
   return {
-    enabled: definition.enabled,
-    execution: definition.execution,
-    templateBacked: false,
-    templateRendered: null,
+    enabled: control.enabled,
+    execution: control.execution,
+    templateBacked,
+    templateRendered: templateBacked ? true : null,
     restrictsStepTypes: stepTypes.length > 0,
     restrictsStages: stages.length > 0,
     facets: [
       ...facetsOf('step_type', stepTypes),
       ...facetsOf('stage', stages),
-      ...facetsOf('tag', definition.tags ?? []),
+      ...facetsOf('tag', control.tags ?? []),
     ],
   };
 }
+
+const DRAFT_INDEX: DefinitionIndex = {
+  enabled: false,
+  execution: null,
+  templateBacked: true,
+  templateRendered: false,
+  restrictsStepTypes: false,
+  restrictsStages: false,
+  facets: [],
+};
 
 function facetsOf(kind: DefinitionFacet['kind'], values: readonly string[]): DefinitionFacet[] {
   return [...new Set(values)].map((value) => ({ kind, value }));

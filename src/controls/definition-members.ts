@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { isSelectorPath } from '../evaluation/selector.js';
+import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../evaluation/selector.js';
 import { compilePattern } from '../evaluators/linear-pattern.js';
 import {
   boolean,
   field,
   freeObject,
   isObject,
+  jsonSchemaOf,
   list,
   nullable,
   oneOf,
@@ -14,32 +15,26 @@ import {
   text,
   withDefault,
 } from '../validation/fields.js';
+import { withoutUndefined } from '../validation/without-undefined.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
-
-type Stored<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-/** A member without a value is no member of a stored definition. */
-function withoutUndefined<T extends object>(members: T): Partial<Stored<T>> {
-  const stored: Partial<T> = { ...members };
-  for (const key in stored) if (stored[key] === undefined) delete stored[key];
-  return stored as Partial<Stored<T>>;
-}
 
 /** An object with declared members. Inside a definition anything else is a `model_type`. */
 function model<T>(members: z.ZodType<T>): z.ZodType<T> {
   return field((value, sink) => {
     if (!isObject(value)) return refuse(sink, 'model_type', 'must be an object', value);
     return readWith(members, value, sink) ?? z.NEVER;
-  });
+  }, jsonSchemaOf(members));
 }
 
 /** A list that restricts something: an empty one would select nothing, or everything, depending on the reader. */
 function nonEmptyList<T extends string>(item: z.ZodType<T>): z.ZodType<T[]> {
-  return list(item).superRefine((items, sink) => {
-    const refuseList = (message: string) => refuse(sink, 'value_error', message, items);
-    if (items.length === 0) refuseList('must not be empty; leave it out to restrict nothing');
-    else if (items.some((value) => value === '')) refuseList('must not hold an empty text');
-  });
+  return list(item)
+    .superRefine((items, sink) => {
+      const refuseList = (message: string) => refuse(sink, 'value_error', message, items);
+      if (items.length === 0) refuseList('must not be empty; leave it out to restrict nothing');
+      else if (items.some((value) => value === '')) refuseList('must not hold an empty text');
+    })
+    .meta({ minItems: 1, items: { ...jsonSchemaOf(item), minLength: 1 } });
 }
 
 const pattern: z.ZodType<string> = text().superRefine((value, sink) => {
@@ -50,7 +45,8 @@ const pattern: z.ZodType<string> = text().superRefine((value, sink) => {
   }
 });
 
-const scope: z.ZodType<Scope> = model(
+/** Reads which steps a control looks at. */
+export const scopeSchema: z.ZodType<Scope> = model(
   z
     .object({
       step_types: nullable(nonEmptyList(text())),
@@ -69,7 +65,8 @@ const steeringContext = model(
     }),
 );
 
-const action: z.ZodType<Action> = model(
+/** Reads what a matching control does. */
+export const actionSchema: z.ZodType<Action> = model(
   z
     .object({
       decision: oneOf(['deny', 'steer', 'observe'], 'value_error'),
@@ -88,8 +85,8 @@ export const definitionMembers: z.ZodType<DefinitionMembers> = z
     description: nullable(text()),
     enabled: withDefault(boolean(), true),
     execution: oneOf(['server', 'sdk']),
-    scope: scope.optional(),
-    action,
+    scope: scopeSchema.optional(),
+    action: actionSchema,
     tags: list(text()).optional(),
   })
   .transform(({ description, enabled, execution, scope, action, tags }) => ({
@@ -101,10 +98,12 @@ export const definitionMembers: z.ZodType<DefinitionMembers> = z
     ...withoutUndefined({ tags }),
   }));
 
-const path: z.ZodType<string> = text().superRefine((value, sink) => {
-  const message = 'must be "*" or start with input, output, name, type or context';
-  if (!isSelectorPath(value)) refuse(sink, 'value_error', message, value);
-});
+const path: z.ZodType<string> = text()
+  .superRefine((value, sink) => {
+    const message = 'must be "*" or start with input, output, name, type or context';
+    if (!isSelectorPath(value)) refuse(sink, 'value_error', message, value);
+  })
+  .meta({ pattern: SELECTOR_PATH_PATTERN });
 
 /** Reads which part of the step a leaf looks at. */
 export const selectorSchema: z.ZodType<Selector> = model(

@@ -4,9 +4,20 @@ import type { Decision, Stage } from '../evaluation/types.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
+import type { TemplateValues } from '../templates/template.js';
+import { type PresentedTemplate, presentTemplate } from '../templates/template-presentation.js';
 import { inputItems } from '../validation/parse-input.js';
-import type { Action, Condition, ControlDefinition, Execution, Leaf, Scope } from './definition.js';
-import { createDefinitionSchema } from './definition-schema.js';
+import {
+  type Action,
+  type Condition,
+  type ControlDefinition,
+  type Execution,
+  isDraft,
+  type Leaf,
+  type Scope,
+  type StoredControl,
+} from './definition.js';
+import { createStoredControlSchema, isStoredDraft } from './stored-control-schema.js';
 
 /** A definition as it is printed: every declared member, in order; null where nothing is set. */
 export type PresentedDefinition = {
@@ -26,7 +37,16 @@ export type PresentedDefinition = {
     metadata: JsonObject | null;
   };
   tags: string[];
+  /** Absent unless the definition is made from a template. */
+  template?: PresentedTemplate;
+  template_values?: TemplateValues;
 };
+
+/** A draft as it is printed. */
+export type PresentedDraft = { template: PresentedTemplate; template_values: TemplateValues; enabled: false };
+
+/** A control as it is printed. */
+export type PresentedControl = PresentedDefinition | PresentedDraft;
 
 /** A node of a printed condition; the members of the forms it does not have are null. */
 export type PresentedCondition = {
@@ -37,13 +57,14 @@ export type PresentedCondition = {
   not: PresentedCondition | null;
 };
 
-/** What reading a stored definition gave: the definition, also as it is printed, or what is wrong with it. */
+/** What reading a stored control gave: the control, also as it is printed, or what is wrong with it. */
 export type StoredDefinition =
-  | { readonly ok: true; readonly stored: ControlDefinition; readonly definition: PresentedDefinition }
-  | { readonly ok: false; readonly items: readonly ErrorItem[] };
+  | { readonly ok: true; readonly stored: StoredControl; readonly definition: PresentedControl }
+  /** `draft`: it has a template and no condition. */
+  | { readonly ok: false; readonly draft: boolean; readonly items: readonly ErrorItem[] };
 
 /**
- * Reads the stored text of a definition, checking it as on creation: what was stored may be damaged, or may name an
+ * Reads the stored text of a control, checking it as on creation: what was stored may be damaged, or may name an
  * evaluator that has become stricter. The fields of the items are relative to the definition; `withDataPrefix` makes
  * them relative to the control.
  */
@@ -52,20 +73,32 @@ export function readStoredDefinition(text: string, registry: EvaluatorRegistry):
   try {
     data = parseStoredJson(text);
   } catch {
-    return { ok: false, items: [{ resource: 'Control', code: 'corrupted_data', message: 'not JSON' }] };
+    return {
+      ok: false,
+      draft: false,
+      items: [{ resource: 'Control', code: 'corrupted_data', message: 'not JSON' }],
+    };
   }
   const { value, items } = inputItems(schemaOf(registry), data);
-  if (value !== undefined) return { ok: true, stored: value, definition: presentDefinition(value) };
-  return { ok: false, items: items.map((item) => ({ ...item, resource: 'Control' })) };
+  if (value !== undefined) return { ok: true, stored: value, definition: presentControl(value) };
+  // Of a draft there is no definition whose members could be told of.
+  if (isStoredDraft(data)) return { ok: false, draft: true, items: [DAMAGED_DRAFT] };
+  return { ok: false, draft: false, items: items.map((item) => ({ ...item, resource: 'Control' })) };
 }
 
-/** Making a schema costs as much as reading a definition with it. */
-const schemas = new WeakMap<EvaluatorRegistry, z.ZodType<ControlDefinition>>();
+const DAMAGED_DRAFT: ErrorItem = {
+  resource: 'Control',
+  code: 'corrupted_data',
+  message: 'the stored template cannot be read',
+};
 
-function schemaOf(registry: EvaluatorRegistry): z.ZodType<ControlDefinition> {
+/** Making a schema costs as much as reading a definition with it. */
+const schemas = new WeakMap<EvaluatorRegistry, z.ZodType<StoredControl>>();
+
+function schemaOf(registry: EvaluatorRegistry): z.ZodType<StoredControl> {
   const known = schemas.get(registry);
   if (known !== undefined) return known;
-  const schema = createDefinitionSchema(registry);
+  const schema = createStoredControlSchema(registry);
   schemas.set(registry, schema);
   return schema;
 }
@@ -73,6 +106,13 @@ function schemaOf(registry: EvaluatorRegistry): z.ZodType<ControlDefinition> {
 /** The items of an unreadable definition with fields below `data`. */
 export function withDataPrefix(items: readonly ErrorItem[]): ErrorItem[] {
   return items.map((item) => ({ ...item, field: item.field === undefined ? 'data' : `data.${item.field}` }));
+}
+
+/** Every declared member of a control, in order. */
+export function presentControl(control: StoredControl): PresentedControl {
+  if (!isDraft(control)) return presentDefinition(control);
+  const { template, template_values, enabled } = control;
+  return { template: presentTemplate(template), template_values, enabled };
 }
 
 /** Every declared member of a definition, in order, with the defaults of those that are not set. */
@@ -85,6 +125,12 @@ export function presentDefinition(definition: ControlDefinition): PresentedDefin
     scope: presentScope(definition.scope ?? {}),
     action: presentAction(definition.action),
     tags: definition.tags ?? [],
+    ...(definition.template === undefined
+      ? {}
+      : {
+          template: presentTemplate(definition.template),
+          template_values: definition.template_values ?? {},
+        }),
   };
 }
 

@@ -7,21 +7,16 @@ import type { ControlDefinition } from './definition.js';
 import { definitionMembers } from './definition-members.js';
 
 /**
- * The schema of a control definition. It reads what clients send, older shapes included, and gives the definition
+ * The schema of a control definition that is written out. It reads what clients send, older shapes included, and gives the definition
  * to store: nulls and unknown members dropped outside free-form objects, `enabled` always present.
  */
 export function createDefinitionSchema(registry: EvaluatorRegistry): z.ZodType<ControlDefinition> {
   return field((value, sink) => {
     if (!isObject(value)) return refuseShape(value, sink);
     if (isGiven(value, 'template')) {
-      report(sink, 'value_error', 'templates are not supported by this version', value.template, [
-        'template',
-      ]);
-      return z.NEVER;
+      return refuse(sink, 'value_error', 'a definition is written out or made from a template', value);
     }
-    if (isGiven(value, 'template_values')) {
-      return refuse(sink, 'value_error', 'template_values without a template have no meaning', value);
-    }
+    if (isGiven(value, 'template_values')) return refuseValues(value, sink);
     return readDefinition(value, registry, sink);
   });
 }
@@ -31,6 +26,14 @@ function refuseShape(value: JsonValue, sink: IssueSink): never {
   for (const shape of ['ControlDefinition', 'TemplateControlInput']) {
     report(sink, 'model_attributes_type', 'must be an object', value, [shape]);
   }
+  return z.NEVER;
+}
+
+function refuseValues(sent: JsonObject, sink: IssueSink): never {
+  if (isObject(sent.template_values)) {
+    return refuse(sink, 'value_error', 'template_values without a template have no meaning', sent);
+  }
+  report(sink, 'dict_type', 'must be an object', sent.template_values, ['template_values']);
   return z.NEVER;
 }
 
@@ -59,6 +62,7 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
   return { condition, ...members };
 }
 
-function isGiven(sent: JsonObject, name: string): boolean {
+/** Whether an object has a member of its own that is not null. */
+export function isGiven(sent: JsonObject, name: string): boolean {
   return Object.hasOwn(sent, name) && sent[name] !== null && sent[name] !== undefined;
 }

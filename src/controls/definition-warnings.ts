@@ -1,5 +1,6 @@
 import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { type ControlDefinition, leavesOf } from './definition.js';
+import { readAgentScopedName } from './agent-scoped-name.js';
+import { leavesOf, type StoredControl } from './definition.js';
 
 /** Something a caller should know about an accepted definition. */
 export type Warning = {
@@ -10,12 +11,13 @@ export type Warning = {
   message: string;
 };
 
-/** What a caller should know about a definition that is valid: one warning for each evaluator the service lacks. */
-export function definitionWarnings(definition: ControlDefinition, registry: EvaluatorRegistry): Warning[] {
+/** What a caller should know about a control that is valid: one warning for each evaluator the service lacks. */
+export function definitionWarnings({ condition }: StoredControl, registry: EvaluatorRegistry): Warning[] {
   const warnings: Warning[] = [];
-  for (const { leaf, path } of leavesOf(definition.condition, 'data.condition')) {
+  for (const { leaf, path } of leavesOf(condition, 'data.condition')) {
     const { name } = leaf.evaluator;
-    if (registry.has(name)) continue;
+    // An evaluator of an agent is known, or the definition would not have been accepted.
+    if (registry.has(name) || readAgentScopedName(name) !== undefined) continue;
     warnings.push({
       code: 'unknown_evaluator',
       field: `${path}.evaluator.name`,

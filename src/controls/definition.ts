@@ -1,5 +1,6 @@
 import type { Decision, Stage } from '../evaluation/types.js';
 import type { JsonObject } from '../json/json-value.js';
+import type { ControlTemplate, TemplateInput, TemplateValues } from '../templates/template.js';
 
 /**
  * A control definition as it is stored: what the client sent, without nulls and unknown members, in the order in
@@ -13,7 +14,22 @@ export type ControlDefinition = {
   scope?: Scope;
   action: Action;
   tags?: string[];
+  /** Where the definition comes from; with `template_values`, or not at all. */
+  template?: ControlTemplate;
+  /** The values it was made with, defaults included. */
+  template_values?: TemplateValues;
 };
+
+/** A control whose template still lacks values. It has no definition, so it is never enabled. */
+export type TemplateDraft = TemplateInput & { enabled: false; condition?: undefined };
+
+/** A control as it is stored. */
+export type StoredControl = ControlDefinition | TemplateDraft;
+
+/** Whether a control is a template that still lacks values. */
+export function isDraft(control: StoredControl): control is TemplateDraft {
+  return control.condition === undefined;
+}
 
 /** Where a control is evaluated. */
 export type Execution = 'server' | 'sdk';
@@ -45,8 +61,15 @@ export type Action = {
   metadata?: JsonObject;
 };
 
-/** The leaves of a condition from left to right, each with the path of its node, for example `data.condition.and[0]`. */
-export function* leavesOf(condition: Condition, path: string): Generator<{ leaf: Leaf; path: string }> {
+/**
+ * The leaves of a condition from left to right, each with the path of its node, for example `data.condition.and[0]`.
+ * A draft has no condition, and so no leaves.
+ */
+export function* leavesOf(
+  condition: Condition | undefined,
+  path: string,
+): Generator<{ leaf: Leaf; path: string }> {
+  if (condition === undefined) return;
   if ('selector' in condition) yield { leaf: condition, path };
   else if ('not' in condition) yield* leavesOf(condition.not, `${path}.not`);
   else {
@@ -56,9 +79,9 @@ export function* leavesOf(condition: Condition, path: string): Generator<{ leaf:
   }
 }
 
-/** The names of all evaluators of a definition, each once, in the order of the leaves. */
-export function evaluatorNames(definition: ControlDefinition): string[] {
+/** The names of all evaluators of a control, each once, in the order of the leaves. */
+export function evaluatorNames({ condition }: StoredControl): string[] {
   const names = new Set<string>();
-  for (const { leaf } of leavesOf(definition.condition, '')) names.add(leaf.evaluator.name);
+  for (const { leaf } of leavesOf(condition, '')) names.add(leaf.evaluator.name);
   return [...names];
 }

@@ -5,7 +5,7 @@ import { type ConnectedClient, createClient, type DbClient } from './client.js';
 import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
 import { migrate } from './migrate.js';
-import { createMutex } from './mutex.js';
+import { createMutex, type Mutex } from './mutex.js';
 import { openSqliteConnection, untilNotBusy } from './sqlite-connection.js';
 
 export type { DbClient } from './client.js';
@@ -38,12 +38,19 @@ export interface Database {
   /** For reading outside a mutation. It sees committed data only, also while a mutation is open. */
   readonly client: DbClient;
   /**
-   * The only way to write. Runs `work` in one transaction that first advances the revision, which locks out every
-   * other mutation of every process; within this process they run in the order of their calls. When `work` reports
-   * no change or throws, nothing is kept, neither writes nor the new revision. `work` must not start another mutation.
+   * The only way to write what verdicts depend on. Runs `work` in one transaction that first advances the revision,
+   * which locks out every other mutation of every process; within this process they run in the order of their calls.
+   * When `work` reports no change or throws, nothing is kept, neither writes nor the new revision. `work` must not
+   * start another mutation.
    * After `SERVICE_UNAVAILABLE` the outcome of a transaction may be unknown: the connection can break while it ends.
    */
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
+  /**
+   * Writes what no verdict depends on: `work` in one transaction that leaves the revision alone, so that it neither
+   * waits for mutations of other processes nor makes anybody reload. Within this process such writes run in the order
+   * of their calls. When `work` throws, nothing is kept. What is said of `SERVICE_UNAVAILABLE` above holds here too.
+   */
+  write<T>(work: (tx: DbClient) => Promise<T>): Promise<T>;
   /** The number of mutations so far. */
   revision(): Promise<number>;
   /** True when the database answers. Never rejects. */
@@ -95,11 +102,14 @@ async function prepareFile(path: string): Promise<void> {
 }
 
 function createDatabase(kind: Database['kind'], { prisma, disconnect }: ConnectedClient): Database {
-  const turns = createMutex({ maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS });
+  const queueLimits = { maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS };
+  const turns = createMutex(queueLimits);
+  /** Apart from mutations: one of those may wait long for another process. */
+  const writeTurns = createMutex(queueLimits);
+  const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
   let closing: Promise<void> | undefined;
 
   async function runTransaction<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>> {
-    const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
     let unchanged: MutationResult<T> | undefined;
     try {
       return await prisma.$transaction(async (tx) => {
@@ -115,28 +125,32 @@ function createDatabase(kind: Database['kind'], { prisma, disconnect }: Connecte
     }
   }
 
+  function inTurn<T>(queue: Mutex, work: () => Promise<T>): Promise<T> {
+    return withServiceErrors(async () => {
+      if (closing !== undefined) throw unavailable('The service is shutting down.');
+      const release = await queue.acquire();
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    });
+  }
+
   async function shutDown(): Promise<void> {
-    const release = await turns.acquire();
+    const releases = await Promise.all([turns.acquire(), writeTurns.acquire()]);
     try {
       await disconnect();
     } finally {
-      release();
+      for (const release of releases) release();
     }
   }
 
   return {
     kind,
     client: prisma,
-    mutate: (work) =>
-      withServiceErrors(async () => {
-        if (closing !== undefined) throw unavailable('The service is shutting down.');
-        const release = await turns.acquire();
-        try {
-          return await runTransaction(work);
-        } finally {
-          release();
-        }
-      }),
+    mutate: (work) => inTurn(turns, () => runTransaction(work)),
+    write: (work) => inTurn(writeTurns, () => prisma.$transaction(work, limits)),
     revision: () =>
       withServiceErrors(async () => {
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });

@@ -1,3 +1,4 @@
+import type { Code } from '@connectrpc/connect';
 import type { JsonValue } from '../json/json-value.js';
 import type { ErrorCode } from './error-table.js';
 
@@ -14,6 +15,12 @@ export interface ErrorItem {
   readonly message: string;
   /** The offending value; redacted before it leaves the service. */
   readonly value?: JsonValue;
+  /** The template parameter to blame. */
+  readonly parameter?: string;
+  /** Its name for people. */
+  readonly parameterLabel?: string;
+  /** Path of the offending member inside the definition that a template gives. */
+  readonly renderedField?: string;
 }
 
 /** Everything an error may carry beside its code. */
@@ -29,8 +36,10 @@ export interface ErrorOptions {
   readonly kind?: ErrorResource;
   /** True for a request that failed validation of its shape: its problem body carries no `details`. */
   readonly requestValidation?: boolean;
-  /** Overrides the HTTP status of the table; only the duplicate-step error needs it. */
+  /** Overrides the HTTP status of the table, for codes that deployed clients know with two statuses. */
   readonly httpStatus?: number;
+  /** Overrides the gRPC code of the table; goes with `httpStatus` where the two statuses mean different things. */
+  readonly grpcCode?: Code;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterSeconds?: number;
   /** What went wrong inside. Logged, never sent. */

@@ -21,7 +21,7 @@ const NORMAL_AGENT_NAME = /^[a-z0-9:_-]{10,255}$/;
  * problem. A well-formed request, which is nearly every one, is read without a schema and allocates its result only.
  */
 export function readEvaluateRequest(value: unknown): EvaluateRequest {
-  return readWellFormed(value as JsonValue | undefined) ?? parseInput(schema, value);
+  return readWellFormed(value as JsonValue | undefined) ?? parseInput(evaluateRequestSchema, value);
 }
 
 function readWellFormed(request: JsonValue | undefined): EvaluateRequest | undefined {
@@ -57,6 +57,7 @@ const step: z.ZodType<Step> = z
     return { ...read, output: read.output ?? null, context: read.context ?? null };
   });
 
-const schema: z.ZodType<EvaluateRequest> = z
+/** Reads an evaluation request of a JSON route. */
+export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   .object({ agent_name: agentName(), step, stage: oneOf(['pre', 'post']) })
   .transform(({ agent_name, step, stage }) => ({ agentName: agent_name, stage, step }));

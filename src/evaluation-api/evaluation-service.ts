@@ -1,4 +1,4 @@
-import type { ControlProgram, Detail, Stage, Step, Verdict } from '../evaluation/types.js';
+import type { ControlProgram, ControlResult, Detail, Stage, Step, Verdict } from '../evaluation/types.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 
 /** A step to be judged. `agentName` is normalised. */
@@ -11,39 +11,66 @@ export interface EvaluationRequest {
 /** What the service did with a step, in one word, for the metrics. */
 export type VerdictLabel = 'deny' | 'steer' | 'observe' | 'allow' | 'error';
 
+/** Who asks, as far as it matters. */
+export interface EvaluationCaller {
+  readonly protocol: string;
+  /** Reads a header, or an entry of the metadata; its name is in lower case. */
+  header(name: string): string | undefined;
+}
+
 /** Judges steps by the controls of their agents. */
 export interface EvaluationService {
   /**
    * A promise only when the agent has to be loaded or an evaluator is asynchronous. Rejects, or throws, with
    * AGENT_NOT_FOUND or SERVICE_UNAVAILABLE.
    */
-  evaluate(request: EvaluationRequest, detail: Detail, protocol: string): Verdict | Promise<Verdict>;
+  evaluate(request: EvaluationRequest, detail: Detail, caller: EvaluationCaller): Verdict | Promise<Verdict>;
 }
 
 export interface EvaluationServiceOptions {
   readonly snapshot: Pick<Snapshot, 'programOf'>;
   /** Told of every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
+  /** Keeps every verdict, if it is wanted. */
+  readonly recorder?: VerdictRecorder | undefined;
+}
+
+/** Keeps verdicts. */
+export interface VerdictRecorder {
+  /** Whether it needs the non-matches too, whatever the caller asked for. */
+  readonly nonMatches: boolean;
+  record(request: EvaluationRequest, verdict: Verdict, caller: EvaluationCaller): void;
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { snapshot, onVerdict } = options;
-  const tell = (verdict: Verdict, stage: Stage, protocol: string): Verdict => {
-    onVerdict(verdictLabel(verdict), stage, protocol);
-    return verdict;
-  };
-  const judge = (program: ControlProgram, request: EvaluationRequest, detail: Detail, protocol: string) => {
-    const verdict = program.evaluate(request.step, request.stage, detail);
-    if (verdict instanceof Promise) return verdict.then((late) => tell(late, request.stage, protocol));
-    return tell(verdict, request.stage, protocol);
-  };
+  const { snapshot, onVerdict, recorder } = options;
+  const needed = (detail: Detail): Detail => (recorder?.nonMatches === true ? 'full' : detail);
   return {
-    evaluate(request, detail, protocol) {
-      const program = snapshot.programOf(request.agentName);
-      if (program instanceof Promise)
-        return program.then((loaded) => judge(loaded, request, detail, protocol));
-      return judge(program, request, detail, protocol);
+    evaluate(request, detail, caller) {
+      const { agentName, step, stage } = request;
+      const tell = (verdict: Verdict): Verdict => {
+        onVerdict(verdictLabel(verdict), stage, caller.protocol);
+        recorder?.record(request, verdict, caller);
+        return needed(detail) === detail ? verdict : withoutDetail(verdict);
+      };
+      const judge = (program: ControlProgram) => {
+        const verdict = program.evaluate(step, stage, needed(detail));
+        return verdict instanceof Promise ? verdict.then(tell) : tell(verdict);
+      };
+      const program = snapshot.programOf(agentName);
+      return program instanceof Promise ? program.then(judge) : judge(program);
     },
+  };
+}
+
+/** A full verdict as it is with detail `verdict`. */
+function withoutDetail(verdict: Verdict): Verdict {
+  const bare = (one: ControlResult): ControlResult => ({ ...one, result: { ...one.result, metadata: null } });
+  return {
+    ...verdict,
+    matches: verdict.matches.map(bare),
+    errors: verdict.errors.map(bare),
+    non_matches: [],
   };
 }
 

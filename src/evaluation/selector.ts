@@ -14,6 +14,9 @@ const ROOTS: ReadonlyMap<string, SelectorFn> = new Map<string, SelectorFn>([
   ['context', (step) => step.context ?? null],
 ]);
 
+/** A regular expression for what `isSelectorPath` accepts, for documents. */
+export const SELECTOR_PATH_PATTERN = `^(?:${[...ROOTS.keys()].join('|').replaceAll('*', '\\*')})(?:\\.|$)`;
+
 /**
  * Whether `path` is a selector path: what precedes its first dot is `*` or a member of a step. The rest is free,
  * because any text may be a key; an empty segment is the empty key.

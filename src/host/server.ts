@@ -11,17 +11,22 @@ import Fastify, {
 import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import type { Config } from '../config.js';
 import type { Authenticator } from './auth/authenticator.js';
+import { createCredentialReader } from './auth/request-credentials.js';
+import { foreignOriginCheck } from './auth/request-origin.js';
 import { registerConnect } from './connect/connect-plugin.js';
 import { registerCors } from './cors.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
 import type { HealthState } from './health.js';
 import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
+import { openApiDocument } from './openapi/document.js';
+import { OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
 import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './operations-routes.js';
 import { registerReflection } from './reflection.js';
 import { nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
 import { type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
+import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
 import { abandonUnreadBodies } from './unread-body.js';
 
 /** Everything the host serves and serves it with. */
@@ -96,14 +101,35 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   abandonUnreadBodies(app);
   await registerCors(app, config.cors, [VERSION_HEADER]);
-  registerRestErrors(app, createRouteFinder(servedPaths(options)), options.now);
+  const finder = createRouteFinder(servedPaths(options));
+  registerRestErrors(app, finder, options.now);
   registerOperations(app, options.state, options.metrics);
+  await registerOpenApi(
+    app,
+    openApiDocument({
+      routes: options.restRoutes,
+      version: options.state.version,
+      apiPrefix: config.apiPrefix,
+      methodsAt: finder.methodsAt,
+    }),
+  );
+  const { authenticator } = options;
+  const isForeign = foreignOriginCheck(config.cors.origins);
+  const credentials = createCredentialReader(isForeign);
   await app.register(async (scope) => {
     observeRest(scope, options.metrics);
     registerRestRoutes(scope, {
       routes: options.restRoutes,
-      authenticator: options.authenticator,
+      authenticator,
+      credentials,
       requestTimeoutMs: config.limits.requestTimeoutMs,
+    });
+    registerSessionRoutes(scope, {
+      prefix: config.apiPrefix,
+      authenticator,
+      credentials,
+      isForeign,
+      debug: config.debug,
     });
   });
   await app.register((scope) =>
@@ -114,7 +140,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         registerReflection(router, [...options.services, Health]);
       },
       methods: options.methods,
-      authenticator: options.authenticator,
+      authenticator,
+      credentials,
       metrics: options.metrics,
       requestTimeoutMs: config.limits.requestTimeoutMs,
       maxMessageBytes: config.limits.bodyBytes,
@@ -131,7 +158,11 @@ function requestId(given: string | string[] | undefined): string {
 
 /** What is served where, literal paths before those with parameters. */
 function servedPaths(options: ServerOptions): ServedPath[] {
-  const paths: ServedPath[] = [...OPERATIONS_PATHS];
+  const paths: ServedPath[] = [
+    ...OPERATIONS_PATHS,
+    ...OPENAPI_PATHS,
+    ...sessionPaths(options.config.apiPrefix),
+  ];
   const templates = options.restRoutes.map(({ template, binding }) => ({
     template,
     methods: [binding.verb],

@@ -15,6 +15,8 @@ export interface CallContext {
   readonly requestId: string;
   /** Aborted when the caller went away or the time of the call is up. */
   readonly signal: AbortSignal;
+  /** A header, or an entry of the metadata; its name is in lower case. */
+  header(name: string): string | undefined;
   /** Tells the caller which revision its change produced: a header over HTTP, a trailer over gRPC. */
   reportRevision(revision: number): void;
 }

@@ -43,6 +43,12 @@ export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<
   return described;
 }
 
+/** What documents show for a schema: JSON Schema (2020-12) of what it reads, without `$schema`. */
+export function jsonSchemaOf(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return shown as JsonObject;
+}
+
 /** Absent and null both read as undefined. */
 export function nullable<T>(inner: z.ZodType<T>): z.ZodType<T | undefined> {
   return inner.nullish().transform((value) => value ?? undefined);
@@ -229,7 +235,7 @@ export function list<T>(item: z.ZodType<T>): z.ZodType<T[]> {
       }
       return problems === 0 ? items : z.NEVER;
     },
-    { type: 'array' },
+    { type: 'array', items: jsonSchemaOf(item) },
   );
 }
 

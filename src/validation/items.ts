@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorItem, ErrorResource } from '../errors/service-error.js';
-import type { JsonValue } from '../json/json-value.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
 
 const RESOURCES: Readonly<Record<string, ErrorResource>> = {
   agent: 'Agent',
@@ -28,7 +28,23 @@ export function fieldPath(path: readonly PropertyKey[]): string {
  * MAX_ERROR_ITEMS of them.
  */
 export function errorItems(error: z.ZodError): ErrorItem[] {
-  return error.issues.slice(0, MAX_ERROR_ITEMS).map(errorItem);
+  return error.issues.slice(0, MAX_ERROR_ITEMS).flatMap(issueItems).slice(0, MAX_ERROR_ITEMS);
+}
+
+/** One item, or one for each member that must not be there. */
+function issueItems(issue: z.core.$ZodIssue): ErrorItem[] {
+  if (issue.code !== 'unrecognized_keys') return [errorItem(issue)];
+  const { path, input } = issue;
+  const enclosing = (input ?? {}) as JsonObject;
+  return issue.keys.slice(0, MAX_ERROR_ITEMS).map((key) =>
+    errorItem({
+      code: 'custom',
+      path: [...path, key],
+      message: 'there is no such member here',
+      input: Object.hasOwn(enclosing, key) ? enclosing[key] : undefined,
+      params: { code: 'extra_forbidden' },
+    }),
+  );
 }
 
 function errorItem(issue: z.core.$ZodIssue): ErrorItem {
@@ -62,8 +78,6 @@ function issueCode(issue: z.core.$ZodIssue): string {
       return 'too_short';
     case 'too_big':
       return 'too_long';
-    case 'unrecognized_keys':
-      return 'extra_forbidden';
     default:
       return 'value_error';
   }

@@ -404,7 +404,7 @@ const DEFINITIONS = requests('PUT', '/controls', [
     control({ ...DEFINITION, tags: ['a', 1] }),
     invalid(['data.tags[1]', 'string_type']),
   ],
-  ['a template', control({ template: {} }), invalid(['data.template', 'value_error'])],
+  ['a template', control({ template: {} }), invalid(['data.template.definition_template', 'missing'])],
   ['no decision', withAction({}), invalid(['data.action.decision', 'missing'])],
   [
     'an unknown decision',
@@ -704,7 +704,7 @@ const PATHS: readonly (readonly [method: string, path: string, refusal: Refusal]
   ['GET', '///etc/passwd', NOTHING_HERE],
   ['GET', '/evaluation', NOT_ALLOWED],
   ['DELETE', '/controls', NOT_ALLOWED],
-  ['PATCH', '/agents/initAgent', NOT_ALLOWED],
+  ['DELETE', '/agents/initAgent', NOT_ALLOWED],
   ['OPTIONS', '/controls', NOT_ALLOWED],
   ['POST', '//health', NOT_ALLOWED],
   ['DELETE', '//metrics', NOT_ALLOWED],

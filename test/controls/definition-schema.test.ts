@@ -65,8 +65,13 @@ describe('a definition', () => {
       { template: null },
       ['data.condition missing', 'data.execution missing', 'data.action missing'],
     ],
-    ['with a template', { template: {} }, ['data.template value_error']],
-    ['with a template and values', { template: {}, template_values: {} }, ['data.template value_error']],
+    ['with a template', { template: {} }, ['data value_error']],
+    ['with a template and values', { template: {}, template_values: {} }, ['data value_error']],
+    [
+      'with template values that are none',
+      { ...minimal, template_values: [] },
+      ['data.template_values dict_type'],
+    ],
     ['with template values alone', { ...minimal, template_values: {} }, ['data value_error']],
     ['description of a number', { ...minimal, description: 5 }, ['data.description string_type']],
     ['enabled null', { ...minimal, enabled: null }, ['data.enabled bool_type']],
@@ -315,16 +320,21 @@ describe('an evaluator reference', () => {
   });
 
   it('may be unknown, which is a warning that names it', () => {
-    const unknown = { selector: {}, evaluator: { name: 'acme:tone', config: {} } };
+    const unknown = { selector: {}, evaluator: { name: 'acme.tone', config: {} } };
     const definition = stored(withCondition({ and: [leaf, { or: [{ not: unknown }] }] }));
     expect(definitionWarnings(definition, registry)).toEqual([
       {
         code: 'unknown_evaluator',
         field: 'data.condition.and[1].or[0].not.evaluator.name',
-        message: expect.stringContaining('acme:tone'),
+        message: expect.stringContaining('acme.tone'),
       },
     ]);
     expect(definitionWarnings(stored(minimal), registry)).toEqual([]);
+  });
+
+  it('of an agent is no unknown one', () => {
+    const ofAgent = { selector: {}, evaluator: { name: 'billing-bot-01:tone', config: {} } };
+    expect(definitionWarnings(stored(withCondition({ and: [leaf, ofAgent] })), registry)).toEqual([]);
   });
 });
 

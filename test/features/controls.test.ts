@@ -86,6 +86,8 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
             scope: { step_types: null, step_names: null, step_name_regex: null, stages: ['post'] },
             action: { decision: 'deny', steering_context: null, metadata: null },
             tags: [],
+            template: null,
+            template_values: null,
           },
         }),
       );
@@ -186,7 +188,7 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
       const leaf = (name: string) => ({ selector: {}, evaluator: { name, config: {} } });
       const data = {
         execution: 'server',
-        condition: { and: [leaf('one.more'), { not: leaf('agent:two') }] },
+        condition: { and: [leaf('one.more'), { not: leaf('two-more') }] },
         action: { decision: 'observe' },
       };
       const warnings = [

@@ -1,37 +1,20 @@
 import type { Json } from '../support/wire-shape.js';
-
-/** Keys of the service that the calls go to. */
-export const READER_KEY = 'reader-key';
-export const ADMIN_KEY = 'admin-key';
-
-/** What an error looks like over REST and over every other protocol. */
-export interface ExpectedError {
-  readonly reason: string;
-  readonly http: number;
-  readonly grpc: string;
-  readonly fields?: readonly string[];
-}
-
-/** One call of the script. */
-export interface Step {
-  readonly rpc: string;
-  readonly what: string;
-  readonly input: { readonly [member: string]: Json };
-  /** Admin unless stated. */
-  readonly key?: string | null;
-  /** Members of the reply, or the error. */
-  readonly expected: { readonly reply: object } | { readonly error: ExpectedError };
-}
-
-const error = (reason: string, http: number, grpc: string, fields?: string[]): { error: ExpectedError } => ({
-  error: { reason, http, grpc, ...(fields === undefined ? {} : { fields }) },
-});
-const NO_AGENT = error('AGENT_NOT_FOUND', 404, 'NotFound', []);
-const NO_CONTROL = error('CONTROL_NOT_FOUND', 404, 'NotFound', []);
-const NO_KEY = error('AUTH_MISSING_KEY', 401, 'Unauthenticated', []);
-const BAD_KEY = error('AUTH_INVALID_KEY', 401, 'Unauthenticated', []);
-const NOT_ADMIN = error('AUTH_INSUFFICIENT_PRIVILEGES', 403, 'PermissionDenied', []);
-const invalid = (...fields: string[]) => error('VALIDATION_ERROR', 422, 'InvalidArgument', fields);
+import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
+import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
+import { POLICY_STEPS } from './every-rpc.policies.js';
+import {
+  BAD_KEY,
+  error,
+  invalid,
+  NO_AGENT,
+  NO_CONTROL,
+  NO_KEY,
+  NOT_ADMIN,
+  READER_KEY,
+  type Step,
+} from './every-rpc.support.js';
+import { TEMPLATE_STEPS } from './every-rpc.templates.js';
+import { VERSION_STEPS } from './every-rpc.versions.js';
 
 const leaf = (path: string, pattern: string) => ({
   selector: { path },
@@ -694,4 +677,9 @@ export const STEPS: readonly Step[] = [
     input: evaluation({}),
     expected: { reply: { is_safe: true, confidence: 1, matches: [], errors: [], non_matches: [] } },
   },
+  ...OBSERVABILITY_STEPS,
+  ...VERSION_STEPS,
+  ...POLICY_STEPS,
+  ...AGENT_EVALUATOR_STEPS,
+  ...TEMPLATE_STEPS,
 ];

@@ -11,11 +11,14 @@ import {
   STREAMING_PROTOCOLS,
 } from '../support/protocol-clients.js';
 import { startService, type TestService } from '../support/service.js';
-import { ADMIN_KEY, READER_KEY, STEPS, type Step } from './every-rpc.steps.js';
+import { STEPS } from './every-rpc.steps.js';
+import { ADMIN_KEY, READER_KEY, type Step } from './every-rpc.support.js';
 
 const STREAM = 'EvaluationService.EvaluateStream';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 const NAIVE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?$/;
+const ZONED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('the script', () => {
   it('calls every RPC of the API, each with what it is for and with an error', () => {
@@ -149,7 +152,9 @@ function alike(outcome: Outcome | undefined): unknown {
   if (outcome?.ok !== true) return { ...outcome, status: undefined };
   return JSON.parse(JSON.stringify(outcome.reply), (key, value: unknown) => {
     if (key === 'control_execution_id') return UUID.test(String(value)) ? 'an id' : value;
-    if (key === 'created_at') return NAIVE_TIME.test(String(value)) ? 'a time' : value;
+    if (key === 'created_at' && NAIVE_TIME.test(String(value))) return 'a time';
+    if (key === 'timestamp' && UTC_TIME.test(String(value))) return 'a time in UTC';
+    if (key.endsWith('ed_at') && ZONED_TIME.test(String(value))) return 'a time with its zone';
     return value;
   });
 }

@@ -9,6 +9,8 @@ import { ControlService } from '../../gen/proto/enforcement/v1/control_service_p
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { Access, access } from '../../gen/proto/enforcement/v1/options_pb.js';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { http as httpRule } from '../../gen/proto/google/api/annotations_pb.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { restClient } from '../support/rest-client.js';
@@ -27,22 +29,46 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   ListAgentControls: 'key',
   AddAgentControl: 'admin',
   RemoveAgentControl: 'admin',
+  UpdateAgent: 'admin',
+  ListAgentEvaluators: 'key',
+  GetAgentEvaluator: 'key',
   CreateControl: 'admin',
   ListControls: 'key',
+  GetControlSchema: 'key',
   ValidateControl: 'key',
   GetControl: 'key',
   UpdateControl: 'admin',
   DeleteControl: 'admin',
+  ListControlVersions: 'key',
+  GetControlVersion: 'key',
+  RestoreControlVersion: 'admin',
   GetControlData: 'key',
   SetControlData: 'admin',
+  CreatePolicy: 'admin',
+  ListPolicyControls: 'key',
+  AddPolicyControl: 'admin',
+  RemovePolicyControl: 'admin',
+  ListAgentPolicies: 'key',
+  AddAgentPolicy: 'admin',
+  RemoveAgentPolicy: 'admin',
+  RemoveAllAgentPolicies: 'admin',
+  GetAgentPolicy: 'key',
+  SetAgentPolicy: 'admin',
+  DeleteAgentPolicy: 'admin',
   Evaluate: 'key',
   EvaluateStream: 'key',
   ListEvaluators: 'key',
+  RenderTemplate: 'key',
 };
 
-const METHODS = [AgentService, ControlService, EvaluationService, EvaluatorService].flatMap((service) =>
-  service.methods.map((method): [string, DescMethod] => [method.name, method]),
-);
+const METHODS = [
+  AgentService,
+  ControlService,
+  EvaluationService,
+  EvaluatorService,
+  PolicyService,
+  TemplateService,
+].flatMap((service) => service.methods.map((method): [string, DescMethod] => [method.name, method]));
 
 /** Keys as callers send them; undefined sends no header. */
 const KEYS = {

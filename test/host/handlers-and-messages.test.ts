@@ -13,11 +13,17 @@ import type { z } from 'zod';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { list_wrapper } from '../../gen/proto/enforcement/v1/options_pb.js';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
+import { checkEvaluatorReferences } from '../../src/agents/agent-evaluator-references.js';
+import { createAgentEvaluators } from '../../src/agents/agent-evaluators.js';
 import { agentHandlers } from '../../src/agents/agent-handlers.js';
 import { createAgentService } from '../../src/agents/agent-service.js';
 import { controlHandlers } from '../../src/controls/control-handlers.js';
 import { createControlService } from '../../src/controls/control-service.js';
+import { createControlVersions } from '../../src/controls/control-versions.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { createMutator } from '../../src/database/mutator.js';
 import { evaluatorHandlers } from '../../src/evaluators/evaluator-handlers.js';
@@ -25,7 +31,12 @@ import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry
 import { isFreeForm } from '../../src/host/descriptors/free-form.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
+import { createObservability } from '../../src/observability/observability.js';
+import { createAgentPolicies } from '../../src/policies/agent-policies.js';
+import { policyHandlers } from '../../src/policies/policy-handlers.js';
+import { createPolicyService } from '../../src/policies/policy-service.js';
 import type { CallContext, Handler } from '../../src/rpc/handler.js';
+import { templateHandlers } from '../../src/templates/template-handlers.js';
 import { inputItems, parseInput } from '../../src/validation/parse-input.js';
 import { compileProto } from '../support/scratch-api.js';
 
@@ -42,11 +53,20 @@ beforeAll(async () => {
     mutate: createMutator(database, () => {}),
     registry: evaluators,
     now: () => 1_000,
+    checkReferences: checkEvaluatorReferences,
   };
   handlers = {
-    ...agentHandlers(createAgentService(options)),
-    ...controlHandlers(createControlService(options), evaluators),
+    ...agentHandlers(createAgentService(options), createAgentEvaluators(options)),
+    ...controlHandlers(createControlService(options), createControlVersions(options), evaluators),
     ...evaluatorHandlers(evaluators),
+    ...templateHandlers(evaluators),
+    ...policyHandlers(createPolicyService(options), createAgentPolicies(options)),
+    ...createObservability({
+      config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1 },
+      database,
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+      now: options.now,
+    }).handlers,
   };
 });
 afterAll(async () => {
@@ -54,7 +74,14 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const METHODS = [AgentService, ControlService, EvaluatorService].flatMap((service) =>
+const METHODS = [
+  AgentService,
+  ControlService,
+  EvaluatorService,
+  PolicyService,
+  TemplateService,
+  ObservabilityService,
+].flatMap((service) =>
   rpcMethods(service).map((method): [string, typeof method] => [method.desc.name, method]),
 );
 
@@ -123,6 +150,8 @@ describe.each(METHODS)('the input of %s', (_name, method) => {
       expect(found.some((at) => at === field.name || at.startsWith(`${field.name}.`))).toBe(true);
       if (!isPlainMessage(field.message)) continue;
       for (const inner of field.message.fields) {
+        // No JSON is wrong there.
+        if (inner.message?.typeName === 'google.protobuf.Value') continue;
         const value = { [inner.name]: wrongValue(inner) };
         const isList = field.fieldKind === 'list';
         const inside = `${field.name}${isList ? '[0]' : ''}.${inner.name}`;
@@ -163,14 +192,53 @@ const DEFINITION: JsonObject = {
   tags: ['money'],
 };
 
+/** A template with every member that a template can have. */
+const TEMPLATE: JsonObject = {
+  template: {
+    description: 'words that are denied',
+    parameters: {
+      words: {
+        type: 'string_list',
+        label: 'Words',
+        description: 'one of them is enough',
+        required: true,
+        ui_hint: 'tags',
+        default: ['a'],
+        placeholder: ['b'],
+      },
+      decision: { type: 'enum', label: 'Decision', allowed_values: ['deny', 'observe'] },
+    },
+    definition_template: {
+      execution: 'server',
+      condition: { selector: {}, evaluator: { name: 'list', config: { values: { $param: 'words' } } } },
+      action: { decision: { $param: 'decision' } },
+    },
+  },
+  template_values: { decision: 'deny' },
+};
+
 const AGENT = { agent_name: 'handler-agent-1', agent_metadata: { team: 'x' }, agent_version: '1' };
 const STEPS = [
   { type: 'tool', name: 'refund', description: 'd', input_schema: { type: 'object' }, metadata: { m: 1 } },
 ];
 
+const EVENT: JsonObject = {
+  trace_id: 't',
+  span_id: 's',
+  agent_name: AGENT.agent_name,
+  control_id: 1,
+  control_name: 'one',
+  check_stage: 'pre',
+  applies_to: 'llm_call',
+  action: 'deny',
+  matched: true,
+  confidence: 1,
+};
+
 /** An order of calls in which each one has what it needs, with input that leads to every member of the reply. */
 const CALLS: [string, JsonObject][] = [
   ['listEvaluators', {}],
+  ['renderTemplate', TEMPLATE],
   [
     'initAgent',
     { agent: AGENT, steps: STEPS, evaluators: [{ name: 'own', config_schema: {}, description: 'e' }] },
@@ -194,12 +262,43 @@ const CALLS: [string, JsonObject][] = [
   ['listControls', { limit: 1 }],
   ['getControl', { control_id: 1 }],
   ['getControlData', { control_id: 1 }],
+  ['getControlSchema', {}],
+  ['listAgentEvaluators', { agent_name: AGENT.agent_name }],
+  ['getAgentEvaluator', { agent_name: AGENT.agent_name, evaluator_name: 'own' }],
   ['initAgent', { agent: { ...AGENT, agent_version: '2' }, conflict_mode: 'overwrite' }],
+  ['initAgent', { agent: AGENT, steps: STEPS, evaluators: [{ name: 'own' }] }],
+  [
+    'updateAgent',
+    {
+      agent_name: AGENT.agent_name,
+      remove_steps: [{ type: 'tool', name: 'refund' }],
+      remove_evaluators: ['own'],
+    },
+  ],
   ['setControlData', { control_id: 2, data: DEFINITION }],
   ['updateControl', { control_id: 2, name: 'three', enabled: false }],
+  ['listControlVersions', { control_id: 2, limit: 1 }],
+  ['getControlVersion', { control_id: 2, version_num: 1 }],
+  ['restoreControlVersion', { control_id: 2, version_num: 1 }],
   ['removeAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
   ['addAgentControl', { agent_name: AGENT.agent_name, control_id: 1 }],
+  ['createPolicy', { name: 'policy' }],
+  ['addPolicyControl', { policy_id: 1, control_id: 1 }],
+  ['listPolicyControls', { policy_id: 1 }],
+  ['setAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
+  ['listAgentPolicies', { agent_name: AGENT.agent_name }],
+  ['getAgentPolicy', { agent_name: AGENT.agent_name }],
+  ['deleteAgentPolicy', { agent_name: AGENT.agent_name }],
+  ['addAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
+  ['removeAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
+  ['removeAllAgentPolicies', { agent_name: AGENT.agent_name }],
+  ['removePolicyControl', { policy_id: 1, control_id: 1 }],
   ['deleteControl', { control_id: 1, force: true }],
+  ['createEvents', { events: [EVENT, { ...EVENT, error_message: 'broken', execution_duration_ms: 1 }] }],
+  ['queryEvents', { agent_name: AGENT.agent_name }],
+  ['getStats', { agent_name: AGENT.agent_name, include_timeseries: true }],
+  ['getControlStats', { control_id: 1, agent_name: AGENT.agent_name, include_timeseries: true }],
+  ['getObservabilityStatus', {}],
 ];
 
 describe('the replies of the handlers', () => {
@@ -208,6 +307,7 @@ describe('the replies of the handlers', () => {
       principal: { level: 'admin', keyFingerprint: null },
       requestId: 'test',
       signal: new AbortController().signal,
+      header: () => undefined,
       reportRevision: () => {},
     };
     const unknown: string[] = [];

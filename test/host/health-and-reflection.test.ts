@@ -16,9 +16,15 @@ import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-tran
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 
-const SERVICES = ['AgentService', 'ControlService', 'EvaluationService', 'EvaluatorService'].map(
-  (name) => `enforcement.v1.${name}`,
-);
+const SERVICES = [
+  'AgentService',
+  'ControlService',
+  'EvaluationService',
+  'EvaluatorService',
+  'ObservabilityService',
+  'PolicyService',
+  'TemplateService',
+].map((name) => `enforcement.v1.${name}`);
 const NOT_FOUND = 5;
 
 describe('gRPC health', () => {

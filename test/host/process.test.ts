@@ -91,6 +91,17 @@ describe('the process', () => {
     expect(closed.stdout()).not.toMatch(/WARN/);
   });
 
+  it('warns when the secret of the sessions is short', async () => {
+    const warning = /SERVICE_SESSION_SECRET is short/;
+    const short = await run({ environment: { SERVICE_SESSION_SECRET: 'x'.repeat(31) } });
+    await short.listening();
+    expect(short.stdout()).toMatch(warning);
+    expect(short.stdout()).not.toContain('xxx');
+    const long = await run({ environment: { SERVICE_SESSION_SECRET: 'x'.repeat(32) } });
+    await long.listening();
+    expect(long.stdout()).not.toMatch(warning);
+  });
+
   it('does not start with a wrong value', async () => {
     const { code, stdout, stderr } = await fails({ SERVICE_PORT: 'eighty', SERVICE_DEBUG: 'x' });
     expect(code).toBe(1);

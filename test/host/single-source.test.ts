@@ -5,6 +5,8 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAuthenticator } from '../../src/host/auth/authenticator.js';
+import { createCredentialReader } from '../../src/host/auth/request-credentials.js';
+import { foreignOriginCheck } from '../../src/host/auth/request-origin.js';
 import { registerConnect } from '../../src/host/connect/connect-plugin.js';
 import { createMetrics } from '../../src/host/metrics.js';
 import { type Handler, handler } from '../../src/rpc/handler.js';
@@ -266,6 +268,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
         register: (router) => router.service(service, {}),
         methods: new Map(),
         authenticator: createAuthenticator({ enabled: true, keys: ['key'], adminKeys: [] }),
+        credentials: createCredentialReader(foreignOriginCheck('*')),
         metrics: createMetrics('test', sources),
         requestTimeoutMs: 1_000,
         maxMessageBytes: 1_000,

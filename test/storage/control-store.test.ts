@@ -79,16 +79,16 @@ describeOnEachDatabase('The control store', (freshDatabaseUrl) => {
     expect(await store().find(row.id)).toEqual(row);
     expect(await store().findByName('found')).toEqual(row);
     expect(await store().findByName('Found')).toBeNull();
-    expect(await write(database, ({ controls }) => controls.remove(row.id))).toBe(true);
-    expect(await write(database, ({ controls }) => controls.remove(row.id))).toBe(false);
+    expect(await write(database, ({ controls }) => controls.remove(row.id, 7))).toBe(true);
+    expect(await write(database, ({ controls }) => controls.remove(row.id, 7))).toBe(false);
     expect(await store().find(row.id)).toBeNull();
   });
 
   it('never gives an id twice', async () => {
     const first = await write(database, ({ controls }) => controls.insert(newControl('short-lived')));
-    await write(database, ({ controls }) => controls.remove(first.id));
+    await write(database, ({ controls }) => controls.remove(first.id, 7));
     const second = await write(database, ({ controls }) => controls.insert(newControl('short-lived')));
-    await write(database, ({ controls }) => controls.remove(second.id));
+    await write(database, ({ controls }) => controls.remove(second.id, 7));
     expect(second.id).toBeGreaterThan(first.id);
   });
 
@@ -116,7 +116,7 @@ describeOnEachDatabase('The control store', (freshDatabaseUrl) => {
     expect(await store().find(row.id)).toEqual(expected);
     expect(await names({ tag: 'before' })).toEqual([]);
     expect(await names({ tag: 'after' })).toEqual(['changed']);
-    await write(database, ({ controls }) => controls.remove(row.id));
+    await write(database, ({ controls }) => controls.remove(row.id, 7));
     expect(await database.client.controlFacet.count({ where: { controlId: row.id } })).toBe(0);
   });
 

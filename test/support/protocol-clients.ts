@@ -26,6 +26,9 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { http } from '../../gen/proto/google/api/annotations_pb.js';
 import {
   BadRequestSchema,
@@ -37,7 +40,15 @@ import { restClient } from './rest-client.js';
 import { comparable, type Encoding, toWire } from './wire-shape.js';
 
 /** Every service of the API. */
-export const SERVICES = [AgentService, ControlService, EvaluatorService, EvaluationService];
+export const SERVICES = [
+  AgentService,
+  ControlService,
+  PolicyService,
+  TemplateService,
+  EvaluatorService,
+  EvaluationService,
+  ObservabilityService,
+];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */
 export type Outcome = { readonly ok: true; readonly reply: Record<string, unknown> } | Failure;
@@ -285,9 +296,15 @@ export const PROTO_LOADER_OPTIONS = {
 };
 
 const LOADED = loadSync(
-  ['agent_service', 'control_service', 'evaluator_service', 'evaluation_service'].map(
-    (name) => `enforcement/v1/${name}.proto`,
-  ),
+  [
+    'agent_service',
+    'control_service',
+    'policy_service',
+    'template_service',
+    'evaluator_service',
+    'evaluation_service',
+    'observability_service',
+  ].map((name) => `enforcement/v1/${name}.proto`),
   PROTO_LOADER_OPTIONS,
 );
 

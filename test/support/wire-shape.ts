@@ -26,10 +26,15 @@ export function toWire(desc: DescMessage, plain: object, encoding: Encoding): Re
     // Only where any JSON may stand, null is a value of its own.
     const isValue = field.message?.typeName === 'google.protobuf.Value';
     if (value === undefined || (value === null && !isValue)) continue;
-    wire[field.name] =
-      field.fieldKind === 'list'
-        ? (value as unknown[]).map((item) => wireValue(field, item, encoding))
-        : wireValue(field, value, encoding);
+    if (field.fieldKind === 'list') {
+      wire[field.name] = (value as unknown[]).map((item) => wireValue(field, item, encoding));
+    } else if (field.fieldKind === 'map') {
+      const entries = Object.entries(value as object).map(([key, item]) => [
+        key,
+        wireValue(field, item, encoding),
+      ]);
+      wire[field.name] = Object.fromEntries(entries);
+    } else wire[field.name] = wireValue(field, value, encoding);
   }
   return wire;
 }

@@ -1,73 +1,95 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { ServiceError } from '../../errors/service-error.js';
 import type { Principal } from '../../rpc/handler.js';
+import { createKeyRing, type KeyLists } from './key-ring.js';
+import type { Credentials, SessionCredential } from './request-credentials.js';
+import { createSessionTokens } from './session-tokens.js';
 
 /** Decides who is calling. */
 export interface Authenticator {
-  /**
-   * The principal behind a key, if it may do what `access` demands. `apiKey` is the value of the `x-api-key` header
-   * or metadata entry. Throws AUTH_MISSING_KEY, AUTH_INVALID_KEY or AUTH_INSUFFICIENT_PRIVILEGES.
-   */
-  authorize(apiKey: string | undefined, access: Access): Principal;
-}
-
-export interface AuthenticatorOptions {
+  /** Whether calls need credentials at all. */
   readonly enabled: boolean;
-  readonly keys: readonly string[];
-  readonly adminKeys: readonly string[];
+  /**
+   * The principal behind the credentials, if it may do what `access` demands. A promise only for a session that was
+   * not seen before. Fails with AUTH_MISSING_KEY, AUTH_INVALID_KEY or AUTH_INSUFFICIENT_PRIVILEGES.
+   */
+  authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
+  /** Whether the credentials are good for anything. */
+  recognizes(credentials: Credentials): Promise<boolean>;
+  /** Starts a session for whoever shows a key; undefined when the key is not configured. Works when disabled, too. */
+  logIn(apiKey: string): Promise<NewSession> | undefined;
 }
 
-interface KnownKey {
-  readonly digest: Buffer;
-  readonly principal: Principal;
+/** A session that was just started. */
+export interface NewSession {
+  readonly token: string;
+  readonly isAdmin: boolean;
+}
+
+export interface AuthenticatorOptions extends KeyLists {
+  readonly enabled: boolean;
+  /** Signs sessions. Without one they end with the process. */
+  readonly sessionSecret?: string | null;
 }
 
 const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
+const RANDOM_SECRET_BYTES = 32;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  if (!options.enabled) return { authorize: () => ANONYMOUS };
-  // Admin keys come last: a key in both lists is an admin key.
-  const known = [
-    ...options.keys.map((key) => knownKey(key, 'key')),
-    ...options.adminKeys.map((key) => knownKey(key, 'admin')),
-  ];
+  const { enabled, sessionSecret = null } = options;
+  const keyRing = createKeyRing(options);
+  const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
+  const sessions = createSessionTokens({ keyRing, secret, now: () => Date.now() });
+
+  function ofSession(
+    principal: Principal | undefined,
+    session: SessionCredential,
+    access: Access,
+  ): Principal {
+    if (principal === undefined) throw missingKey();
+    if (session.foreignOrigin) throw foreignOrigin();
+    return permitted(principal, access, sessionLacksRight);
+  }
+
   return {
-    authorize(apiKey, access) {
-      if (access === Access.PUBLIC) return ANONYMOUS;
-      if (apiKey === undefined || apiKey === '') throw missingKey();
-      const principal = lookUp(known, apiKey);
-      if (principal === undefined) throw invalidKey();
-      // Whatever is not stated to be open to regular keys is for admins.
-      if (access !== Access.KEY && principal.level !== 'admin') throw insufficientPrivileges();
-      return principal;
+    enabled,
+    authorize({ apiKey, session }, access) {
+      if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
+      if (apiKey !== undefined) {
+        const known = keyRing.find(apiKey);
+        if (known === undefined) throw invalidKey();
+        return permitted(known.principal, access, keyLacksRight);
+      }
+      if (session === undefined) throw missingKey();
+      const principal = sessions.read(session.token);
+      return principal instanceof Promise
+        ? principal.then((found) => ofSession(found, session, access))
+        : ofSession(principal, session, access);
+    },
+    async recognizes({ apiKey, session }) {
+      if (apiKey !== undefined) return keyRing.find(apiKey) !== undefined;
+      return session !== undefined && (await sessions.read(session.token)) !== undefined;
+    },
+    logIn(apiKey) {
+      const known = keyRing.find(apiKey);
+      if (known === undefined) return undefined;
+      const isAdmin = known.principal.level === 'admin';
+      return sessions.issue(known).then((token) => ({ token, isAdmin }));
     },
   };
 }
 
-function knownKey(key: string, level: 'key' | 'admin'): KnownKey {
-  const digest = sha256(key);
-  return { digest, principal: { level, keyFingerprint: digest.toString('hex').slice(0, 12) } };
-}
-
-/** Compares digests of equal length and always looks at every key, so that time tells nothing about any of them. */
-function lookUp(known: readonly KnownKey[], apiKey: string): Principal | undefined {
-  const digest = sha256(apiKey);
-  let found: Principal | undefined;
-  for (const candidate of known) {
-    if (timingSafeEqual(candidate.digest, digest)) found = candidate.principal;
-  }
-  return found;
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function permitted(principal: Principal, access: Access, refusal: () => ServiceError): Principal {
+  // Whatever is not stated to be open to regular keys is for admins.
+  if (access !== Access.KEY && principal.level !== 'admin') throw refusal();
+  return principal;
 }
 
 function missingKey(): ServiceError {
   return new ServiceError('AUTH_MISSING_KEY', {
     detail: 'This call needs an API key.',
-    hint: 'Send the key in the X-API-Key header (x-api-key metadata over gRPC).',
+    hint: 'Send the key in the X-API-Key header (x-api-key metadata over gRPC), or log in from a browser.',
   });
 }
 
@@ -78,9 +100,24 @@ function invalidKey(): ServiceError {
   });
 }
 
-function insufficientPrivileges(): ServiceError {
+function keyLacksRight(): ServiceError {
   return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'This call needs an admin key.',
     hint: 'Use a key from SERVICE_ADMIN_API_KEYS.',
+  });
+}
+
+function sessionLacksRight(): ServiceError {
+  return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'This call needs a session that was started with an admin key.',
+    hint: 'Log out, and log in again with a key from SERVICE_ADMIN_API_KEYS.',
+  });
+}
+
+/** A page of another origin tries to act in the name of a session. */
+export function foreignOrigin(): ServiceError {
+  return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'Pages of this origin may not act in the name of a browser session.',
+    hint: 'Call from the same origin, list the origin in SERVICE_CORS_ORIGINS, or send an API key.',
   });
 }

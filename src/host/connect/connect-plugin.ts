@@ -4,11 +4,12 @@ import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import { apiKeyOf } from '../auth/request-key.js';
+import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { Metrics } from '../metrics.js';
 import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
+import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
 export interface ConnectPluginOptions {
@@ -17,6 +18,7 @@ export interface ConnectPluginOptions {
   /** Every method that has options of ours, by `package.Service/Method`. Only those of gRPC itself may be missing. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly authenticator: Authenticator;
+  readonly credentials: CredentialReader;
   readonly metrics: Metrics;
   /** How long the request of a unary call may take to arrive, in milliseconds. */
   readonly requestTimeoutMs: number;
@@ -45,7 +47,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
     contextValues(request) {
       const call: RpcCall = {
         requestId: request.id,
-        apiKey: apiKeyOf(request),
+        credentials: options.credentials.ofRpc(request),
         principal: { level: 'anonymous', keyFingerprint: null },
         code: null,
       };
@@ -104,12 +106,6 @@ function codeWord(code: RpcCall['code'] | undefined): string | undefined {
   return code === 'ok'
     ? 'ok'
     : Code[code].replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-}
-
-/** The protocol a content type belongs to. */
-export function protocolOf(contentType: string): 'grpc' | 'grpc-web' | 'connect' {
-  if (contentType.startsWith('application/grpc-web')) return 'grpc-web';
-  return contentType.startsWith('application/grpc') ? 'grpc' : 'connect';
 }
 
 /** The reason streams are ended with at shutdown. */

@@ -13,13 +13,13 @@ import {
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
 import type { ServiceError } from '../../errors/service-error.js';
-import type { EvaluationService } from '../../evaluation-api/evaluation-service.js';
+import type { EvaluationCaller, EvaluationService } from '../../evaluation-api/evaluation-service.js';
 import { invalidRequest } from '../../validation/parse-input.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { inCompletionOrder } from './completion-order.js';
 import { detailOf, evaluationRequestOf, verdictMessage } from './evaluation-messages.js';
 import { correctedDecodeError } from './guard.js';
-import { rpcCallOf } from './rpc-call.js';
+import { headerReader, rpcCallOf } from './rpc-call.js';
 import { logRpcError, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
 
 /** Messages of one stream that may wait at the same time. Local evaluators never wait; it bounds the rest. */
@@ -35,8 +35,8 @@ export function evaluationRpcs(
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
 ): ServiceImpl<typeof EvaluationServiceDesc> {
-  const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, _context, protocol) =>
-    evaluateMessage(evaluation, message as EvaluateRequest, protocol),
+  const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, { header }, protocol) =>
+    evaluateMessage(evaluation, message as EvaluateRequest, { protocol, header }),
   );
   const stream = methodNamed(methods, 'EvaluateStream');
   return {
@@ -54,9 +54,9 @@ function methodNamed(methods: ReadonlyMap<string, RpcMethod>, name: string): Rpc
 function evaluateMessage(
   evaluation: EvaluationService,
   message: EvaluateRequest,
-  protocol: string,
+  caller: EvaluationCaller,
 ): EvaluateResponse | Promise<EvaluateResponse> {
-  const verdict = evaluation.evaluate(evaluationRequestOf(message), detailOf(message), protocol);
+  const verdict = evaluation.evaluate(evaluationRequestOf(message), detailOf(message), caller);
   return verdict instanceof Promise ? verdict.then(verdictMessage) : verdictMessage(verdict);
 }
 
@@ -68,6 +68,7 @@ async function* evaluateStream(
   context: HandlerContext,
 ): AsyncGenerator<EvaluateStreamResponse> {
   const call = rpcCallOf(context);
+  const caller = { protocol: context.protocolName, header: headerReader(context) };
   const failed = (error: unknown): ConnectError => {
     const status = rpcError(error);
     logRpcError(environment.log, method.name, call.requestId, status, error);
@@ -75,7 +76,7 @@ async function* evaluateStream(
   };
   try {
     yield* inCompletionOrder(requests, STREAM_WINDOW, (message) =>
-      answer(evaluation, message, context.protocolName, failed),
+      answer(evaluation, message, caller, failed),
     );
     call.code = 'ok';
   } catch (error) {
@@ -91,7 +92,7 @@ async function* evaluateStream(
 function answer(
   evaluation: EvaluationService,
   message: EvaluateStreamRequest,
-  protocol: string,
+  caller: EvaluationCaller,
   failed: (error: unknown) => ConnectError,
 ): EvaluateStreamResponse | Promise<EvaluateStreamResponse> {
   const problem = messageProblem(message);
@@ -99,7 +100,7 @@ function answer(
     const id = message.id.slice(0, MAX_STREAM_ID_LENGTH);
     return streamResponse(id, [errorResult(failed(problem))]);
   }
-  const results = message.evaluations.map((request) => result(evaluation, request, protocol, failed));
+  const results = message.evaluations.map((request) => result(evaluation, request, caller, failed));
   const sync = results.filter((one): one is EvaluateStreamResult => !(one instanceof Promise));
   if (sync.length === results.length) return streamResponse(message.id, sync);
   return Promise.all(results).then((all) => streamResponse(message.id, all));
@@ -129,11 +130,11 @@ function invalidMessage(field: string, code: string, message: string): ServiceEr
 function result(
   evaluation: EvaluationService,
   request: EvaluateRequest,
-  protocol: string,
+  caller: EvaluationCaller,
   failed: (error: unknown) => ConnectError,
 ): EvaluateStreamResult | Promise<EvaluateStreamResult> {
   try {
-    const verdict = evaluateMessage(evaluation, request, protocol);
+    const verdict = evaluateMessage(evaluation, request, caller);
     if (!(verdict instanceof Promise)) return verdictResult(verdict);
     return verdict.then(verdictResult, (error: unknown) => errorResult(failed(error)));
   } catch (error) {

@@ -50,10 +50,10 @@ function fieldsToPlain(struct: Struct, depth: number): JsonObject {
  * protobuf-es stores map entries by plain assignment, so an entry named `__proto__` ends up as the prototype of the
  * map. Left there, a step could hide data from every control.
  */
-function protoMember(fields: Struct['fields']): Value | undefined {
-  const prototype: unknown = Object.getPrototypeOf(fields);
+export function protoMember<T>(map: { [key: string]: T }): T | undefined {
+  const prototype: unknown = Object.getPrototypeOf(map);
   if (prototype === Object.prototype || prototype === null) return undefined;
-  return prototype as Value;
+  return prototype as T;
 }
 
 function defineMember(target: JsonObject, key: string, value: JsonValue): void {

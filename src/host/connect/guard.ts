@@ -32,7 +32,8 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
     const call = request.contextValues?.get(rpcCallKey) ?? null;
     if (call === null) throw new Error('an RPC ran outside the host');
     try {
-      call.principal = authenticator.authorize(call.apiKey, access);
+      const principal = authenticator.authorize(call.credentials, access);
+      call.principal = principal instanceof Promise ? await principal : principal;
     } catch (error) {
       const status = toConnectError(error);
       call.code = status.code;

@@ -12,7 +12,7 @@ import type { Value } from '@bufbuild/protobuf/wkt';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { isFreeForm } from '../descriptors/free-form.js';
-import { freeFormFromPlain, structToPlain, valueToPlain } from './free-form-mapper.js';
+import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from './free-form-mapper.js';
 import { within } from './mapping-error.js';
 
 /**
@@ -83,7 +83,11 @@ function fieldMapper(desc: DescMessage, field: DescField): FieldMapper {
   if (field.fieldKind === 'map') {
     return {
       toPlain(message, plain) {
-        plain[name] = mapMembers(message[localName] as AnyRecord, value.toPlain) as JsonObject;
+        const map = message[localName] as AnyRecord;
+        const members = Object.entries(map);
+        const hidden = protoMember(map);
+        if (hidden !== undefined) members.push(['__proto__', hidden]);
+        plain[name] = Object.fromEntries(members.map(([key, one]) => [key, value.toPlain(one)]));
       },
       fromPlain(plain, message) {
         const map = plain[name];

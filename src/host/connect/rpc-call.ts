@@ -1,10 +1,11 @@
 import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Principal } from '../../rpc/handler.js';
+import type { Credentials } from '../auth/request-credentials.js';
 
 /** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
 export interface RpcCall {
   readonly requestId: string;
-  readonly apiKey: string | undefined;
+  readonly credentials: Credentials;
   principal: Principal;
   /** Status the call ends with; null as long as it runs. Read for the metrics. */
   code: Code | 'ok' | null;
@@ -25,6 +26,11 @@ export function rpcCallOf(context: HandlerContext): RpcCall {
   return call;
 }
 
+/** Reads the metadata of a running handler. */
+export function headerReader(context: HandlerContext): CallContext['header'] {
+  return (name) => context.requestHeader.get(name) ?? undefined;
+}
+
 /** The protocol-neutral context of a running handler; `signal` is asked for only when the handler uses it. */
 export function callContextOf(context: HandlerContext, signal: () => AbortSignal): CallContext {
   const call = rpcCallOf(context);
@@ -34,6 +40,7 @@ export function callContextOf(context: HandlerContext, signal: () => AbortSignal
     get signal() {
       return signal();
     },
+    header: headerReader(context),
     reportRevision: (revision) => context.responseTrailer.set(REVISION_HEADER, String(revision)),
   };
 }

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
-import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isFreeForm } from './free-form.js';
 
 /** Turns what a handler returned into what a JSON route prints. */
@@ -19,13 +19,14 @@ function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, 
   const existing = known.get(desc.typeName);
   if (existing !== undefined) return existing;
   const members: { name: string; shape: Shape }[] = [];
+  const hasForms = getOption(desc, variant);
   const shape: Shape = (value) => {
     const source = value as Record<string, unknown>;
     const printed: Record<string, unknown> = {};
     for (const member of members) {
       const found = source[member.name];
       if (found !== undefined && found !== null) printed[member.name] = member.shape(found);
-      else if (!omitNulls) printed[member.name] = null;
+      else if (!omitNulls && (!hasForms || Object.hasOwn(source, member.name))) printed[member.name] = null;
     }
     return printed;
   };

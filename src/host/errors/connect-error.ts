@@ -5,7 +5,7 @@ import {
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { ERROR_TABLE } from '../../errors/error-table.js';
-import type { ServiceError } from '../../errors/service-error.js';
+import type { ErrorItem, ServiceError } from '../../errors/service-error.js';
 import { isServerFault, publicDetail, toServiceError } from './problem.js';
 
 /** Domain of the reasons in `google.rpc.ErrorInfo`. */
@@ -13,6 +13,10 @@ export const ERROR_DOMAIN = 'control-enforcement';
 
 /** Most field violations sent in trailers; clients commonly accept 8 KiB of them. */
 const MAX_VIOLATIONS = 20;
+/** Most characters of all violations together, for the same reason: names of template parameters are free. */
+const MAX_VIOLATIONS_LENGTH = 3_000;
+/** Most characters of one text in a status. */
+const MAX_TEXT_LENGTH = 500;
 
 /**
  * Any error as a status with `google.rpc.ErrorInfo` (reason: our error code) and, when members are to blame,
@@ -25,7 +29,7 @@ export function toConnectError(error: unknown): ConnectError {
   return new ConnectError(
     // Half of a surrogate pair, which JSON may carry, cannot be sent.
     statusMessage(serviceError).toWellFormed(),
-    ERROR_TABLE[serviceError.code].grpcCode,
+    serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode,
     undefined,
     statusDetails(serviceError),
   );
@@ -36,7 +40,7 @@ export function statusMessage(error: ServiceError): string {
   const first = isServerFault(error) ? undefined : error.options.items?.[0];
   if (first === undefined) return publicDetail(error);
   const place = first.field === undefined ? '' : `${first.field}: `;
-  return `${publicDetail(error)} (${place}${first.message})`;
+  return `${publicDetail(error)} (${shortened(place + first.message)})`;
 }
 
 type OutgoingDetails = NonNullable<ConstructorParameters<typeof ConnectError>[3]>;
@@ -50,12 +54,7 @@ function statusDetails(error: ServiceError): OutgoingDetails {
     { desc: ErrorInfoSchema, value: { reason: error.code, domain: ERROR_DOMAIN, metadata } },
   ];
   if (items !== undefined && items.length > 0 && !isServerFault(error)) {
-    const fieldViolations = items.slice(0, MAX_VIOLATIONS).map((item) => ({
-      field: (item.field ?? '').toWellFormed(),
-      description: item.message.toWellFormed(),
-      reason: item.code.toUpperCase(),
-    }));
-    details.push({ desc: BadRequestSchema, value: { fieldViolations } });
+    details.push({ desc: BadRequestSchema, value: { fieldViolations: violationsOf(items) } });
   }
   if (retryAfterSeconds !== undefined) {
     const seconds = Math.floor(retryAfterSeconds);
@@ -63,6 +62,34 @@ function statusDetails(error: ServiceError): OutgoingDetails {
     details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
   return details;
+}
+
+function violationsOf(items: readonly ErrorItem[]) {
+  const violations: { field: string; description: string; reason: string }[] = [];
+  let length = 0;
+  for (const item of items.slice(0, MAX_VIOLATIONS)) {
+    const field = shortened(item.field ?? '');
+    const description = shortened(describe(item));
+    length += field.length + description.length;
+    if (violations.length > 0 && length > MAX_VIOLATIONS_LENGTH) break;
+    violations.push({ field, description, reason: item.code.toUpperCase() });
+  }
+  return violations;
+}
+
+/** A field violation has no members for what an item says of a template, so its description says it. */
+function describe({ message, parameter, parameterLabel, renderedField }: ErrorItem): string {
+  const facts = [
+    parameter === undefined ? '' : `parameter ${parameter}`,
+    parameterLabel === undefined ? '' : `labelled "${parameterLabel}"`,
+    renderedField === undefined ? '' : `at ${renderedField} of the rendered definition`,
+  ].filter((fact) => fact !== '');
+  return facts.length === 0 ? message : `${message} (${facts.join(', ')})`;
+}
+
+/** A text that fits into trailers, without halves of surrogate pairs. */
+function shortened(text: string): string {
+  return (text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text).toWellFormed();
 }
 
 /** Whether a status is a fault of the server that has to be logged. */

@@ -58,6 +58,9 @@ function publicItem(item: ErrorItem): JsonObject {
   shown.message = item.message;
   const value = redact(item.value);
   if (value !== undefined) shown.value = value;
+  if (item.parameter !== undefined) shown.parameter = item.parameter;
+  if (item.parameterLabel !== undefined) shown.parameter_label = item.parameterLabel;
+  if (item.renderedField !== undefined) shown.rendered_field = item.renderedField;
   return shown;
 }
 

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { ControlResult, Verdict } from '../../evaluation/types.js';
-import { readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
+import { evaluateRequestSchema, readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
 import type { EvaluationService } from '../../evaluation-api/evaluation-service.js';
 import { stringifyJson } from '../../json/stringify-json.js';
+import type { CallContext } from '../../rpc/handler.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { readBody } from './rest-body.js';
 import { type RestReply, type RestRoute, restTemplate } from './rest-routes.js';
@@ -17,14 +18,20 @@ export function evaluationRoutes(
     method,
     binding,
     template: restTemplate(binding, apiBase),
-    run: (request) => evaluate(evaluation, request),
+    input: evaluateRequestSchema,
+    run: (request, context) => evaluate(evaluation, request, context),
   }));
 }
 
-function evaluate(evaluation: EvaluationService, request: FastifyRequest): RestReply | Promise<RestReply> {
+function evaluate(
+  evaluation: EvaluationService,
+  request: FastifyRequest,
+  context: CallContext,
+): RestReply | Promise<RestReply> {
   const body = readBody(request);
   if ('problem' in body) throw body.problem;
-  const verdict = evaluation.evaluate(readEvaluateRequest(body.value), 'full', 'rest');
+  const caller = { protocol: 'rest', header: context.header };
+  const verdict = evaluation.evaluate(readEvaluateRequest(body.value), 'full', caller);
   return verdict instanceof Promise ? verdict.then(printVerdict) : printVerdict(verdict);
 }
 

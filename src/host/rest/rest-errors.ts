@@ -52,7 +52,7 @@ function fastifyError(error: unknown): ServiceError | { status: number; detail: 
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new ServiceError('PAYLOAD_TOO_LARGE', {
       detail: 'The body is larger than this service accepts.',
-      hint: 'Send less at once; SERVICE_MAX_BODY_BYTES sets the limit.',
+      hint: 'Send less at once; SERVICE_MAX_BODY_BYTES sets the limit of all routes but the login.',
     });
   }
   // The connection ended inside the body. Only who reads bodies gives this error a status.

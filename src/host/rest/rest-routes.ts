@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { z } from 'zod';
 import type { ErrorItem } from '../../errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext, Handler, Principal } from '../../rpc/handler.js';
 import { inputItems, invalidRequest } from '../../validation/parse-input.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import { apiKeyOf } from '../auth/request-key.js';
+import type { CredentialReader } from '../auth/request-credentials.js';
 import { createCallTime } from '../call-time.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
@@ -22,6 +23,8 @@ export interface RestRoute {
   readonly binding: HttpBinding;
   /** Path with the configured prefix, for example `/api/v1/controls/{control_id}`. */
   readonly template: string;
+  /** Reads the input; for the documentation of the route. */
+  readonly input: z.ZodType;
   run(request: FastifyRequest, context: CallContext): RestReply | Promise<RestReply>;
 }
 
@@ -43,6 +46,7 @@ export function handlerRoutes(method: RpcMethod, handler: Handler, apiBase: stri
       method,
       binding,
       template: restTemplate(binding, apiBase),
+      input: handler.input,
       run(request, context) {
         const reply = handler.handle(readInput(handler, binding, request), context);
         return reply instanceof Promise ? reply.then(print) : print(reply);
@@ -102,6 +106,7 @@ function located(item: ErrorItem, params: Record<string, string>, other: 'query'
 export interface RestOptions {
   readonly routes: readonly RestRoute[];
   readonly authenticator: Authenticator;
+  readonly credentials: CredentialReader;
   readonly requestTimeoutMs: number;
 }
 
@@ -123,8 +128,15 @@ function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions
     onRequest: (request, reply, done) => {
       // The router takes `/agents/` for an agent without a name; it is a path nobody serves.
       if (Object.values(request.params as object).includes('')) return reply.callNotFound();
-      request.principal = options.authenticator.authorize(apiKeyOf(request), method.access);
-      done();
+      const principal = options.authenticator.authorize(options.credentials.ofRest(request), method.access);
+      if (!(principal instanceof Promise)) {
+        request.principal = principal;
+        return done();
+      }
+      principal.then((found) => {
+        request.principal = found;
+        done();
+      }, done);
     },
     handler: (request, reply) => answer(route, request, reply, options.requestTimeoutMs),
   });
@@ -143,6 +155,10 @@ async function answer(
       requestId: request.id,
       get signal() {
         return time.signal;
+      },
+      header: (name) => {
+        const value = request.headers[name];
+        return Array.isArray(value) ? value[0] : value;
       },
       reportRevision: (revision) => {
         reply.header(REVISION_HEADER, String(revision));

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/agent_service.proto.
  */
 export const file_enforcement_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJtChFMaXN0QWdlbnRzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIqoBCgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAVCDQoLX2NyZWF0ZWRfYXQihQIKEEluaXRBZ2VudFJlcXVlc3QSJAoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudBItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGgoNZm9yY2VfcmVwbGFjZRgEIAEoCEgAiAEBEjMKDWNvbmZsaWN0X21vZGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5Db25mbGljdE1vZGVCEAoOX2ZvcmNlX3JlcGxhY2UirAIKBUFnZW50EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIeChFhZ2VudF9kZXNjcmlwdGlvbhgCIAEoCUgBiAEBEh0KEGFnZW50X2NyZWF0ZWRfYXQYAyABKAlIAogBARIdChBhZ2VudF91cGRhdGVkX2F0GAQgASgJSAOIAQESGgoNYWdlbnRfdmVyc2lvbhgFIAEoCUgEiAEBEi8KDmFnZW50X21ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfYWdlbnRfbmFtZUIUChJfYWdlbnRfZGVzY3JpcHRpb25CEwoRX2FnZW50X2NyZWF0ZWRfYXRCEwoRX2FnZW50X3VwZGF0ZWRfYXRCEAoOX2FnZW50X3ZlcnNpb24i/AEKDlN0ZXBEZWZpbml0aW9uEhEKBHR5cGUYASABKAlIAIgBARIRCgRuYW1lGAIgASgJSAGIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAogBARItCgxpbnB1dF9zY2hlbWEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KDW91dHB1dF9zY2hlbWEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfdHlwZUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24ijQEKFUV2YWx1YXRvclJlZ2lzdHJhdGlvbhIRCgRuYW1lGAEgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24irAEKEUluaXRBZ2VudFJlc3BvbnNlEg8KB2NyZWF0ZWQYASABKAgSLgoIY29udHJvbHMYAiADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSGQoRb3ZlcndyaXRlX2FwcGxpZWQYAyABKAgSOwoRb3ZlcndyaXRlX2NoYW5nZXMYBCABKAsyIC5lbmZvcmNlbWVudC52MS5PdmVyd3JpdGVDaGFuZ2VzIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIlCg9HZXRBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSKiAQoQR2V0QWdlbnRSZXNwb25zZRIkCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50Ei0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbiKMAQoYTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSGwoOcmVuZGVyZWRfc3RhdGUYAiABKAlIAIgBARIaCg1lbmFibGVkX3N0YXRlGAMgASgJSAGIAQFCEQoPX3JlbmRlcmVkX3N0YXRlQhAKDl9lbmFibGVkX3N0YXRlIksKGUxpc3RBZ2VudENvbnRyb2xzUmVzcG9uc2USLgoIY29udHJvbHMYASADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wiQAoWQWRkQWdlbnRDb250cm9sUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhIKCmNvbnRyb2xfaWQYAiABKAUiKgoXQWRkQWdlbnRDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCJDChlSZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBSJvChpSZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEiIKGnJlbW92ZWRfZGlyZWN0X2Fzc29jaWF0aW9uGAIgASgIEhwKFGNvbnRyb2xfc3RpbGxfYWN0aXZlGAMgASgIKmQKDENvbmZsaWN0TW9kZRIdChlDT05GTElDVF9NT0RFX1VOU1BFQ0lGSUVEEAASGAoUQ09ORkxJQ1RfTU9ERV9TVFJJQ1QQARIbChdDT05GTElDVF9NT0RFX09WRVJXUklURRACMuQGCgxBZ2VudFNlcnZpY2USbwoKTGlzdEFnZW50cxIhLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhqouxgCgtPkkwIQEg4vYXBpL3YxL2FnZW50cxJ5CglJbml0QWdlbnQSIC5lbmZvcmNlbWVudC52MS5Jbml0QWdlbnRSZXF1ZXN0GiEuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVzcG9uc2UiJ6i7GAKC0+STAh06ASoiGC9hcGkvdjEvYWdlbnRzL2luaXRBZ2VudBJ2CghHZXRBZ2VudBIfLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVzcG9uc2UiJ6i7GAKC0+STAh0SGy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfRKeAQoRTGlzdEFnZW50Q29udHJvbHMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlIjSouxgCuLsYAoLT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzEqEBCg9BZGRBZ2VudENvbnRyb2wSJi5lbmZvcmNlbWVudC52MS5BZGRBZ2VudENvbnRyb2xSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVzcG9uc2UiPai7GAOC0+STAjMiMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH0SqgEKElJlbW92ZUFnZW50Q29udHJvbBIpLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50Q29udHJvbFJlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZSI9qLsYA4LT5JMCMyoxL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzL3tjb250cm9sX2lkfWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJtChFMaXN0QWdlbnRzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIqoBCgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAVCDQoLX2NyZWF0ZWRfYXQihQIKEEluaXRBZ2VudFJlcXVlc3QSJAoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudBItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGgoNZm9yY2VfcmVwbGFjZRgEIAEoCEgAiAEBEjMKDWNvbmZsaWN0X21vZGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5Db25mbGljdE1vZGVCEAoOX2ZvcmNlX3JlcGxhY2UirAIKBUFnZW50EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIeChFhZ2VudF9kZXNjcmlwdGlvbhgCIAEoCUgBiAEBEh0KEGFnZW50X2NyZWF0ZWRfYXQYAyABKAlIAogBARIdChBhZ2VudF91cGRhdGVkX2F0GAQgASgJSAOIAQESGgoNYWdlbnRfdmVyc2lvbhgFIAEoCUgEiAEBEi8KDmFnZW50X21ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfYWdlbnRfbmFtZUIUChJfYWdlbnRfZGVzY3JpcHRpb25CEwoRX2FnZW50X2NyZWF0ZWRfYXRCEwoRX2FnZW50X3VwZGF0ZWRfYXRCEAoOX2FnZW50X3ZlcnNpb24i/AEKDlN0ZXBEZWZpbml0aW9uEhEKBHR5cGUYASABKAlIAIgBARIRCgRuYW1lGAIgASgJSAGIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAogBARItCgxpbnB1dF9zY2hlbWEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KDW91dHB1dF9zY2hlbWEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfdHlwZUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24ijQEKFUV2YWx1YXRvclJlZ2lzdHJhdGlvbhIRCgRuYW1lGAEgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24irAEKEUluaXRBZ2VudFJlc3BvbnNlEg8KB2NyZWF0ZWQYASABKAgSLgoIY29udHJvbHMYAiADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSGQoRb3ZlcndyaXRlX2FwcGxpZWQYAyABKAgSOwoRb3ZlcndyaXRlX2NoYW5nZXMYBCABKAsyIC5lbmZvcmNlbWVudC52MS5PdmVyd3JpdGVDaGFuZ2VzIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIlCg9HZXRBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSKiAQoQR2V0QWdlbnRSZXNwb25zZRIkCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50Ei0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbiJyChJVcGRhdGVBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRItCgxyZW1vdmVfc3RlcHMYAiADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhkKEXJlbW92ZV9ldmFsdWF0b3JzGAMgAygJImEKE1VwZGF0ZUFnZW50UmVzcG9uc2USLgoNc3RlcHNfcmVtb3ZlZBgBIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGgoSZXZhbHVhdG9yc19yZW1vdmVkGAIgAygJIm4KGkxpc3RBZ2VudEV2YWx1YXRvcnNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCKBAQobTGlzdEFnZW50RXZhbHVhdG9yc1Jlc3BvbnNlEjIKCmV2YWx1YXRvcnMYASADKAsyHi5lbmZvcmNlbWVudC52MS5BZ2VudEV2YWx1YXRvchIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiJ4Cg5BZ2VudEV2YWx1YXRvchIMCgRuYW1lGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2Rlc2NyaXB0aW9uIkYKGEdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhYKDmV2YWx1YXRvcl9uYW1lGAIgASgJIoMBChlHZXRBZ2VudEV2YWx1YXRvclJlc3BvbnNlEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24ijAEKGExpc3RBZ2VudENvbnRyb2xzUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhsKDnJlbmRlcmVkX3N0YXRlGAIgASgJSACIAQESGgoNZW5hYmxlZF9zdGF0ZRgDIAEoCUgBiAEBQhEKD19yZW5kZXJlZF9zdGF0ZUIQCg5fZW5hYmxlZF9zdGF0ZSJLChlMaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlEi4KCGNvbnRyb2xzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sIkAKFkFkZEFnZW50Q29udHJvbFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFIioKF0FkZEFnZW50Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiQwoZUmVtb3ZlQWdlbnRDb250cm9sUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhIKCmNvbnRyb2xfaWQYAiABKAUibwoaUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIiChpyZW1vdmVkX2RpcmVjdF9hc3NvY2lhdGlvbhgCIAEoCBIcChRjb250cm9sX3N0aWxsX2FjdGl2ZRgDIAEoCCpkCgxDb25mbGljdE1vZGUSHQoZQ09ORkxJQ1RfTU9ERV9VTlNQRUNJRklFRBAAEhgKFENPTkZMSUNUX01PREVfU1RSSUNUEAESGwoXQ09ORkxJQ1RfTU9ERV9PVkVSV1JJVEUQAjK+CgoMQWdlbnRTZXJ2aWNlEm8KCkxpc3RBZ2VudHMSIS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRzUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXNwb25zZSIaqLsYAoLT5JMCEBIOL2FwaS92MS9hZ2VudHMSeQoJSW5pdEFnZW50EiAuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVxdWVzdBohLmVuZm9yY2VtZW50LnYxLkluaXRBZ2VudFJlc3BvbnNlIieouxgCgtPkkwIdOgEqIhgvYXBpL3YxL2FnZW50cy9pbml0QWdlbnQSdgoIR2V0QWdlbnQSHy5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlc3BvbnNlIieouxgCgtPkkwIdEhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SggEKC1VwZGF0ZUFnZW50EiIuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSIqqLsYA4LT5JMCIDoBKjIbL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9EqIBChNMaXN0QWdlbnRFdmFsdWF0b3JzEiouZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2UiMqi7GAKC0+STAigSJi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzEq0BChFHZXRBZ2VudEV2YWx1YXRvchIoLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2UiQ6i7GAKC0+STAjkSNy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzL3tldmFsdWF0b3JfbmFtZX0SngEKEUxpc3RBZ2VudENvbnRyb2xzEiguZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZSI0qLsYAri7GAKC0+STAiYSJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scxKhAQoPQWRkQWdlbnRDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50Q29udHJvbFJlc3BvbnNlIj2ouxgDgtPkkwIzIjEvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vY29udHJvbHMve2NvbnRyb2xfaWR9EqoBChJSZW1vdmVBZ2VudENvbnRyb2wSKS5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0GiouZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2UiPai7GAOC0+STAjMqMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH1iBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * Request of AgentService.ListAgents.
@@ -122,7 +122,7 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
   evaluatorCount: number;
 
   /**
-   * Number of enabled controls linked to the agent.
+   * Number of enabled controls of the agent, linked to it or in its policies, each once.
    *
    * @generated from field: int32 active_controls_count = 6;
    */
@@ -347,7 +347,7 @@ export type InitAgentResponse = Message<"enforcement.v1.InitAgentResponse"> & {
   created: boolean;
 
   /**
-   * Enabled controls linked to the agent, by id descending; empty for a new agent.
+   * Enabled controls of the agent, linked to it or in its policies, by id descending; empty for a new agent.
    *
    * @generated from field: repeated enforcement.v1.AgentControl controls = 2;
    */
@@ -376,7 +376,7 @@ export const InitAgentResponseSchema: GenMessage<InitAgentResponse> = /*@__PURE_
   messageDesc(file_enforcement_v1_agent_service, 7);
 
 /**
- * A control linked to an agent.
+ * A control of an agent.
  *
  * @generated from message enforcement.v1.AgentControl
  */
@@ -522,7 +522,7 @@ export type EvaluatorRemoval = Message<"enforcement.v1.EvaluatorRemoval"> & {
   name: string;
 
   /**
-   * Whether an enabled control linked to the agent still names it.
+   * Whether an enabled control of the agent still names it.
    *
    * @generated from field: bool referenced_by_active_controls = 2;
    */
@@ -607,6 +607,230 @@ export const GetAgentResponseSchema: GenMessage<GetAgentResponse> = /*@__PURE__*
   messageDesc(file_enforcement_v1_agent_service, 13);
 
 /**
+ * Request of AgentService.UpdateAgent.
+ *
+ * @generated from message enforcement.v1.UpdateAgentRequest
+ */
+export type UpdateAgentRequest = Message<"enforcement.v1.UpdateAgentRequest"> & {
+  /**
+   * Agent name, see Agent.agent_name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * Steps to remove; unknown ones are no error.
+   *
+   * @generated from field: repeated enforcement.v1.StepKey remove_steps = 2;
+   */
+  removeSteps: StepKey[];
+
+  /**
+   * Names of evaluators to remove; unknown ones are no error.
+   *
+   * @generated from field: repeated string remove_evaluators = 3;
+   */
+  removeEvaluators: string[];
+};
+
+/**
+ * Describes the message enforcement.v1.UpdateAgentRequest.
+ * Use `create(UpdateAgentRequestSchema)` to create a new message.
+ */
+export const UpdateAgentRequestSchema: GenMessage<UpdateAgentRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 14);
+
+/**
+ * Reply of AgentService.UpdateAgent.
+ *
+ * @generated from message enforcement.v1.UpdateAgentResponse
+ */
+export type UpdateAgentResponse = Message<"enforcement.v1.UpdateAgentResponse"> & {
+  /**
+   * Steps that were removed, in stored order.
+   *
+   * @generated from field: repeated enforcement.v1.StepKey steps_removed = 1;
+   */
+  stepsRemoved: StepKey[];
+
+  /**
+   * Evaluators that were removed, in stored order.
+   *
+   * @generated from field: repeated string evaluators_removed = 2;
+   */
+  evaluatorsRemoved: string[];
+};
+
+/**
+ * Describes the message enforcement.v1.UpdateAgentResponse.
+ * Use `create(UpdateAgentResponseSchema)` to create a new message.
+ */
+export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 15);
+
+/**
+ * Request of AgentService.ListAgentEvaluators.
+ *
+ * @generated from message enforcement.v1.ListAgentEvaluatorsRequest
+ */
+export type ListAgentEvaluatorsRequest = Message<"enforcement.v1.ListAgentEvaluatorsRequest"> & {
+  /**
+   * Agent name, see Agent.agent_name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * Name of the last evaluator of the previous page, case-sensitive. Empty or unknown: the first page.
+   *
+   * @generated from field: optional string cursor = 2;
+   */
+  cursor?: string | undefined;
+
+  /**
+   * Page size; 20 when absent, values outside 1 to 100 are moved to the nearest bound.
+   *
+   * @generated from field: optional int32 limit = 3;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListAgentEvaluatorsRequest.
+ * Use `create(ListAgentEvaluatorsRequestSchema)` to create a new message.
+ */
+export const ListAgentEvaluatorsRequestSchema: GenMessage<ListAgentEvaluatorsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 16);
+
+/**
+ * Reply of AgentService.ListAgentEvaluators.
+ *
+ * @generated from message enforcement.v1.ListAgentEvaluatorsResponse
+ */
+export type ListAgentEvaluatorsResponse = Message<"enforcement.v1.ListAgentEvaluatorsResponse"> & {
+  /**
+   * The page.
+   *
+   * @generated from field: repeated enforcement.v1.AgentEvaluator evaluators = 1;
+   */
+  evaluators: AgentEvaluator[];
+
+  /**
+   * Where the page ends.
+   *
+   * @generated from field: enforcement.v1.Pagination pagination = 2;
+   */
+  pagination?: Pagination | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListAgentEvaluatorsResponse.
+ * Use `create(ListAgentEvaluatorsResponseSchema)` to create a new message.
+ */
+export const ListAgentEvaluatorsResponseSchema: GenMessage<ListAgentEvaluatorsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 17);
+
+/**
+ * An evaluator that an agent registered.
+ *
+ * @generated from message enforcement.v1.AgentEvaluator
+ */
+export type AgentEvaluator = Message<"enforcement.v1.AgentEvaluator"> & {
+  /**
+   * Name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Free text.
+   *
+   * @generated from field: optional string description = 2;
+   */
+  description?: string | undefined;
+
+  /**
+   * JSON Schema of the configuration.
+   *
+   * @generated from field: google.protobuf.Struct config_schema = 3;
+   */
+  configSchema?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.AgentEvaluator.
+ * Use `create(AgentEvaluatorSchema)` to create a new message.
+ */
+export const AgentEvaluatorSchema: GenMessage<AgentEvaluator> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 18);
+
+/**
+ * Request of AgentService.GetAgentEvaluator.
+ *
+ * @generated from message enforcement.v1.GetAgentEvaluatorRequest
+ */
+export type GetAgentEvaluatorRequest = Message<"enforcement.v1.GetAgentEvaluatorRequest"> & {
+  /**
+   * Agent name, see Agent.agent_name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * Evaluator name, case-sensitive.
+   *
+   * @generated from field: string evaluator_name = 2;
+   */
+  evaluatorName: string;
+};
+
+/**
+ * Describes the message enforcement.v1.GetAgentEvaluatorRequest.
+ * Use `create(GetAgentEvaluatorRequestSchema)` to create a new message.
+ */
+export const GetAgentEvaluatorRequestSchema: GenMessage<GetAgentEvaluatorRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 19);
+
+/**
+ * Reply of AgentService.GetAgentEvaluator.
+ *
+ * @generated from message enforcement.v1.GetAgentEvaluatorResponse
+ */
+export type GetAgentEvaluatorResponse = Message<"enforcement.v1.GetAgentEvaluatorResponse"> & {
+  /**
+   * Name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Free text.
+   *
+   * @generated from field: optional string description = 2;
+   */
+  description?: string | undefined;
+
+  /**
+   * JSON Schema of the configuration.
+   *
+   * @generated from field: google.protobuf.Struct config_schema = 3;
+   */
+  configSchema?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.GetAgentEvaluatorResponse.
+ * Use `create(GetAgentEvaluatorResponseSchema)` to create a new message.
+ */
+export const GetAgentEvaluatorResponseSchema: GenMessage<GetAgentEvaluatorResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 20);
+
+/**
  * Request of AgentService.ListAgentControls.
  *
  * @generated from message enforcement.v1.ListAgentControlsRequest
@@ -640,7 +864,7 @@ export type ListAgentControlsRequest = Message<"enforcement.v1.ListAgentControls
  * Use `create(ListAgentControlsRequestSchema)` to create a new message.
  */
 export const ListAgentControlsRequestSchema: GenMessage<ListAgentControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 14);
+  messageDesc(file_enforcement_v1_agent_service, 21);
 
 /**
  * Reply of AgentService.ListAgentControls.
@@ -661,7 +885,7 @@ export type ListAgentControlsResponse = Message<"enforcement.v1.ListAgentControl
  * Use `create(ListAgentControlsResponseSchema)` to create a new message.
  */
 export const ListAgentControlsResponseSchema: GenMessage<ListAgentControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 15);
+  messageDesc(file_enforcement_v1_agent_service, 22);
 
 /**
  * Request of AgentService.AddAgentControl.
@@ -689,7 +913,7 @@ export type AddAgentControlRequest = Message<"enforcement.v1.AddAgentControlRequ
  * Use `create(AddAgentControlRequestSchema)` to create a new message.
  */
 export const AddAgentControlRequestSchema: GenMessage<AddAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 16);
+  messageDesc(file_enforcement_v1_agent_service, 23);
 
 /**
  * Reply of AgentService.AddAgentControl.
@@ -710,7 +934,7 @@ export type AddAgentControlResponse = Message<"enforcement.v1.AddAgentControlRes
  * Use `create(AddAgentControlResponseSchema)` to create a new message.
  */
 export const AddAgentControlResponseSchema: GenMessage<AddAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 17);
+  messageDesc(file_enforcement_v1_agent_service, 24);
 
 /**
  * Request of AgentService.RemoveAgentControl.
@@ -738,7 +962,7 @@ export type RemoveAgentControlRequest = Message<"enforcement.v1.RemoveAgentContr
  * Use `create(RemoveAgentControlRequestSchema)` to create a new message.
  */
 export const RemoveAgentControlRequestSchema: GenMessage<RemoveAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 18);
+  messageDesc(file_enforcement_v1_agent_service, 25);
 
 /**
  * Reply of AgentService.RemoveAgentControl.
@@ -773,7 +997,7 @@ export type RemoveAgentControlResponse = Message<"enforcement.v1.RemoveAgentCont
  * Use `create(RemoveAgentControlResponseSchema)` to create a new message.
  */
 export const RemoveAgentControlResponseSchema: GenMessage<RemoveAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 19);
+  messageDesc(file_enforcement_v1_agent_service, 26);
 
 /**
  * What a registration does when it differs from what is stored.
@@ -846,7 +1070,38 @@ export const AgentService: GenService<{
     output: typeof GetAgentResponseSchema;
   },
   /**
-   * Lists the controls linked to an agent, newest id first.
+   * Removes steps and evaluators from the registration of an agent. FAILED_PRECONDITION (409 EVALUATOR_IN_USE) when an
+   * enabled control of the agent names one of the evaluators; then nothing is removed.
+   *
+   * @generated from rpc enforcement.v1.AgentService.UpdateAgent
+   */
+  updateAgent: {
+    methodKind: "unary";
+    input: typeof UpdateAgentRequestSchema;
+    output: typeof UpdateAgentResponseSchema;
+  },
+  /**
+   * Lists the evaluators an agent registered, in the order of registration.
+   *
+   * @generated from rpc enforcement.v1.AgentService.ListAgentEvaluators
+   */
+  listAgentEvaluators: {
+    methodKind: "unary";
+    input: typeof ListAgentEvaluatorsRequestSchema;
+    output: typeof ListAgentEvaluatorsResponseSchema;
+  },
+  /**
+   * Reads an evaluator an agent registered. NOT_FOUND when there is none.
+   *
+   * @generated from rpc enforcement.v1.AgentService.GetAgentEvaluator
+   */
+  getAgentEvaluator: {
+    methodKind: "unary";
+    input: typeof GetAgentEvaluatorRequestSchema;
+    output: typeof GetAgentEvaluatorResponseSchema;
+  },
+  /**
+   * Lists the controls of an agent, linked to it or in its policies, each once, newest id first.
    *
    * @generated from rpc enforcement.v1.AgentService.ListAgentControls
    */

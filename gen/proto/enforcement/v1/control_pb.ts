@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_enforcement_v1_options } from "./options_pb.js";
+import type { Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -12,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/control.proto.
  */
 export const file_enforcement_v1_control: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9jb250cm9sLnByb3RvEg5lbmZvcmNlbWVudC52MSKXAgoRQ29udHJvbERlZmluaXRpb24SLAoJY29uZGl0aW9uGAEgASgLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESFAoHZW5hYmxlZBgDIAEoCEgBiAEBEiwKCWV4ZWN1dGlvbhgEIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhIkCgVzY29wZRgFIAEoCzIVLmVuZm9yY2VtZW50LnYxLlNjb3BlEiYKBmFjdGlvbhgGIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbhIMCgR0YWdzGAcgAygJQg4KDF9kZXNjcmlwdGlvbkIKCghfZW5hYmxlZCKIAQoFU2NvcGUSEgoKc3RlcF90eXBlcxgBIAMoCRISCgpzdGVwX25hbWVzGAIgAygJEhwKD3N0ZXBfbmFtZV9yZWdleBgDIAEoCUgAiAEBEiUKBnN0YWdlcxgEIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQhIKEF9zdGVwX25hbWVfcmVnZXgi5wEKCUNvbmRpdGlvbhIqCghzZWxlY3RvchgBIAEoCzIYLmVuZm9yY2VtZW50LnYxLlNlbGVjdG9yEi8KCWV2YWx1YXRvchgCIAEoCzIcLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZhIqCgNhbmQYAyABKAsyHS5lbmZvcmNlbWVudC52MS5Db25kaXRpb25MaXN0EikKAm9yGAQgASgLMh0uZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uTGlzdBImCgNub3QYBSABKAsyGS5lbmZvcmNlbWVudC52MS5Db25kaXRpb24iRAoNQ29uZGl0aW9uTGlzdBItCgpjb25kaXRpb25zGAEgAygLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uOgSouxgBIiYKCFNlbGVjdG9yEhEKBHBhdGgYASABKAlIAIgBAUIHCgVfcGF0aCJ+CgxFdmFsdWF0b3JSZWYSEQoEbmFtZRgBIAEoCUgAiAEBEicKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgcKBV9uYW1lIpoBCgZBY3Rpb24SKgoIZGVjaXNpb24YASABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhI5ChBzdGVlcmluZ19jb250ZXh0GAIgASgLMh8uZW5mb3JjZW1lbnQudjEuU3RlZXJpbmdDb250ZXh0EikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJNCg9TdGVlcmluZ0NvbnRleHQSFAoHbWVzc2FnZRgBIAEoCUgAiAEBEhgKEHJlcXVpcmVkX2FjdGlvbnMYAiADKAlCCgoIX21lc3NhZ2UiZgoKUGFnaW5hdGlvbhINCgVsaW1pdBgBIAEoBRINCgV0b3RhbBgCIAEoBRIYCgtuZXh0X2N1cnNvchgDIAEoCUgAiAEBEhAKCGhhc19tb3JlGAQgASgIQg4KDF9uZXh0X2N1cnNvciI3CgdXYXJuaW5nEgwKBGNvZGUYASABKAkSDQoFZmllbGQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSo9CgVTdGFnZRIVChFTVEFHRV9VTlNQRUNJRklFRBAAEg0KCVNUQUdFX1BSRRABEg4KClNUQUdFX1BPU1QQAiphCghEZWNpc2lvbhIYChRERUNJU0lPTl9VTlNQRUNJRklFRBAAEhEKDURFQ0lTSU9OX0RFTlkQARISCg5ERUNJU0lPTl9TVEVFUhACEhQKEERFQ0lTSU9OX09CU0VSVkUQAypPCglFeGVjdXRpb24SGQoVRVhFQ1VUSU9OX1VOU1BFQ0lGSUVEEAASFAoQRVhFQ1VUSU9OX1NFUlZFUhABEhEKDUVYRUNVVElPTl9TREsQAmIGcHJvdG8z", [file_enforcement_v1_options, file_google_protobuf_struct]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9jb250cm9sLnByb3RvEg5lbmZvcmNlbWVudC52MSL8AgoRQ29udHJvbERlZmluaXRpb24SLAoJY29uZGl0aW9uGAEgASgLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESFAoHZW5hYmxlZBgDIAEoCEgBiAEBEiwKCWV4ZWN1dGlvbhgEIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhIkCgVzY29wZRgFIAEoCzIVLmVuZm9yY2VtZW50LnYxLlNjb3BlEiYKBmFjdGlvbhgGIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbhIMCgR0YWdzGAcgAygJEjEKCHRlbXBsYXRlGAggASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlEjAKD3RlbXBsYXRlX3ZhbHVlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2Rlc2NyaXB0aW9uQgoKCF9lbmFibGVkIosCCg9Db250cm9sVGVtcGxhdGUSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARJDCgpwYXJhbWV0ZXJzGAIgAygLMi8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlLlBhcmFtZXRlcnNFbnRyeRIzChNkZWZpbml0aW9uX3RlbXBsYXRlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlGlQKD1BhcmFtZXRlcnNFbnRyeRILCgNrZXkYASABKAkSMAoFdmFsdWUYAiABKAsyIS5lbmZvcmNlbWVudC52MS5UZW1wbGF0ZVBhcmFtZXRlcjoCOAFCDgoMX2Rlc2NyaXB0aW9uIrECChFUZW1wbGF0ZVBhcmFtZXRlchISCgVsYWJlbBgBIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAIgASgJSAGIAQESFQoIcmVxdWlyZWQYAyABKAhIAogBARIUCgd1aV9oaW50GAQgASgJSAOIAQESEQoEdHlwZRgFIAEoCUgEiAEBEhYKDmFsbG93ZWRfdmFsdWVzGAYgAygJEicKB2RlZmF1bHQYByABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSKwoLcGxhY2Vob2xkZXIYCCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6BLC7GAFCCAoGX2xhYmVsQg4KDF9kZXNjcmlwdGlvbkILCglfcmVxdWlyZWRCCgoIX3VpX2hpbnRCBwoFX3R5cGUiiAEKBVNjb3BlEhIKCnN0ZXBfdHlwZXMYASADKAkSEgoKc3RlcF9uYW1lcxgCIAMoCRIcCg9zdGVwX25hbWVfcmVnZXgYAyABKAlIAIgBARIlCgZzdGFnZXMYBCADKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZUISChBfc3RlcF9uYW1lX3JlZ2V4IucBCglDb25kaXRpb24SKgoIc2VsZWN0b3IYASABKAsyGC5lbmZvcmNlbWVudC52MS5TZWxlY3RvchIvCglldmFsdWF0b3IYAiABKAsyHC5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWYSKgoDYW5kGAMgASgLMh0uZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uTGlzdBIpCgJvchgEIAEoCzIdLmVuZm9yY2VtZW50LnYxLkNvbmRpdGlvbkxpc3QSJgoDbm90GAUgASgLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uIkQKDUNvbmRpdGlvbkxpc3QSLQoKY29uZGl0aW9ucxgBIAMoCzIZLmVuZm9yY2VtZW50LnYxLkNvbmRpdGlvbjoEqLsYASImCghTZWxlY3RvchIRCgRwYXRoGAEgASgJSACIAQFCBwoFX3BhdGgifgoMRXZhbHVhdG9yUmVmEhEKBG5hbWUYASABKAlIAIgBARInCgZjb25maWcYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfbmFtZSKaAQoGQWN0aW9uEioKCGRlY2lzaW9uGAEgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SOQoQc3RlZXJpbmdfY29udGV4dBgCIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dBIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiTQoPU3RlZXJpbmdDb250ZXh0EhQKB21lc3NhZ2UYASABKAlIAIgBARIYChByZXF1aXJlZF9hY3Rpb25zGAIgAygJQgoKCF9tZXNzYWdlImYKClBhZ2luYXRpb24SDQoFbGltaXQYASABKAUSDQoFdG90YWwYAiABKAUSGAoLbmV4dF9jdXJzb3IYAyABKAlIAIgBARIQCghoYXNfbW9yZRgEIAEoCEIOCgxfbmV4dF9jdXJzb3IiNwoHV2FybmluZxIMCgRjb2RlGAEgASgJEg0KBWZpZWxkGAIgASgJEg8KB21lc3NhZ2UYAyABKAkqPQoFU3RhZ2USFQoRU1RBR0VfVU5TUEVDSUZJRUQQABINCglTVEFHRV9QUkUQARIOCgpTVEFHRV9QT1NUEAIqYQoIRGVjaXNpb24SGAoUREVDSVNJT05fVU5TUEVDSUZJRUQQABIRCg1ERUNJU0lPTl9ERU5ZEAESEgoOREVDSVNJT05fU1RFRVIQAhIUChBERUNJU0lPTl9PQlNFUlZFEAMqTwoJRXhlY3V0aW9uEhkKFUVYRUNVVElPTl9VTlNQRUNJRklFRBAAEhQKEEVYRUNVVElPTl9TRVJWRVIQARIRCg1FWEVDVVRJT05fU0RLEAJiBnByb3RvMw", [file_enforcement_v1_options, file_google_protobuf_struct]);
 
 /**
  * What a control is: when to check (scope), what to check (condition), what to do on a match (action).
@@ -68,6 +69,21 @@ export type ControlDefinition = Message<"enforcement.v1.ControlDefinition"> & {
    * @generated from field: repeated string tags = 7;
    */
   tags: string[];
+
+  /**
+   * The template the definition is made from. On input it replaces every other member but template_values; the
+   * members above are then made from it. A draft, whose values are incomplete, has none of them.
+   *
+   * @generated from field: enforcement.v1.ControlTemplate template = 8;
+   */
+  template?: ControlTemplate | undefined;
+
+  /**
+   * Values of the template by parameter name: texts, booleans or lists of texts.
+   *
+   * @generated from field: google.protobuf.Struct template_values = 9;
+   */
+  templateValues?: JsonObject | undefined;
 };
 
 /**
@@ -76,6 +92,112 @@ export type ControlDefinition = Message<"enforcement.v1.ControlDefinition"> & {
  */
 export const ControlDefinitionSchema: GenMessage<ControlDefinition> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 0);
+
+/**
+ * A definition with holes. An object {"$param": "NAME"} anywhere in definition_template is replaced by the value of
+ * the parameter.
+ *
+ * @generated from message enforcement.v1.ControlTemplate
+ */
+export type ControlTemplate = Message<"enforcement.v1.ControlTemplate"> & {
+  /**
+   * Free text for people.
+   *
+   * @generated from field: optional string description = 1;
+   */
+  description?: string | undefined;
+
+  /**
+   * Parameters by name (letters, digits and "_", not first a digit).
+   *
+   * @generated from field: map<string, enforcement.v1.TemplateParameter> parameters = 2;
+   */
+  parameters: { [key: string]: TemplateParameter };
+
+  /**
+   * The definition with its holes. At most 12 levels of objects and 1,000 values. Required.
+   *
+   * @generated from field: google.protobuf.Value definition_template = 3;
+   */
+  definitionTemplate?: Value | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ControlTemplate.
+ * Use `create(ControlTemplateSchema)` to create a new message.
+ */
+export const ControlTemplateSchema: GenMessage<ControlTemplate> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control, 1);
+
+/**
+ * A hole of a template.
+ *
+ * @generated from message enforcement.v1.TemplateParameter
+ */
+export type TemplateParameter = Message<"enforcement.v1.TemplateParameter"> & {
+  /**
+   * Name for people. Required.
+   *
+   * @generated from field: optional string label = 1;
+   */
+  label?: string | undefined;
+
+  /**
+   * Free text for people.
+   *
+   * @generated from field: optional string description = 2;
+   */
+  description?: string | undefined;
+
+  /**
+   * Whether a value must be given. Absent means true.
+   *
+   * @generated from field: optional bool required = 3;
+   */
+  required?: boolean | undefined;
+
+  /**
+   * How a form should show it; free text.
+   *
+   * @generated from field: optional string ui_hint = 4;
+   */
+  uiHint?: string | undefined;
+
+  /**
+   * "string", "string_list", "enum", "boolean" or "regex_re2". Required.
+   *
+   * @generated from field: optional string type = 5;
+   */
+  type?: string | undefined;
+
+  /**
+   * For enum: the values it may have; at least one, each once.
+   *
+   * @generated from field: repeated string allowed_values = 6;
+   */
+  allowedValues: string[];
+
+  /**
+   * Value used when none is given; of the type of the parameter.
+   *
+   * @generated from field: google.protobuf.Value default = 7;
+   */
+  default?: Value | undefined;
+
+  /**
+   * Example shown in a form; for string, string_list and regex_re2.
+   *
+   * @generated from field: google.protobuf.Value placeholder = 8;
+   */
+  placeholder?: Value | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.TemplateParameter.
+ * Use `create(TemplateParameterSchema)` to create a new message.
+ */
+export const TemplateParameterSchema: GenMessage<TemplateParameter> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control, 2);
 
 /**
  * Which steps a control looks at. An empty scope selects every step. step_types, stages and the pair
@@ -118,7 +240,7 @@ export type Scope = Message<"enforcement.v1.Scope"> & {
  * Use `create(ScopeSchema)` to create a new message.
  */
 export const ScopeSchema: GenMessage<Scope> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 1);
+  messageDesc(file_enforcement_v1_control, 3);
 
 /**
  * A node of the condition tree. Exactly one form: selector with evaluator (a leaf), and, or, not.
@@ -167,7 +289,7 @@ export type Condition = Message<"enforcement.v1.Condition"> & {
  * Use `create(ConditionSchema)` to create a new message.
  */
 export const ConditionSchema: GenMessage<Condition> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 2);
+  messageDesc(file_enforcement_v1_control, 4);
 
 /**
  * A list of conditions that may be told apart from an absent one. In JSON a bare list.
@@ -188,7 +310,7 @@ export type ConditionList = Message<"enforcement.v1.ConditionList"> & {
  * Use `create(ConditionListSchema)` to create a new message.
  */
 export const ConditionListSchema: GenMessage<ConditionList> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 3);
+  messageDesc(file_enforcement_v1_control, 5);
 
 /**
  * Which part of the step an evaluator sees.
@@ -210,7 +332,7 @@ export type Selector = Message<"enforcement.v1.Selector"> & {
  * Use `create(SelectorSchema)` to create a new message.
  */
 export const SelectorSchema: GenMessage<Selector> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 4);
+  messageDesc(file_enforcement_v1_control, 6);
 
 /**
  * An evaluator by name, with its configuration.
@@ -246,7 +368,7 @@ export type EvaluatorRef = Message<"enforcement.v1.EvaluatorRef"> & {
  * Use `create(EvaluatorRefSchema)` to create a new message.
  */
 export const EvaluatorRefSchema: GenMessage<EvaluatorRef> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 5);
+  messageDesc(file_enforcement_v1_control, 7);
 
 /**
  * What a matching control does.
@@ -281,7 +403,7 @@ export type Action = Message<"enforcement.v1.Action"> & {
  * Use `create(ActionSchema)` to create a new message.
  */
 export const ActionSchema: GenMessage<Action> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 6);
+  messageDesc(file_enforcement_v1_control, 8);
 
 /**
  * Corrective guidance for the agent.
@@ -309,7 +431,7 @@ export type SteeringContext = Message<"enforcement.v1.SteeringContext"> & {
  * Use `create(SteeringContextSchema)` to create a new message.
  */
 export const SteeringContextSchema: GenMessage<SteeringContext> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 7);
+  messageDesc(file_enforcement_v1_control, 9);
 
 /**
  * Where a page ends and what follows it.
@@ -351,7 +473,7 @@ export type Pagination = Message<"enforcement.v1.Pagination"> & {
  * Use `create(PaginationSchema)` to create a new message.
  */
 export const PaginationSchema: GenMessage<Pagination> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 8);
+  messageDesc(file_enforcement_v1_control, 10);
 
 /**
  * Something a caller should know about an accepted definition.
@@ -386,7 +508,7 @@ export type Warning = Message<"enforcement.v1.Warning"> & {
  * Use `create(WarningSchema)` to create a new message.
  */
 export const WarningSchema: GenMessage<Warning> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control, 9);
+  messageDesc(file_enforcement_v1_control, 11);
 
 /**
  * When, relative to the step, a control is checked.

@@ -8,13 +8,14 @@ import type { ControlDefinition, Execution, Pagination, Stage, Warning } from ".
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
-import type { Message } from "@bufbuild/protobuf";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file enforcement/v1/control_service.proto.
  */
 export const file_enforcement_v1_control_service: GenFile = /*@__PURE__*/
-  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxImMKFENyZWF0ZUNvbnRyb2xSZXF1ZXN0EhEKBG5hbWUYASABKAlIAIgBARIvCgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb25CBwoFX25hbWUiVgoVQ3JlYXRlQ29udHJvbFJlc3BvbnNlEhIKCmNvbnRyb2xfaWQYASABKAUSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIscCChNMaXN0Q29udHJvbHNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBEhQKB2VuYWJsZWQYBCABKAhIA4gBARIcCg90ZW1wbGF0ZV9iYWNrZWQYBSABKAhIBIgBARIWCglzdGVwX3R5cGUYBiABKAlIBYgBARISCgVzdGFnZRgHIAEoCUgGiAEBEhYKCWV4ZWN1dGlvbhgIIAEoCUgHiAEBEhAKA3RhZxgJIAEoCUgIiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24igAMKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFQg4KDF9kZXNjcmlwdGlvbkIUChJfdGVtcGxhdGVfcmVuZGVyZWQiJAoOQWdlbnRSZWZlcmVuY2USEgoKYWdlbnRfbmFtZRgBIAEoCSJJChZWYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0Ei8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiJVChdWYWxpZGF0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyInChFHZXRDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFIl8KEkdldENvbnRyb2xSZXNwb25zZRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEi8KBGRhdGEYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiJoChRVcGRhdGVDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhEKBG5hbWUYAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWQiWAoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQFCCgoIX2VuYWJsZWQiSAoURGVsZXRlQ29udHJvbFJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRISCgVmb3JjZRgCIAEoCEgAiAEBQggKBl9mb3JjZSKGAQoVRGVsZXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSGAoQZGlzc29jaWF0ZWRfZnJvbRgCIAMoBRIhChlkaXNzb2NpYXRlZF9mcm9tX3BvbGljaWVzGAMgAygFEh8KF2Rpc3NvY2lhdGVkX2Zyb21fYWdlbnRzGAQgAygJIisKFUdldENvbnRyb2xEYXRhUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFIkkKFkdldENvbnRyb2xEYXRhUmVzcG9uc2USLwoEZGF0YRgBIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uIlwKFVNldENvbnRyb2xEYXRhUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEi8KBGRhdGEYAiABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiJUChZTZXRDb250cm9sRGF0YVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nMtkICg5Db250cm9sU2VydmljZRJ9Cg1DcmVhdGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5DcmVhdGVDb250cm9sUmVzcG9uc2UiH6i7GAOC0+STAhU6ASoaEC9hcGkvdjEvY29udHJvbHMSdwoMTGlzdENvbnRyb2xzEiMuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xzUmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1Jlc3BvbnNlIhyouxgCgtPkkwISEhAvYXBpL3YxL2NvbnRyb2xzEowBCg9WYWxpZGF0ZUNvbnRyb2wSJi5lbmZvcmNlbWVudC52MS5WYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuVmFsaWRhdGVDb250cm9sUmVzcG9uc2UiKKi7GAKC0+STAh46ASoiGS9hcGkvdjEvY29udHJvbHMvdmFsaWRhdGUSfgoKR2V0Q29udHJvbBIhLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFJlc3BvbnNlIimouxgCgtPkkwIfEh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRKKAQoNVXBkYXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuVXBkYXRlQ29udHJvbFJlc3BvbnNlIiyouxgDgtPkkwIiOgEqMh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRKHAQoNRGVsZXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuRGVsZXRlQ29udHJvbFJlc3BvbnNlIimouxgDgtPkkwIfKh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRKTAQoOR2V0Q29udHJvbERhdGESJS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sRGF0YVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sRGF0YVJlc3BvbnNlIjKouxgCuLsYAoLT5JMCJBIiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YRKSAQoOU2V0Q29udHJvbERhdGESJS5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlc3BvbnNlIjGouxgDgtPkkwInOgEqGiIvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9kYXRhYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations]);
+  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxImMKFENyZWF0ZUNvbnRyb2xSZXF1ZXN0EhEKBG5hbWUYASABKAlIAIgBARIvCgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb25CBwoFX25hbWUiVgoVQ3JlYXRlQ29udHJvbFJlc3BvbnNlEhIKCmNvbnRyb2xfaWQYASABKAUSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIscCChNMaXN0Q29udHJvbHNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBEhQKB2VuYWJsZWQYBCABKAhIA4gBARIcCg90ZW1wbGF0ZV9iYWNrZWQYBSABKAhIBIgBARIWCglzdGVwX3R5cGUYBiABKAlIBYgBARISCgVzdGFnZRgHIAEoCUgGiAEBEhYKCWV4ZWN1dGlvbhgIIAEoCUgHiAEBEhAKA3RhZxgJIAEoCUgIiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24igAMKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFQg4KDF9kZXNjcmlwdGlvbkIUChJfdGVtcGxhdGVfcmVuZGVyZWQiJAoOQWdlbnRSZWZlcmVuY2USEgoKYWdlbnRfbmFtZRgBIAEoCSIZChdHZXRDb250cm9sU2NoZW1hUmVxdWVzdCJDChhHZXRDb250cm9sU2NoZW1hUmVzcG9uc2USJwoGc2NoZW1hGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJJChZWYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0Ei8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiJVChdWYWxpZGF0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyInChFHZXRDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFIl8KEkdldENvbnRyb2xSZXNwb25zZRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEi8KBGRhdGEYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiJoChRVcGRhdGVDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhEKBG5hbWUYAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWQiWAoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQFCCgoIX2VuYWJsZWQiSAoURGVsZXRlQ29udHJvbFJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRISCgVmb3JjZRgCIAEoCEgAiAEBQggKBl9mb3JjZSKGAQoVRGVsZXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSGAoQZGlzc29jaWF0ZWRfZnJvbRgCIAMoBRIhChlkaXNzb2NpYXRlZF9mcm9tX3BvbGljaWVzGAMgAygFEh8KF2Rpc3NvY2lhdGVkX2Zyb21fYWdlbnRzGAQgAygJIm4KGkxpc3RDb250cm9sVmVyc2lvbnNSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCJ/ChtMaXN0Q29udHJvbFZlcnNpb25zUmVzcG9uc2USMAoIdmVyc2lvbnMYASADKAsyHi5lbmZvcmNlbWVudC52MS5Db250cm9sVmVyc2lvbhIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiK0AQoOQ29udHJvbFZlcnNpb24SEwoLdmVyc2lvbl9udW0YASABKAUSEgoKZXZlbnRfdHlwZRgCIAEoCRIRCgRub3RlGAMgASgJSACIAQESEgoKY3JlYXRlZF9hdBgEIAEoCRIcCg9rZXlfZmluZ2VycHJpbnQYBSABKAlIAYgBARIXCg9jaGFuZ2VkX21lbWJlcnMYBiADKAlCBwoFX25vdGVCEgoQX2tleV9maW5nZXJwcmludCJDChhHZXRDb250cm9sVmVyc2lvblJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRITCgt2ZXJzaW9uX251bRgCIAEoBSLyAQoZR2V0Q29udHJvbFZlcnNpb25SZXNwb25zZRITCgt2ZXJzaW9uX251bRgBIAEoBRISCgpldmVudF90eXBlGAIgASgJEhEKBG5vdGUYAyABKAlIAIgBARISCgpjcmVhdGVkX2F0GAQgASgJEhwKD2tleV9maW5nZXJwcmludBgFIAEoCUgBiAEBEhcKD2NoYW5nZWRfbWVtYmVycxgGIAMoCRIxCghzbmFwc2hvdBgHIAEoCzIfLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xTbmFwc2hvdEIHCgVfbm90ZUISChBfa2V5X2ZpbmdlcnByaW50Iu4BCg9Db250cm9sU25hcHNob3QSDAoEbmFtZRgBIAEoCRIvCgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24SFwoKZGVsZXRlZF9hdBgDIAEoCUgAiAEBEh4KEWNsb25lZF9jb250cm9sX2lkGAQgASgFSAGIAQESIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgFIAEoBUgCiAEBQg0KC19kZWxldGVkX2F0QhQKEl9jbG9uZWRfY29udHJvbF9pZEIZChdfY2xvbmVkX2Zyb21fY29udHJvbF9pZCJHChxSZXN0b3JlQ29udHJvbFZlcnNpb25SZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSEwoLdmVyc2lvbl9udW0YAiABKAUicAodUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBITCgt2ZXJzaW9uX251bRgCIAEoBRIpCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmciKwoVR2V0Q29udHJvbERhdGFSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUiSQoWR2V0Q29udHJvbERhdGFSZXNwb25zZRIvCgRkYXRhGAEgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24iXAoVU2V0Q29udHJvbERhdGFSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uIlQKFlNldENvbnRyb2xEYXRhUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIpCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmcy+Q0KDkNvbnRyb2xTZXJ2aWNlEn0KDUNyZWF0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5DcmVhdGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUNvbnRyb2xSZXNwb25zZSIfqLsYA4LT5JMCFToBKhoQL2FwaS92MS9jb250cm9scxJ3CgxMaXN0Q29udHJvbHMSIy5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xzUmVzcG9uc2UiHKi7GAKC0+STAhISEC9hcGkvdjEvY29udHJvbHMSigEKEEdldENvbnRyb2xTY2hlbWESJy5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU2NoZW1hUmVxdWVzdBooLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTY2hlbWFSZXNwb25zZSIjqLsYAoLT5JMCGRIXL2FwaS92MS9jb250cm9scy9zY2hlbWESjAEKD1ZhbGlkYXRlQ29udHJvbBImLmVuZm9yY2VtZW50LnYxLlZhbGlkYXRlQ29udHJvbFJlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5WYWxpZGF0ZUNvbnRyb2xSZXNwb25zZSIoqLsYAoLT5JMCHjoBKiIZL2FwaS92MS9jb250cm9scy92YWxpZGF0ZRJ+CgpHZXRDb250cm9sEiEuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFJlcXVlc3QaIi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sUmVzcG9uc2UiKai7GAKC0+STAh8SHS9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9EooBCg1VcGRhdGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuVXBkYXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5VcGRhdGVDb250cm9sUmVzcG9uc2UiLKi7GAOC0+STAiI6ASoyHS9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9EocBCg1EZWxldGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuRGVsZXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5EZWxldGVDb250cm9sUmVzcG9uc2UiKai7GAOC0+STAh8qHS9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9EqIBChNMaXN0Q29udHJvbFZlcnNpb25zEiouZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xWZXJzaW9uc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFZlcnNpb25zUmVzcG9uc2UiMqi7GAKC0+STAigSJi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3ZlcnNpb25zEqoBChFHZXRDb250cm9sVmVyc2lvbhIoLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xWZXJzaW9uUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xWZXJzaW9uUmVzcG9uc2UiQKi7GAKC0+STAjYSNC9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3ZlcnNpb25zL3t2ZXJzaW9uX251bX0SvgEKFVJlc3RvcmVDb250cm9sVmVyc2lvbhIsLmVuZm9yY2VtZW50LnYxLlJlc3RvcmVDb250cm9sVmVyc2lvblJlcXVlc3QaLS5lbmZvcmNlbWVudC52MS5SZXN0b3JlQ29udHJvbFZlcnNpb25SZXNwb25zZSJIqLsYA4LT5JMCPiI8L2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMve3ZlcnNpb25fbnVtfS9yZXN0b3JlEpMBCg5HZXRDb250cm9sRGF0YRIlLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xEYXRhUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xEYXRhUmVzcG9uc2UiMqi7GAK4uxgCgtPkkwIkEiIvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9kYXRhEpIBCg5TZXRDb250cm9sRGF0YRIlLmVuZm9yY2VtZW50LnYxLlNldENvbnRyb2xEYXRhUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLlNldENvbnRyb2xEYXRhUmVzcG9uc2UiMai7GAOC0+STAic6ASoaIi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L2RhdGFiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * Request of ControlService.CreateControl.
@@ -255,14 +256,15 @@ export type ControlSummary = Message<"enforcement.v1.ControlSummary"> & {
   templateRendered?: boolean | undefined;
 
   /**
-   * The agent with the smallest name among those the control is linked to; absent when there is none.
+   * The agent with the smallest name among those that have the control, linked to them or in their policies; absent
+   * when there is none.
    *
    * @generated from field: enforcement.v1.AgentReference used_by_agent = 11;
    */
   usedByAgent?: AgentReference | undefined;
 
   /**
-   * Number of agents the control is linked to.
+   * Number of agents that have the control, linked to them or in their policies.
    *
    * @generated from field: int32 used_by_agents_count = 12;
    */
@@ -298,6 +300,42 @@ export const AgentReferenceSchema: GenMessage<AgentReference> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 5);
 
 /**
+ * Request of ControlService.GetControlSchema.
+ *
+ * @generated from message enforcement.v1.GetControlSchemaRequest
+ */
+export type GetControlSchemaRequest = Message<"enforcement.v1.GetControlSchemaRequest"> & {
+};
+
+/**
+ * Describes the message enforcement.v1.GetControlSchemaRequest.
+ * Use `create(GetControlSchemaRequestSchema)` to create a new message.
+ */
+export const GetControlSchemaRequestSchema: GenMessage<GetControlSchemaRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 6);
+
+/**
+ * Reply of ControlService.GetControlSchema.
+ *
+ * @generated from message enforcement.v1.GetControlSchemaResponse
+ */
+export type GetControlSchemaResponse = Message<"enforcement.v1.GetControlSchemaResponse"> & {
+  /**
+   * JSON Schema (2020-12) of ControlDefinition as the JSON routes carry it.
+   *
+   * @generated from field: google.protobuf.Struct schema = 1;
+   */
+  schema?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.GetControlSchemaResponse.
+ * Use `create(GetControlSchemaResponseSchema)` to create a new message.
+ */
+export const GetControlSchemaResponseSchema: GenMessage<GetControlSchemaResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 7);
+
+/**
  * Request of ControlService.ValidateControl.
  *
  * @generated from message enforcement.v1.ValidateControlRequest
@@ -316,7 +354,7 @@ export type ValidateControlRequest = Message<"enforcement.v1.ValidateControlRequ
  * Use `create(ValidateControlRequestSchema)` to create a new message.
  */
 export const ValidateControlRequestSchema: GenMessage<ValidateControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 6);
+  messageDesc(file_enforcement_v1_control_service, 8);
 
 /**
  * Reply of ControlService.ValidateControl.
@@ -344,7 +382,7 @@ export type ValidateControlResponse = Message<"enforcement.v1.ValidateControlRes
  * Use `create(ValidateControlResponseSchema)` to create a new message.
  */
 export const ValidateControlResponseSchema: GenMessage<ValidateControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 7);
+  messageDesc(file_enforcement_v1_control_service, 9);
 
 /**
  * Request of ControlService.GetControl.
@@ -365,7 +403,7 @@ export type GetControlRequest = Message<"enforcement.v1.GetControlRequest"> & {
  * Use `create(GetControlRequestSchema)` to create a new message.
  */
 export const GetControlRequestSchema: GenMessage<GetControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 8);
+  messageDesc(file_enforcement_v1_control_service, 10);
 
 /**
  * Reply of ControlService.GetControl.
@@ -400,7 +438,7 @@ export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & 
  * Use `create(GetControlResponseSchema)` to create a new message.
  */
 export const GetControlResponseSchema: GenMessage<GetControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 9);
+  messageDesc(file_enforcement_v1_control_service, 11);
 
 /**
  * Request of ControlService.UpdateControl.
@@ -435,7 +473,7 @@ export type UpdateControlRequest = Message<"enforcement.v1.UpdateControlRequest"
  * Use `create(UpdateControlRequestSchema)` to create a new message.
  */
 export const UpdateControlRequestSchema: GenMessage<UpdateControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 10);
+  messageDesc(file_enforcement_v1_control_service, 12);
 
 /**
  * Reply of ControlService.UpdateControl.
@@ -470,7 +508,7 @@ export type UpdateControlResponse = Message<"enforcement.v1.UpdateControlRespons
  * Use `create(UpdateControlResponseSchema)` to create a new message.
  */
 export const UpdateControlResponseSchema: GenMessage<UpdateControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 11);
+  messageDesc(file_enforcement_v1_control_service, 13);
 
 /**
  * Request of ControlService.DeleteControl.
@@ -486,7 +524,7 @@ export type DeleteControlRequest = Message<"enforcement.v1.DeleteControlRequest"
   controlId: number;
 
   /**
-   * Removes the links of the control as well.
+   * Removes the links of the control as well, and takes it out of its policies.
    *
    * @generated from field: optional bool force = 2;
    */
@@ -498,7 +536,7 @@ export type DeleteControlRequest = Message<"enforcement.v1.DeleteControlRequest"
  * Use `create(DeleteControlRequestSchema)` to create a new message.
  */
 export const DeleteControlRequestSchema: GenMessage<DeleteControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 12);
+  messageDesc(file_enforcement_v1_control_service, 14);
 
 /**
  * Reply of ControlService.DeleteControl.
@@ -540,7 +578,330 @@ export type DeleteControlResponse = Message<"enforcement.v1.DeleteControlRespons
  * Use `create(DeleteControlResponseSchema)` to create a new message.
  */
 export const DeleteControlResponseSchema: GenMessage<DeleteControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 13);
+  messageDesc(file_enforcement_v1_control_service, 15);
+
+/**
+ * Request of ControlService.ListControlVersions.
+ *
+ * @generated from message enforcement.v1.ListControlVersionsRequest
+ */
+export type ListControlVersionsRequest = Message<"enforcement.v1.ListControlVersionsRequest"> & {
+  /**
+   * Control id.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Shows versions with a number smaller than this. Any 32-bit integer, as text.
+   *
+   * @generated from field: optional string cursor = 2;
+   */
+  cursor?: string | undefined;
+
+  /**
+   * Page size, 1 to 100; 20 when absent.
+   *
+   * @generated from field: optional int32 limit = 3;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListControlVersionsRequest.
+ * Use `create(ListControlVersionsRequestSchema)` to create a new message.
+ */
+export const ListControlVersionsRequestSchema: GenMessage<ListControlVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 16);
+
+/**
+ * Reply of ControlService.ListControlVersions.
+ *
+ * @generated from message enforcement.v1.ListControlVersionsResponse
+ */
+export type ListControlVersionsResponse = Message<"enforcement.v1.ListControlVersionsResponse"> & {
+  /**
+   * The page, by version number descending.
+   *
+   * @generated from field: repeated enforcement.v1.ControlVersion versions = 1;
+   */
+  versions: ControlVersion[];
+
+  /**
+   * Where the page ends.
+   *
+   * @generated from field: enforcement.v1.Pagination pagination = 2;
+   */
+  pagination?: Pagination | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListControlVersionsResponse.
+ * Use `create(ListControlVersionsResponseSchema)` to create a new message.
+ */
+export const ListControlVersionsResponseSchema: GenMessage<ListControlVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 17);
+
+/**
+ * One state a control was in.
+ *
+ * @generated from message enforcement.v1.ControlVersion
+ */
+export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
+  /**
+   * Number, from 1, without gaps.
+   *
+   * @generated from field: int32 version_num = 1;
+   */
+  versionNum: number;
+
+  /**
+   * "created", "updated" or "deleted".
+   *
+   * @generated from field: string event_type = 2;
+   */
+  eventType: string;
+
+  /**
+   * What changed, in a few words.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
+
+  /**
+   * When, RFC 3339 with zone.
+   *
+   * @generated from field: string created_at = 4;
+   */
+  createdAt: string;
+
+  /**
+   * Fingerprint of the key that made the change: the first 12 hex digits of its SHA-256. Absent without
+   * authentication.
+   *
+   * @generated from field: optional string key_fingerprint = 5;
+   */
+  keyFingerprint?: string | undefined;
+
+  /**
+   * Members of the control that differ from the version before, for example "name" or "data.action".
+   *
+   * @generated from field: repeated string changed_members = 6;
+   */
+  changedMembers: string[];
+};
+
+/**
+ * Describes the message enforcement.v1.ControlVersion.
+ * Use `create(ControlVersionSchema)` to create a new message.
+ */
+export const ControlVersionSchema: GenMessage<ControlVersion> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 18);
+
+/**
+ * Request of ControlService.GetControlVersion.
+ *
+ * @generated from message enforcement.v1.GetControlVersionRequest
+ */
+export type GetControlVersionRequest = Message<"enforcement.v1.GetControlVersionRequest"> & {
+  /**
+   * Control id.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Version number.
+   *
+   * @generated from field: int32 version_num = 2;
+   */
+  versionNum: number;
+};
+
+/**
+ * Describes the message enforcement.v1.GetControlVersionRequest.
+ * Use `create(GetControlVersionRequestSchema)` to create a new message.
+ */
+export const GetControlVersionRequestSchema: GenMessage<GetControlVersionRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 19);
+
+/**
+ * Reply of ControlService.GetControlVersion.
+ *
+ * @generated from message enforcement.v1.GetControlVersionResponse
+ */
+export type GetControlVersionResponse = Message<"enforcement.v1.GetControlVersionResponse"> & {
+  /**
+   * Number.
+   *
+   * @generated from field: int32 version_num = 1;
+   */
+  versionNum: number;
+
+  /**
+   * See ControlVersion.event_type.
+   *
+   * @generated from field: string event_type = 2;
+   */
+  eventType: string;
+
+  /**
+   * See ControlVersion.note.
+   *
+   * @generated from field: optional string note = 3;
+   */
+  note?: string | undefined;
+
+  /**
+   * See ControlVersion.created_at.
+   *
+   * @generated from field: string created_at = 4;
+   */
+  createdAt: string;
+
+  /**
+   * See ControlVersion.key_fingerprint.
+   *
+   * @generated from field: optional string key_fingerprint = 5;
+   */
+  keyFingerprint?: string | undefined;
+
+  /**
+   * See ControlVersion.changed_members.
+   *
+   * @generated from field: repeated string changed_members = 6;
+   */
+  changedMembers: string[];
+
+  /**
+   * What was stored.
+   *
+   * @generated from field: enforcement.v1.ControlSnapshot snapshot = 7;
+   */
+  snapshot?: ControlSnapshot | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.GetControlVersionResponse.
+ * Use `create(GetControlVersionResponseSchema)` to create a new message.
+ */
+export const GetControlVersionResponseSchema: GenMessage<GetControlVersionResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 20);
+
+/**
+ * What a version of a control holds.
+ *
+ * @generated from message enforcement.v1.ControlSnapshot
+ */
+export type ControlSnapshot = Message<"enforcement.v1.ControlSnapshot"> & {
+  /**
+   * Name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Definition; absent when it cannot be read.
+   *
+   * @generated from field: enforcement.v1.ControlDefinition data = 2;
+   */
+  data?: ControlDefinition | undefined;
+
+  /**
+   * When the control was deleted, RFC 3339 with zone; absent while it was not.
+   *
+   * @generated from field: optional string deleted_at = 3;
+   */
+  deletedAt?: string | undefined;
+
+  /**
+   * Reserved for copies of controls; always absent.
+   *
+   * @generated from field: optional int32 cloned_control_id = 4;
+   */
+  clonedControlId?: number | undefined;
+
+  /**
+   * Reserved for copies of controls; always absent.
+   *
+   * @generated from field: optional int32 cloned_from_control_id = 5;
+   */
+  clonedFromControlId?: number | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ControlSnapshot.
+ * Use `create(ControlSnapshotSchema)` to create a new message.
+ */
+export const ControlSnapshotSchema: GenMessage<ControlSnapshot> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 21);
+
+/**
+ * Request of ControlService.RestoreControlVersion.
+ *
+ * @generated from message enforcement.v1.RestoreControlVersionRequest
+ */
+export type RestoreControlVersionRequest = Message<"enforcement.v1.RestoreControlVersionRequest"> & {
+  /**
+   * Control id; of a control that is not deleted.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Version number.
+   *
+   * @generated from field: int32 version_num = 2;
+   */
+  versionNum: number;
+};
+
+/**
+ * Describes the message enforcement.v1.RestoreControlVersionRequest.
+ * Use `create(RestoreControlVersionRequestSchema)` to create a new message.
+ */
+export const RestoreControlVersionRequestSchema: GenMessage<RestoreControlVersionRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 22);
+
+/**
+ * Reply of ControlService.RestoreControlVersion.
+ *
+ * @generated from message enforcement.v1.RestoreControlVersionResponse
+ */
+export type RestoreControlVersionResponse = Message<"enforcement.v1.RestoreControlVersionResponse"> & {
+  /**
+   * Always true.
+   *
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+
+  /**
+   * Number of the new version.
+   *
+   * @generated from field: int32 version_num = 2;
+   */
+  versionNum: number;
+
+  /**
+   * What the caller should know about the definition; empty when there is nothing.
+   *
+   * @generated from field: repeated enforcement.v1.Warning warnings = 3;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * Describes the message enforcement.v1.RestoreControlVersionResponse.
+ * Use `create(RestoreControlVersionResponseSchema)` to create a new message.
+ */
+export const RestoreControlVersionResponseSchema: GenMessage<RestoreControlVersionResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 23);
 
 /**
  * Request of ControlService.GetControlData.
@@ -561,7 +922,7 @@ export type GetControlDataRequest = Message<"enforcement.v1.GetControlDataReques
  * Use `create(GetControlDataRequestSchema)` to create a new message.
  */
 export const GetControlDataRequestSchema: GenMessage<GetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 14);
+  messageDesc(file_enforcement_v1_control_service, 24);
 
 /**
  * Reply of ControlService.GetControlData.
@@ -582,7 +943,7 @@ export type GetControlDataResponse = Message<"enforcement.v1.GetControlDataRespo
  * Use `create(GetControlDataResponseSchema)` to create a new message.
  */
 export const GetControlDataResponseSchema: GenMessage<GetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 15);
+  messageDesc(file_enforcement_v1_control_service, 25);
 
 /**
  * Request of ControlService.SetControlData.
@@ -610,7 +971,7 @@ export type SetControlDataRequest = Message<"enforcement.v1.SetControlDataReques
  * Use `create(SetControlDataRequestSchema)` to create a new message.
  */
 export const SetControlDataRequestSchema: GenMessage<SetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 16);
+  messageDesc(file_enforcement_v1_control_service, 26);
 
 /**
  * Reply of ControlService.SetControlData.
@@ -638,7 +999,7 @@ export type SetControlDataResponse = Message<"enforcement.v1.SetControlDataRespo
  * Use `create(SetControlDataResponseSchema)` to create a new message.
  */
 export const SetControlDataResponseSchema: GenMessage<SetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 17);
+  messageDesc(file_enforcement_v1_control_service, 27);
 
 /**
  * Stores controls.
@@ -665,6 +1026,16 @@ export const ControlService: GenService<{
     methodKind: "unary";
     input: typeof ListControlsRequestSchema;
     output: typeof ListControlsResponseSchema;
+  },
+  /**
+   * Tells the JSON Schema of a definition.
+   *
+   * @generated from rpc enforcement.v1.ControlService.GetControlSchema
+   */
+  getControlSchema: {
+    methodKind: "unary";
+    input: typeof GetControlSchemaRequestSchema;
+    output: typeof GetControlSchemaResponseSchema;
   },
   /**
    * Checks a definition without storing it; an invalid one is answered as on creation.
@@ -697,7 +1068,8 @@ export const ControlService: GenService<{
     output: typeof UpdateControlResponseSchema;
   },
   /**
-   * Deletes a control. FAILED_PRECONDITION (409 CONTROL_IN_USE) while it is linked, unless force is set.
+   * Deletes a control. FAILED_PRECONDITION (409 CONTROL_IN_USE) while it is linked or in a policy, unless
+   * force is set.
    *
    * @generated from rpc enforcement.v1.ControlService.DeleteControl
    */
@@ -705,6 +1077,36 @@ export const ControlService: GenService<{
     methodKind: "unary";
     input: typeof DeleteControlRequestSchema;
     output: typeof DeleteControlResponseSchema;
+  },
+  /**
+   * Lists the versions of a control, newest first, also of a deleted one.
+   *
+   * @generated from rpc enforcement.v1.ControlService.ListControlVersions
+   */
+  listControlVersions: {
+    methodKind: "unary";
+    input: typeof ListControlVersionsRequestSchema;
+    output: typeof ListControlVersionsResponseSchema;
+  },
+  /**
+   * Reads one version of a control with what was stored. NOT_FOUND (404 CONTROL_VERSION_NOT_FOUND) when there is none.
+   *
+   * @generated from rpc enforcement.v1.ControlService.GetControlVersion
+   */
+  getControlVersion: {
+    methodKind: "unary";
+    input: typeof GetControlVersionRequestSchema;
+    output: typeof GetControlVersionResponseSchema;
+  },
+  /**
+   * Makes an older version the current one, as a new version.
+   *
+   * @generated from rpc enforcement.v1.ControlService.RestoreControlVersion
+   */
+  restoreControlVersion: {
+    methodKind: "unary";
+    input: typeof RestoreControlVersionRequestSchema;
+    output: typeof RestoreControlVersionResponseSchema;
   },
   /**
    * Reads the definition of a control alone.

@@ -424,7 +424,7 @@ export const DetailSchema: GenEnum<Detail> = /*@__PURE__*/
  */
 export const EvaluationService: GenService<{
   /**
-   * Evaluates one step against the controls linked to its agent. NOT_FOUND when the agent is unknown,
+   * Evaluates one step against the controls of its agent. NOT_FOUND when the agent is unknown,
    * UNAVAILABLE when its controls cannot be loaded.
    *
    * @generated from rpc enforcement.v1.EvaluationService.Evaluate

@@ -1,0 +1,105 @@
+/**
+ * Writes `docs/api.md`: every RPC and every JSON route, who may call it, over which protocols, and the test that proves
+ * it. With `--check` it writes nothing and fails when the file is not current.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { getOption, hasOption } from '@bufbuild/protobuf';
+import { PACKAGE_ROOT } from './compose-schema.mjs';
+import { readProto } from './proto-source.mjs';
+
+const FILE = join(PACKAGE_ROOT, 'docs', 'api.md');
+const EVERY_RPC = 'test/features';
+const NO_TEST = 'none';
+
+/** Routes of the host itself, which no proto file tells of, with the tests that are about them. */
+const HOST_ROUTES = [
+  ['GET', '/health', 'test/features/database-outage.test.ts'],
+  ['GET', '/ready', 'test/features/database-outage.test.ts'],
+  ['GET, HEAD', '/metrics', 'test/host/metrics.test.ts'],
+  ['GET', '/api/config', 'test/host/session-routes.test.ts'],
+  ['POST', '/api/login', 'test/host/session-routes.test.ts'],
+  ['POST', '/api/logout', 'test/host/session-routes.test.ts'],
+  ['GET, HEAD', '/openapi.json', 'test/openapi/docs-page.test.ts'],
+  ['GET, HEAD', '/docs', 'test/openapi/docs-page.test.ts'],
+  ['GET, HEAD', '/redoc', 'test/openapi/docs-page.test.ts'],
+];
+
+const UNARY = 'REST, gRPC, gRPC-Web, Connect';
+const UNARY_WITHOUT_REST = 'gRPC, gRPC-Web, Connect';
+const BOTH_WAYS = 'gRPC, gRPC-Web and Connect over HTTP/2';
+
+/** Files that call RPCs by name, over every protocol. */
+const scripts = readdirSync(join(PACKAGE_ROOT, EVERY_RPC))
+  .filter((name) => name.startsWith('every-rpc'))
+  .sort()
+  .map((name) => ({ file: `${EVERY_RPC}/${name}`, text: textOf(`${EVERY_RPC}/${name}`) }));
+
+function textOf(file) {
+  const path = join(PACKAGE_ROOT, file);
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+/** The script that calls the RPC most often. */
+function scriptOf(rpc) {
+  const calls = ({ text }) => text.split(`rpc: '${rpc}'`).length + text.split(`= '${rpc}'`).length - 2;
+  const [most] = scripts.toSorted((a, b) => calls(b) - calls(a));
+  return most === undefined || calls(most) === 0 ? NO_TEST : `\`${most.file}\``;
+}
+
+function hostTest(path, file) {
+  return textOf(file).includes(path) ? `\`${file}\`` : NO_TEST;
+}
+
+function protocolsOf(method, hasPath) {
+  if (method.methodKind === 'bidi_streaming' || method.methodKind === 'client_streaming') return BOTH_WAYS;
+  return hasPath ? UNARY : UNARY_WITHOUT_REST;
+}
+
+function rpcRows({ services, registry }) {
+  const http = registry.getExtension('google.api.http');
+  const access = registry.getExtension('enforcement.v1.access');
+  return services.flatMap((service) =>
+    service.methods.flatMap((method) => {
+      const rpc = `${service.name}.${method.name}`;
+      const level = access.enum.value[getOption(method, access)].localName.toLowerCase();
+      const rule = hasOption(method, http) ? getOption(method, http) : undefined;
+      const rules = rule === undefined ? [undefined] : [rule, ...rule.additionalBindings];
+      return rules.map((one) => {
+        const route = one === undefined ? null : `\`${one.pattern.case.toUpperCase()} ${one.pattern.value}\``;
+        const name = `${rpc}${method.deprecated ? ' (deprecated)' : ''}`;
+        return [name, route ?? '–', level, protocolsOf(method, route !== null), scriptOf(rpc)];
+      });
+    }),
+  );
+}
+
+function hostRows() {
+  return HOST_ROUTES.flatMap(([methods, path, file]) =>
+    methods
+      .split(', ')
+      .map((method) => ['–', `\`${method} ${path}\``, 'public', 'HTTP', hostTest(path, file)]),
+  );
+}
+
+const rows = [...hostRows(), ...rpcRows(readProto())];
+const table = [['RPC', 'Method and path', 'Access', 'Protocols', 'Test'], Array(5).fill('---'), ...rows]
+  .map((cells) => `| ${cells.join(' | ')} |`)
+  .join('\n');
+const current = `# The API
+
+Made from the proto files by \`node scripts/api-table.mjs\`; do not edit. RPC names have \`enforcement.v1.\` in front.
+\`key\` is a regular or an admin key, \`admin\` an admin key; a browser session counts as the key it was made with. Access
+is checked only when keys are enabled. \`GET /openapi.json\` describes requests and replies, \`/docs\` shows them. The
+files \`every-rpc.*\` are steps that \`test/features/every-rpc.test.ts\` plays over every protocol, on both databases.
+
+${table}
+`;
+
+if (!process.argv.includes('--check')) {
+  mkdirSync(dirname(FILE), { recursive: true });
+  writeFileSync(FILE, current);
+} else if (!existsSync(FILE) || readFileSync(FILE, 'utf8') !== current) {
+  process.stderr.write('docs/api.md is not current: run "node scripts/api-table.mjs"\n');
+  process.exitCode = 1;
+}

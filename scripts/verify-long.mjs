@@ -1,0 +1,18 @@
+/**
+ * Runs what is too long for every change: test/long. VERIFY_SECONDS sets how long each endurance test takes on each
+ * database (30), VERIFY_SEED repeats the choices of an earlier run. Arguments go to vitest, for example a file name.
+ */
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const vitest = path.join(
+  path.dirname(createRequire(import.meta.url).resolve('vitest/package.json')),
+  'vitest.mjs',
+);
+const run = spawnSync(
+  process.execPath,
+  [vitest, 'run', '--config', 'vitest.long.config.ts', ...process.argv.slice(2)],
+  { stdio: 'inherit' },
+);
+process.exitCode = run.status ?? 1;

@@ -1,0 +1,122 @@
+import { readAgentScopedName } from '../controls/agent-scoped-name.js';
+import type { Database, DbClient } from '../database/database.js';
+import type { Mutator } from '../database/mutator.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { stringifyJson } from '../json/stringify-json.js';
+import type { CallContext } from '../rpc/handler.js';
+import { linkedControls } from './agent-controls.js';
+import { agentCorrupted } from './agent-errors.js';
+import { evaluatorInUse, evaluatorNotFound } from './agent-evaluator-errors.js';
+import type { EvaluatorRegistration } from './agent-registration.js';
+import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
+import { existingAgent } from './agent-service.js';
+import { type AgentRow, createAgentStore } from './agent-store.js';
+import { registeredEvaluators } from './registered-evaluators.js';
+import { compareTexts, stepKey } from './step-key.js';
+
+export interface AgentEvaluatorsOptions {
+  readonly database: Database;
+  readonly mutate: Mutator;
+  readonly registry: EvaluatorRegistry;
+}
+
+export type AgentEvaluators = ReturnType<typeof createAgentEvaluators>;
+
+/** Shows the evaluators of agents, and takes steps and evaluators out of registrations. */
+export function createAgentEvaluators({ database, mutate, registry }: AgentEvaluatorsOptions) {
+  return {
+    /** One page of the evaluators of an agent, in the order of registration. None when they cannot be read. */
+    async list({ agent_name, cursor, limit }: AgentInputs['listAgentEvaluators']) {
+      const row = await existingAgent(database.client, agent_name);
+      const evaluators = [...evaluatorsOf(row).values()];
+      // -1 for a cursor that is unknown: the page then begins at the first one.
+      const start = evaluators.findIndex(({ name }) => name === cursor) + 1;
+      const shown = evaluators.slice(start, start + limit);
+      const hasMore = start + limit < evaluators.length;
+      return {
+        evaluators: shown.map(printed),
+        pagination: {
+          limit,
+          total: evaluators.length,
+          next_cursor: hasMore ? (shown.at(-1)?.name ?? null) : null,
+          has_more: hasMore,
+        },
+      };
+    },
+
+    /** Throws AGENT_NOT_FOUND or EVALUATOR_NOT_FOUND, the latter also when the registration cannot be read. */
+    async get(agentName: string, evaluatorName: string) {
+      const row = await existingAgent(database.client, agentName);
+      const evaluator = evaluatorsOf(row).get(evaluatorName);
+      if (evaluator === undefined) throw evaluatorNotFound(row.name, evaluatorName);
+      return printed(evaluator);
+    },
+
+    /**
+     * Removes steps and evaluators; what is not there is no error. Throws AGENT_NOT_FOUND, CORRUPTED_DATA for the
+     * agent or one of its controls, or EVALUATOR_IN_USE; then nothing was removed.
+     */
+    async remove(context: CallContext, input: AgentInputs['updateAgent']) {
+      return mutate(context, async (tx) => {
+        const row = await existingAgent(tx, input.agent_name);
+        const stored = readStoredRegistration(row.data);
+        if (stored === undefined) throw agentCorrupted(row.name);
+        const unwantedSteps = new Set(input.remove_steps.map(stepKey));
+        const unwantedNames = new Set(input.remove_evaluators);
+        const steps = split(stored.steps, (step) => unwantedSteps.has(stepKey(step)));
+        const evaluators = split(stored.evaluators, ({ name }) => unwantedNames.has(name));
+        const names = [...new Set(evaluators.removed.map(({ name }) => name))];
+        if (unwantedNames.size > 0) await demandUnused(tx, row, new Set(names));
+        const changed = steps.removed.length > 0 || names.length > 0;
+        if (changed) {
+          const registration = { agent: stored.agent, steps: steps.kept, evaluators: evaluators.kept };
+          await createAgentStore(tx).update(row.id, { data: stringifyJson(registration) });
+        }
+        return {
+          value: {
+            steps_removed: steps.removed.map(({ type, name }) => ({ type, name })),
+            evaluators_removed: names,
+          },
+          // A registration changes no verdict, but the revision tells everyone that something was written.
+          change: changed ? {} : null,
+        };
+      });
+    },
+  };
+
+  /** Throws EVALUATOR_IN_USE when enabled controls of the agent name one of its evaluators. */
+  async function demandUnused(tx: DbClient, row: AgentRow, names: ReadonlySet<string>): Promise<void> {
+    const controls = await linkedControls(tx, row.id, registry);
+    const uses = controls
+      .filter(({ control }) => control.enabled)
+      .flatMap(({ name: controlName, evaluatorNames }) =>
+        evaluatorNames.flatMap((reference) => {
+          const scoped = readAgentScopedName(reference);
+          if (scoped?.agentName !== row.name || !names.has(scoped.evaluatorName)) return [];
+          return { controlName, evaluatorName: scoped.evaluatorName };
+        }),
+      );
+    if (uses.length === 0) return;
+    uses.sort(
+      (a, b) => compareTexts(a.controlName, b.controlName) || compareTexts(a.evaluatorName, b.evaluatorName),
+    );
+    throw evaluatorInUse(row.name, uses);
+  }
+}
+
+function evaluatorsOf(row: AgentRow): Map<string, EvaluatorRegistration> {
+  const registration = readStoredRegistration(row.data);
+  return registration === undefined ? new Map() : registeredEvaluators(registration);
+}
+
+/** An evaluator as a reply holds it, in the order of its members there. */
+function printed({ name, description, config_schema }: EvaluatorRegistration) {
+  return { name, description, config_schema };
+}
+
+function split<T>(items: readonly T[], isUnwanted: (item: T) => boolean): { kept: T[]; removed: T[] } {
+  const kept: T[] = [];
+  const removed: T[] = [];
+  for (const item of items) (isUnwanted(item) ? removed : kept).push(item);
+  return { kept, removed };
+}

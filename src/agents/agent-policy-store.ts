@@ -1,0 +1,58 @@
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+
+export type AgentPolicyStore = ReturnType<typeof createAgentPolicyStore>;
+
+/** Policies of agents. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
+export function createAgentPolicyStore(client: DbClient) {
+  return {
+    /** False when the agent had the policy. Both must exist. */
+    add: (agentId: number, policyId: number): Promise<boolean> =>
+      withServiceErrors(async () => {
+        const added = await client.$executeRaw`
+          INSERT INTO "agent_policies" ("agent_id", "policy_id") VALUES (${agentId}, ${policyId})
+          ON CONFLICT DO NOTHING`;
+        return added > 0;
+      }),
+
+    /** False when the agent did not have the policy. */
+    remove: (agentId: number, policyId: number): Promise<boolean> =>
+      withServiceErrors(async () => {
+        const { count } = await client.agentPolicy.deleteMany({ where: { agentId, policyId } });
+        return count > 0;
+      }),
+
+    /** Takes all policies from an agent, but the one of `keep`, and returns how many. */
+    removeAll: (agentId: number, keep?: number): Promise<number> =>
+      withServiceErrors(async () => {
+        const others = keep === undefined ? {} : { policyId: { not: keep } };
+        const { count } = await client.agentPolicy.deleteMany({ where: { agentId, ...others } });
+        return count;
+      }),
+
+    /** The ids of the policies of each agent, ascending; an agent without any is absent. */
+    policyIdsOf: (agentIds: readonly number[]): Promise<Map<number, number[]>> =>
+      withServiceErrors(async () => {
+        const found = new Map<number, number[]>();
+        if (agentIds.length === 0) return found;
+        const rows = await client.agentPolicy.findMany({
+          where: { agentId: { in: [...agentIds] } },
+          orderBy: { policyId: 'asc' },
+        });
+        for (const { agentId, policyId } of rows) {
+          const known = found.get(agentId);
+          if (known === undefined) found.set(agentId, [policyId]);
+          else known.push(policyId);
+        }
+        return found;
+      }),
+
+    /** The names of the agents that have a policy, ascending. */
+    agentsOf: (policyId: number): Promise<string[]> =>
+      withServiceErrors(async () => {
+        const where = { policies: { some: { policyId } } };
+        const rows = await client.agent.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } });
+        return rows.map(({ name }) => name);
+      }),
+  };
+}

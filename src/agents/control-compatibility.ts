@@ -1,0 +1,99 @@
+import { readAgentScopedName } from '../controls/agent-scoped-name.js';
+import { type Leaf, leavesOf } from '../controls/definition.js';
+import { readStoredDefinition } from '../controls/definition-presentation.js';
+import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { MAX_ERROR_ITEMS } from '../validation/items.js';
+import { createSchemaValidator, type SchemaValidator } from '../validation/json-schema.js';
+import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';
+import { configProblem, registeredEvaluators } from './registered-evaluators.js';
+
+/** A control that is to be linked to an agent. */
+export interface CandidateControl {
+  readonly id: number;
+  readonly name: string;
+  /** JSON text of the stored definition. */
+  readonly data: string;
+}
+
+/**
+ * Why an agent cannot run controls: one item for each leaf with an evaluator of another agent, one that is not
+ * registered, or a configuration its schema refuses; one for each control that cannot be read; and a single one when
+ * the registration cannot be read, which is `undefined`. A control without a definition yet, such as a template that
+ * is not filled in, fits every agent. At most MAX_ERROR_ITEMS items.
+ */
+export function compatibilityProblems(
+  registration: AgentRegistration | undefined,
+  agentName: string,
+  controls: readonly CandidateControl[],
+  registry: EvaluatorRegistry,
+): ErrorItem[] {
+  if (controls.length === 0) return [];
+  if (registration === undefined) {
+    return [incompatible(`the stored registration of agent "${agentName}" cannot be read`)];
+  }
+  const agent: CheckedAgent = {
+    name: agentName,
+    evaluators: registeredEvaluators(registration),
+    validator: createSchemaValidator(),
+  };
+  const items: ErrorItem[] = [];
+  for (const control of controls) {
+    for (const problem of problemsOf(control, agent, registry)) {
+      if (items.length >= MAX_ERROR_ITEMS) return items;
+      items.push(incompatible(`control "${control.name}" (${control.id}): ${problem}`));
+    }
+  }
+  return items;
+}
+
+/** The error of linking controls, or a policy with them, to an agent that cannot run them. */
+export function policyControlIncompatible(items: readonly ErrorItem[]): ServiceError {
+  return new ServiceError('POLICY_CONTROL_INCOMPATIBLE', {
+    detail: `The agent cannot run what is to be linked: ${items.length} problem(s).`,
+    hint: 'Register the evaluators the controls name on this agent, or mend the controls.',
+    items,
+  });
+}
+
+interface CheckedAgent {
+  readonly name: string;
+  readonly evaluators: ReadonlyMap<string, EvaluatorRegistration>;
+  readonly validator: SchemaValidator;
+}
+
+function* problemsOf(
+  { data }: CandidateControl,
+  agent: CheckedAgent,
+  registry: EvaluatorRegistry,
+): Generator<string> {
+  if (isEmpty(data)) return;
+  const stored = readStoredDefinition(data, registry);
+  if (!stored.ok) {
+    yield 'the stored definition cannot be read';
+    return;
+  }
+  for (const { leaf } of leavesOf(stored.stored.condition, '')) {
+    const problem = leafProblem(leaf, agent);
+    if (problem !== undefined) yield problem;
+  }
+}
+
+/** What former versions stored for a control that was created before its definition. */
+function isEmpty(data: string): boolean {
+  return /^\s*\{\s*\}\s*$/.test(data);
+}
+
+function leafProblem({ evaluator: { name, config } }: Leaf, agent: CheckedAgent): string | undefined {
+  const scoped = readAgentScopedName(name);
+  if (scoped === undefined) return undefined;
+  if (scoped.agentName !== agent.name) return `evaluator "${name}" belongs to another agent`;
+  const evaluator = agent.evaluators.get(scoped.evaluatorName);
+  if (evaluator === undefined) return `evaluator "${name}" is not registered`;
+  const problem = configProblem(evaluator, config, agent.validator);
+  return problem === undefined ? undefined : `the configuration of evaluator "${name}": ${problem}`;
+}
+
+function incompatible(message: string): ErrorItem {
+  return { resource: 'Control', field: 'evaluator', code: 'incompatible', message };
+}

@@ -1,0 +1,21 @@
+import type { JsonObject } from '../json/json-value.js';
+import type { SchemaValidator } from '../validation/json-schema.js';
+import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';
+
+/**
+ * The evaluators of a registration by name, in the order of registration. A new agent may bring the same name twice:
+ * the last one counts, at the place of the first.
+ */
+export function registeredEvaluators(registration: AgentRegistration): Map<string, EvaluatorRegistration> {
+  return new Map(registration.evaluators.map((evaluator) => [evaluator.name, evaluator]));
+}
+
+/** Why a configuration does not satisfy the schema an evaluator was registered with; an empty schema takes any. */
+export function configProblem(
+  evaluator: EvaluatorRegistration,
+  config: JsonObject,
+  validator: SchemaValidator,
+): string | undefined {
+  if (Object.keys(evaluator.config_schema).length === 0) return undefined;
+  return validator.problem(evaluator.config_schema, config);
+}

@@ -1,0 +1,15 @@
+/** The two parts of the name `agent:evaluator`. */
+export interface AgentScopedName {
+  readonly agentName: string;
+  readonly evaluatorName: string;
+}
+
+/**
+ * Reads a name such as `agent:evaluator`; undefined for one without a colon. The first colon splits: what follows it
+ * belongs to the evaluator, so an agent whose name has a colon cannot be referred to.
+ */
+export function readAgentScopedName(name: string): AgentScopedName | undefined {
+  const colon = name.indexOf(':');
+  if (colon === -1) return undefined;
+  return { agentName: name.slice(0, colon), evaluatorName: name.slice(colon + 1) };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { TemplateInput } from '../templates/template.js';
+import { templateInputOf, templateInputSchema } from '../templates/template-schema.js';
+import { field, isObject, readWith, refuse } from '../validation/fields.js';
+import type { ControlDefinition } from './definition.js';
+import { createDefinitionSchema, isGiven } from './definition-schema.js';
+
+/** What a client sends as the data of a control: a definition that is written out, or a template with values. */
+export type ControlData = ControlDefinition | TemplateInput;
+
+/** Whether the data are a template with values. */
+export function isTemplateInput(data: ControlData): data is TemplateInput {
+  return !('condition' in data);
+}
+
+/** Members of a definition, older shapes included, that a template makes and nobody may write beside it. */
+const WRITTEN_MEMBERS = [
+  'condition',
+  'description',
+  'enabled',
+  'execution',
+  'scope',
+  'action',
+  'tags',
+  'selector',
+  'evaluator',
+];
+
+/** Reads the data of a control. */
+export function createControlDataSchema(registry: EvaluatorRegistry): z.ZodType<ControlData> {
+  const definitionSchema = createDefinitionSchema(registry);
+  return field((value, sink) => {
+    if (!isObject(value) || !isGiven(value, 'template')) {
+      return readWith(definitionSchema, value, sink) ?? z.NEVER;
+    }
+    if (WRITTEN_MEMBERS.some((name) => Object.hasOwn(value, name))) {
+      const rule = 'a template makes the definition: no member of one may be written beside it';
+      return refuse(sink, 'value_error', rule, value);
+    }
+    const read = readWith(templateInputSchema, value, sink);
+    return read === undefined ? z.NEVER : templateInputOf(read);
+  });
+}

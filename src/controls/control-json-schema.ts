@@ -1,0 +1,97 @@
+import type { JsonObject } from '../json/json-value.js';
+import { jsonSchemaOf } from '../validation/fields.js';
+import {
+  actionSchema,
+  definitionMembers,
+  evaluatorRefSchema,
+  scopeSchema,
+  selectorSchema,
+} from './definition-members.js';
+
+/** The forms of a node of the condition tree, by the members each of them has. */
+const FORMS = [['selector', 'evaluator'], ['and'], ['or'], ['not']] as const;
+const FORM_MEMBERS = FORMS.flat();
+
+const NULL: JsonObject = { type: 'null' };
+const CONDITION = reference('Condition');
+const CONDITIONS: JsonObject = { type: 'array', minItems: 1, items: CONDITION };
+
+/** With a condition that is not a single check, a steer control has to say what to do. */
+const STEERING_RULE: JsonObject = {
+  if: {
+    properties: {
+      action: { type: 'object', properties: { decision: { const: 'steer' } }, required: ['decision'] },
+      condition: { type: 'object', properties: { evaluator: NULL } },
+    },
+  },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: {
+    properties: {
+      action: {
+        type: 'object',
+        required: ['steering_context'],
+        properties: { steering_context: { not: NULL } },
+      },
+    },
+  },
+};
+
+/**
+ * JSON Schema (2020-12) of a definition as clients write it. It is made from the schemas that read definitions; only
+ * what those do in code is said here again: the recursion of conditions and the rules that span members. It knows
+ * nothing of templates, of the older flat shape, of lax spellings such as `"yes"` for true, or of an evaluator's
+ * configuration.
+ */
+export const controlJsonSchema: JsonObject = createControlJsonSchema();
+
+function createControlJsonSchema(): JsonObject {
+  const members = jsonSchemaOf(definitionMembers);
+  return {
+    title: 'ControlDefinition',
+    type: 'object',
+    properties: {
+      condition: CONDITION,
+      ...(members.properties as JsonObject),
+      scope: reference('Scope'),
+      action: reference('Action'),
+    },
+    required: ['condition', ...(members.required as string[])],
+    allOf: [STEERING_RULE],
+    $defs: {
+      Condition: conditionSchema(),
+      Selector: jsonSchemaOf(selectorSchema),
+      EvaluatorRef: jsonSchemaOf(evaluatorRefSchema),
+      Scope: jsonSchemaOf(scopeSchema),
+      Action: jsonSchemaOf(actionSchema),
+    },
+  };
+}
+
+/** A node has exactly one form; the members of the others are absent or null. */
+function conditionSchema(): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      selector: orNull(reference('Selector')),
+      evaluator: orNull(reference('EvaluatorRef')),
+      and: orNull(CONDITIONS),
+      or: orNull(CONDITIONS),
+      not: orNull(CONDITION),
+    },
+    oneOf: FORMS.map((form: readonly string[]): JsonObject => {
+      const members = FORM_MEMBERS.map((name): [string, JsonObject] => [
+        name,
+        form.includes(name) ? { not: NULL } : NULL,
+      ]);
+      return { required: [...form], properties: Object.fromEntries(members) };
+    }),
+  };
+}
+
+function orNull(schema: JsonObject): JsonObject {
+  return { anyOf: [schema, NULL] };
+}
+
+function reference(name: string): JsonObject {
+  return { $ref: `#/$defs/${name}` };
+}

@@ -1,0 +1,91 @@
+import { ServiceError } from '../errors/service-error.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { JsonValue } from '../json/json-value.js';
+import { parseStoredJson } from '../json/parse-json.js';
+import type { TemplateInput } from '../templates/template.js';
+import { type Rendering, renderTemplate } from '../templates/template-rendering.js';
+import { isObject } from '../validation/fields.js';
+import { type ControlData, isTemplateInput } from './control-data.js';
+import { controlTemplateConflict } from './control-errors.js';
+import type { ControlRow } from './control-store.js';
+import { type ControlDefinition, isDraft, type StoredControl, type TemplateDraft } from './definition.js';
+import { readStoredDefinition } from './definition-presentation.js';
+import { createDefinitionSchema, isGiven } from './definition-schema.js';
+
+/** Data of a control that a client wants to be stored. */
+export interface ControlProposal {
+  /**
+   * What is to be stored of them, in place of what is stored now (null: nothing). Throws a CONTROL_TEMPLATE_CONFLICT,
+   * TEMPLATE_RENDER_ERROR or TEMPLATE_PARAMETER_INVALID.
+   */
+  storedInPlaceOf(existing: ControlRow | null): StoredControl;
+}
+
+/**
+ * Makes a proposal of data. A template is filled in here, before a transaction begins; what is wrong with it is told
+ * when it is asked for, because other checks come first.
+ */
+export function proposeControl(data: ControlData, registry: EvaluatorRegistry): ControlProposal {
+  return isTemplateInput(data) ? proposeTemplate(data, registry) : proposeDefinition(data, registry);
+}
+
+function proposeDefinition(definition: ControlDefinition, registry: EvaluatorRegistry): ControlProposal {
+  return {
+    storedInPlaceOf(existing) {
+      if (existing === null) return definition;
+      const stored = readStoredDefinition(existing.data, registry);
+      // What cannot be read is replaced by anything: that is how it is repaired.
+      if (stored.ok && stored.stored.template !== undefined) throw controlTemplateConflict(existing.id);
+      return definition;
+    },
+  };
+}
+
+function proposeTemplate(input: TemplateInput, registry: EvaluatorRegistry): ControlProposal {
+  const outcome = attemptRendering(input, registry);
+  return {
+    storedInPlaceOf(existing) {
+      if (outcome instanceof ServiceError) throw outcome;
+      if (!outcome.complete) {
+        if (existing !== null && !mayBecomeDraft(existing.data, registry)) throw outcome.missing;
+        return { ...input, enabled: false } satisfies TemplateDraft;
+      }
+      const { template } = input;
+      const enabled = existing === null || isEmpty(existing.data) || existing.enabled;
+      return { ...outcome.definition, enabled, template, template_values: outcome.values };
+    },
+  };
+}
+
+function attemptRendering(
+  input: TemplateInput,
+  registry: EvaluatorRegistry,
+): Rendering<ControlDefinition> | ServiceError {
+  try {
+    return renderTemplate(input, createDefinitionSchema(registry));
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+}
+
+/** A draft may replace a draft, and what has no definition to lose. */
+function mayBecomeDraft(data: string, registry: EvaluatorRegistry): boolean {
+  const stored = readStoredDefinition(data, registry);
+  if (stored.ok) return isDraft(stored.stored);
+  const value = parsed(data);
+  return !isObject(value) || !isGiven(value, 'condition');
+}
+
+function isEmpty(data: string): boolean {
+  const value = parsed(data);
+  return value === null || (isObject(value) && Object.keys(value).length === 0);
+}
+
+function parsed(data: string): JsonValue | undefined {
+  try {
+    return parseStoredJson(data);
+  } catch {
+    return undefined;
+  }
+}

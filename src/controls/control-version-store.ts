@@ -1,0 +1,124 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+import { findPage, type Page } from '../database/page.js';
+import { assertStorable } from '../database/text.js';
+import { parseStoredJson } from '../json/parse-json.js';
+import { stringifyJson } from '../json/stringify-json.js';
+
+/** What made a version. */
+export type VersionEvent = 'created' | 'updated' | 'deleted';
+
+/** A version of a control without what it holds. */
+export interface ControlVersionRow {
+  /** Number of the version. */
+  readonly id: number;
+  readonly eventType: string;
+  readonly note: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  /** Null when the change was made without a key. */
+  readonly keyFingerprint: string | null;
+  readonly changedMembers: readonly string[];
+}
+
+/** A version of a control with what was stored. */
+export interface ControlVersionContent extends ControlVersionRow {
+  readonly name: string;
+  /** The stored text of the definition. */
+  readonly data: string;
+}
+
+/** A version to be stored; the store numbers it. */
+export interface NewControlVersion extends Omit<ControlVersionContent, 'id' | 'eventType'> {
+  readonly controlId: number;
+  readonly eventType: VersionEvent;
+}
+
+/** Which versions to list. */
+export interface VersionPage {
+  /** Only smaller numbers, 32 bits; null for the first page. */
+  readonly cursor: number | null;
+  readonly limit: number;
+}
+
+const WITHOUT_CONTENT = {
+  versionNum: true,
+  eventType: true,
+  note: true,
+  createdAtMs: true,
+  keyFingerprint: true,
+  changedMembers: true,
+} as const;
+
+/**
+ * Versions of controls, which are added and never changed. Ids and numbers must have 32 bits. Writing needs the
+ * client of a mutation. Every method rejects with a `ServiceError` only.
+ */
+export function createControlVersionStore(client: DbClient) {
+  const lastNumber = async (controlId: number): Promise<number> => {
+    const { _max } = await client.controlVersion.aggregate({
+      where: { controlId },
+      _max: { versionNum: true },
+    });
+    return _max.versionNum ?? 0;
+  };
+
+  return {
+    /** Adds a version and returns its number. Mutations run one after another, so the numbers have no gaps. */
+    append: ({ changedMembers, createdAtMs, ...version }: NewControlVersion): Promise<number> =>
+      withServiceErrors(async () => {
+        assertStorable(version.data);
+        const versionNum = (await lastNumber(version.controlId)) + 1;
+        const data = {
+          ...version,
+          versionNum,
+          createdAtMs: BigInt(createdAtMs),
+          changedMembers: stringifyJson([...changedMembers]),
+        };
+        await client.controlVersion.create({ data, select: { versionNum: true } });
+        return versionNum;
+      }),
+
+    /** The number of the newest version; 0 when there is none. */
+    lastNumber: (controlId: number): Promise<number> => withServiceErrors(() => lastNumber(controlId)),
+
+    find: (controlId: number, versionNum: number): Promise<ControlVersionContent | null> =>
+      withServiceErrors(async () => {
+        const row = await client.controlVersion.findUnique({
+          where: { controlId_versionNum: { controlId, versionNum } },
+        });
+        return row === null ? null : { ...toRow(row), name: row.name, data: row.data };
+      }),
+
+    /** One page, newest first. */
+    list: (controlId: number, { cursor, limit }: VersionPage): Promise<Page<ControlVersionRow>> =>
+      withServiceErrors(() => {
+        const query = {
+          from: Prisma.sql`"control_versions"`,
+          id: Prisma.sql`"version_num"`,
+          filters: [Prisma.sql`"control_id" = ${controlId}`],
+          after: cursor === null ? null : Prisma.sql`"version_num" < ${cursor}`,
+          orderBy: Prisma.sql`"version_num" DESC`,
+          limit,
+        };
+        return findPage(client, query, async (numbers) => {
+          const where = { controlId, versionNum: { in: numbers } };
+          return (await client.controlVersion.findMany({ where, select: WITHOUT_CONTENT })).map(toRow);
+        });
+      }),
+  };
+}
+
+type StoredVersion = Prisma.ControlVersionGetPayload<{ select: typeof WITHOUT_CONTENT }>;
+
+function toRow(row: StoredVersion): ControlVersionRow {
+  return {
+    id: row.versionNum,
+    eventType: row.eventType,
+    note: row.note,
+    createdAtMs: Number(row.createdAtMs),
+    keyFingerprint: row.keyFingerprint,
+    changedMembers: parseStoredJson(row.changedMembers) as string[],
+  };
+}

@@ -1,0 +1,127 @@
+import type { DbClient } from '../database/database.js';
+import type { CallContext } from '../rpc/handler.js';
+import { controlNameConflict, controlNotFound } from './control-errors.js';
+import { type ControlServiceOptions, existing, isControlId } from './control-service.js';
+import { createControlStore } from './control-store.js';
+import { controlVersionCorrupted, controlVersionNotFound } from './control-version-errors.js';
+import {
+  type ControlVersionContent,
+  type ControlVersionRow,
+  createControlVersionStore,
+  type VersionPage,
+} from './control-version-store.js';
+import { isDraft } from './definition.js';
+import { definitionIndex } from './definition-index.js';
+import { readStoredDefinition, withDataPrefix } from './definition-presentation.js';
+import { definitionWarnings } from './definition-warnings.js';
+import { recordVersion } from './version-recording.js';
+
+/** Largest number a version can have: numbers are 32-bit in storage. */
+const MAX_VERSION_NUM = 2 ** 31 - 1;
+
+export type ControlVersions = ReturnType<typeof createControlVersions>;
+
+/** Shows the history of controls, deleted ones included, and makes older versions current again. */
+export function createControlVersions(options: ControlServiceOptions) {
+  const { database, mutate, registry, now, checkReferences } = options;
+
+  return {
+    /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never was. */
+    async list(controlId: number, page: VersionPage) {
+      if (!isControlId(controlId)) throw controlNotFound(controlId);
+      const { rows, total, hasMore } = await createControlVersionStore(database.client).list(controlId, page);
+      if (total === 0) throw controlNotFound(controlId);
+      const last = rows.at(-1);
+      return {
+        versions: rows.map(printedVersion),
+        pagination: {
+          limit: page.limit,
+          total,
+          next_cursor: hasMore && last !== undefined ? String(last.id) : null,
+          has_more: hasMore,
+        },
+      };
+    },
+
+    /** Throws CONTROL_NOT_FOUND or CONTROL_VERSION_NOT_FOUND. A definition that cannot be read is null. */
+    async get(controlId: number, versionNum: number) {
+      const version = await existingVersion(database.client, controlId, versionNum);
+      const stored = readStoredDefinition(version.data, registry);
+      return {
+        ...printedVersion(version),
+        snapshot: {
+          name: version.name,
+          data: stored.ok ? stored.definition : null,
+          deleted_at: version.eventType === 'deleted' ? printedTime(version.createdAtMs) : null,
+          cloned_control_id: null,
+          cloned_from_control_id: null,
+        },
+      };
+    },
+
+    /**
+     * Makes name and definition of a version current again, as a new version. Throws CONTROL_NOT_FOUND, also for a
+     * deleted control, CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or what `checkReferences`
+     * throws.
+     */
+    async restore(context: CallContext, controlId: number, versionNum: number) {
+      await existing(database.client, controlId);
+      // A version never changes, so it can be read and checked before the transaction that all others wait for.
+      const version = await existingVersion(database.client, controlId, versionNum);
+      const read = readStoredDefinition(version.data, registry);
+      if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
+      const control = read.stored;
+      const newNumber = await mutate(context, async (tx) => {
+        const row = await existing(tx, controlId);
+        const store = createControlStore(tx);
+        const renamed = version.name !== row.name;
+        if (renamed && (await store.findByName(version.name)) !== null) {
+          throw controlNameConflict(version.name);
+        }
+        if (!isDraft(control)) await checkReferences(tx, control);
+        const { name, data } = version;
+        const restored = { name, data, ...definitionIndex(control), updatedAtMs: now() };
+        await store.update(controlId, restored);
+        const number = await recordVersion(tx, context, {
+          eventType: 'updated',
+          note: `restored from version ${versionNum}`,
+          before: row,
+          after: { ...row, ...restored },
+        });
+        return { value: number, change: { controls: [controlId] } };
+      });
+      return { success: true, version_num: newNumber, warnings: definitionWarnings(control, registry) };
+    },
+  };
+}
+
+/** Throws CONTROL_NOT_FOUND for a control that never was, or CONTROL_VERSION_NOT_FOUND. */
+async function existingVersion(
+  client: DbClient,
+  controlId: number,
+  versionNum: number,
+): Promise<ControlVersionContent> {
+  if (!isControlId(controlId)) throw controlNotFound(controlId);
+  const store = createControlVersionStore(client);
+  const isNumber = versionNum >= 1 && versionNum <= MAX_VERSION_NUM;
+  const version = isNumber ? await store.find(controlId, versionNum) : null;
+  if (version !== null) return version;
+  if ((await store.lastNumber(controlId)) === 0) throw controlNotFound(controlId);
+  throw controlVersionNotFound(controlId, versionNum);
+}
+
+/** A version as replies hold it, in the order of its members there. */
+function printedVersion(version: ControlVersionRow) {
+  return {
+    version_num: version.id,
+    event_type: version.eventType,
+    note: version.note,
+    created_at: printedTime(version.createdAtMs),
+    key_fingerprint: version.keyFingerprint,
+    changed_members: version.changedMembers,
+  };
+}
+
+function printedTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

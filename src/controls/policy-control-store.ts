@@ -1,0 +1,65 @@
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+import type { StoredDefinition } from './agent-control-store.js';
+
+export type PolicyControlStore = ReturnType<typeof createPolicyControlStore>;
+
+/** Controls of policies. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
+export function createPolicyControlStore(client: DbClient) {
+  return {
+    /** False when the policy had the control. Both must exist. */
+    add: (policyId: number, controlId: number): Promise<boolean> =>
+      withServiceErrors(async () => {
+        const added = await client.$executeRaw`
+          INSERT INTO "policy_controls" ("policy_id", "control_id") VALUES (${policyId}, ${controlId})
+          ON CONFLICT DO NOTHING`;
+        return added > 0;
+      }),
+
+    /** False when the policy did not have the control. */
+    remove: (policyId: number, controlId: number): Promise<boolean> =>
+      withServiceErrors(async () => {
+        const { count } = await client.policyControl.deleteMany({ where: { policyId, controlId } });
+        return count > 0;
+      }),
+
+    /** The ids of the controls of a policy, ascending. */
+    controlIdsOf: (policyId: number): Promise<number[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.policyControl.findMany({
+          where: { policyId },
+          select: { controlId: true },
+          orderBy: { controlId: 'asc' },
+        });
+        return rows.map(({ controlId }) => controlId);
+      }),
+
+    /** The controls of a policy, by id ascending. */
+    controlsOf: (policyId: number): Promise<StoredDefinition[]> =>
+      withServiceErrors(() =>
+        client.control.findMany({
+          where: { policies: { some: { policyId } } },
+          select: { id: true, name: true, data: true },
+          orderBy: { id: 'asc' },
+        }),
+      ),
+
+    /** The ids of the policies that have a control, ascending. */
+    policyIdsOf: (controlId: number): Promise<number[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.policyControl.findMany({
+          where: { controlId },
+          select: { policyId: true },
+          orderBy: { policyId: 'asc' },
+        });
+        return rows.map(({ policyId }) => policyId);
+      }),
+
+    /** Whether a policy of the agent has the control. */
+    bringsTo: (agentId: number, controlId: number): Promise<boolean> =>
+      withServiceErrors(async () => {
+        const where = { controlId, policy: { agents: { some: { agentId } } } };
+        return (await client.policyControl.findFirst({ where, select: { policyId: true } })) !== null;
+      }),
+  };
+}

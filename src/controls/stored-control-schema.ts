@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { JsonValue } from '../json/json-value.js';
+import { storedTemplateSchema } from '../templates/template-schema.js';
+import { field, isObject, readWith, refuse } from '../validation/fields.js';
+import type { StoredControl } from './definition.js';
+import { createDefinitionSchema, isGiven } from './definition-schema.js';
+
+/** Reads a control as it is stored: a definition, one that was made from a template, or a draft. */
+export function createStoredControlSchema(registry: EvaluatorRegistry): z.ZodType<StoredControl> {
+  const definitionSchema = createDefinitionSchema(registry);
+  return field((value, sink) => {
+    if (!isObject(value) || !isGiven(value, 'template')) {
+      return readWith(definitionSchema, value, sink) ?? z.NEVER;
+    }
+    const made = readWith(storedTemplateSchema, value, sink);
+    if (isStoredDraft(value)) {
+      const { enabled } = value;
+      // Whatever else it says: a draft that is enabled is none that the service wrote.
+      if (enabled !== false) return refuse(sink, 'value_error', 'a draft is not enabled', value);
+      return made === undefined ? z.NEVER : { ...made, enabled };
+    }
+    const { template: _template, template_values: _values, ...written } = value;
+    const definition = readWith(definitionSchema, written, sink);
+    return made === undefined || definition === undefined ? z.NEVER : { ...definition, ...made };
+  });
+}
+
+/** Whether stored data are a draft: a template, and no definition made from it. */
+export function isStoredDraft(value: JsonValue): boolean {
+  return isObject(value) && isGiven(value, 'template') && !isGiven(value, 'condition');
+}

@@ -1,0 +1,86 @@
+import type { DbClient } from '../database/database.js';
+import { jsonEqual } from '../json/json-equal.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { parseStoredJson } from '../json/parse-json.js';
+import type { CallContext } from '../rpc/handler.js';
+import { isObject } from '../validation/fields.js';
+import type { ControlRow } from './control-store.js';
+import { createControlVersionStore, type VersionEvent } from './control-version-store.js';
+
+/** What a version keeps of a control, and when it came to be. */
+export type RecordedControl = Pick<ControlRow, 'id' | 'name' | 'data' | 'updatedAtMs'>;
+
+/** A change of a control. */
+export interface RecordedChange {
+  readonly eventType: VersionEvent;
+  /** What happened, in a few words. */
+  readonly note: string;
+  /** What was stored before; null for a new control. */
+  readonly before: RecordedControl | null;
+  readonly after: RecordedControl;
+}
+
+/** Members of a definition that a change is told by. */
+const MEMBERS = [
+  'condition',
+  'description',
+  'enabled',
+  'execution',
+  'scope',
+  'action',
+  'tags',
+  'template',
+  'template_values',
+];
+
+/**
+ * Adds a version to the history of a control, in the transaction that changes it, and returns its number. Every
+ * mutation of a control calls it exactly once.
+ */
+export function recordVersion(
+  tx: DbClient,
+  { principal }: CallContext,
+  { eventType, note, before, after }: RecordedChange,
+): Promise<number> {
+  return createControlVersionStore(tx).append({
+    controlId: after.id,
+    eventType,
+    note,
+    createdAtMs: after.updatedAtMs,
+    keyFingerprint: principal.keyFingerprint,
+    changedMembers: before === null ? [] : changedMembers(before, after),
+    name: after.name,
+    data: after.data,
+  });
+}
+
+/** The members of a control that differ, in order; `data` alone when the definitions cannot be held together. */
+export function changedMembers(
+  before: Pick<RecordedControl, 'name' | 'data'>,
+  after: Pick<RecordedControl, 'name' | 'data'>,
+): string[] {
+  const name = before.name === after.name ? [] : ['name'];
+  return [...name, ...changedDataMembers(before.data, after.data)];
+}
+
+function changedDataMembers(before: string, after: string): string[] {
+  if (before === after) return [];
+  const [old, current] = [parsedObject(before), parsedObject(after)];
+  if (old === undefined || current === undefined) return ['data'];
+  const differing = MEMBERS.filter((member) => !jsonEqual(memberOf(old, member), memberOf(current, member)));
+  return differing.map((member) => `data.${member}`);
+}
+
+/** A member that is null says the same as one that is absent. */
+function memberOf(value: JsonObject, member: string): JsonValue {
+  return Object.hasOwn(value, member) ? (value[member] ?? null) : null;
+}
+
+function parsedObject(text: string): JsonObject | undefined {
+  try {
+    const value = parseStoredJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+/** Files of the viewer package that the page uses. */
+export const VIEWER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
+
+/** Name of the script that starts the viewer. */
+export const START_FILE = 'start.js';
+
+/**
+ * The API page. Every address is relative, so that it works behind a prefix; scripts are files, so that the policy
+ * below can forbid all others.
+ */
+export const DOCS_PAGE = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Control Enforcement Service: API</title>
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="api"></div>
+<noscript>This page needs JavaScript. The document it shows is <a href="openapi.json">openapi.json</a>.</noscript>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/${START_FILE}"></script>
+</body>
+</html>
+`;
+
+/** Starts the viewer. It would ask an outside validator about the document unless told not to. */
+export const START_SCRIPT = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  validatorUrl: null,
+  defaultModelsExpandDepth: 0,
+});
+`;
+
+/** What the page may load: its own files, and nothing from elsewhere. The viewer styles its elements inline. */
+export const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');

@@ -1,0 +1,81 @@
+import type { JsonObject } from '../../json/json-value.js';
+import { SESSION_COOKIE } from '../session/session-cookie.js';
+import { hostOperations } from './host-operations.js';
+import { failureResponses } from './problem-schemas.js';
+import { commentOf } from './proto-comments.js';
+import { type DescribedRoute, rpcOperation, tagOf } from './rpc-operations.js';
+import { createSchemaPool } from './schema-pool.js';
+
+/** What a document is made from. */
+export interface DocumentSource {
+  readonly routes: readonly DescribedRoute[];
+  readonly version: string;
+  /** First part of the path of the JSON routes, for example `/api`. */
+  readonly apiPrefix: string;
+  /** Methods that are served at a path that is not in `routes`. */
+  methodsAt(path: string): readonly string[] | undefined;
+}
+
+const HOST_TAGS: Readonly<Record<string, string>> = {
+  Session: 'Logs browsers in and out.',
+  Operations: 'Tells how the service is.',
+};
+
+/** The OpenAPI 3.1 document of what is served. Throws when two operations have the same id or place. */
+export function openApiDocument(source: DocumentSource): JsonObject {
+  const pool = createSchemaPool();
+  const paths = new Map<string, JsonObject>();
+  const ids = new Set<string>();
+  const tags = new Map<string, string>();
+  const add = (path: string, verb: string, operation: JsonObject): void => {
+    const item = paths.get(path) ?? {};
+    const id = String(operation.operationId);
+    if (item[verb] !== undefined) throw new Error(`${verb} ${path} is served twice`);
+    if (ids.has(id)) throw new Error(`two operations are called ${id}`);
+    ids.add(id);
+    paths.set(path, { ...item, [verb]: operation });
+  };
+  for (const route of source.routes) {
+    const { desc } = route.method;
+    tags.set(tagOf(desc), commentOf(desc.parent.typeName) ?? '');
+    add(route.template, route.binding.verb.toLowerCase(), rpcOperation(route, pool));
+  }
+  for (const { path, verb, operation } of hostOperations(source.apiPrefix, pool)) {
+    if (!source.methodsAt(path)?.includes(verb.toUpperCase())) continue;
+    for (const tag of operation.tags as string[]) tags.set(tag, HOST_TAGS[tag] ?? '');
+    add(path, verb, operation);
+  }
+  const responses = failureResponses(pool);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Control Enforcement Service',
+      version: source.version,
+      description:
+        'Stores controls for AI agents and evaluates every step against them. Each operation is also an RPC, named ' +
+        'by `x-rpc`, over gRPC, gRPC-Web and Connect on the same port. Integers and booleans may also come as text.',
+    },
+    // Where the document is: it works behind a prefix that the service knows nothing of.
+    servers: [{ url: '.' }],
+    tags: [...tags].map(([name, description]) => ({ name, description })),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: pool.all(),
+      responses,
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'A regular or an admin key.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: SESSION_COOKIE,
+          description: 'The session of a browser, see the login operation.',
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../json/json-value.js';
+import { failure, response } from './problem-schemas.js';
+import type { SchemaPool } from './schema-pool.js';
+
+/** An operation of the host itself, which no descriptor tells of. */
+export interface HostOperation {
+  readonly path: string;
+  readonly verb: 'get' | 'post';
+  readonly operation: JsonObject;
+}
+
+const BOOLEAN: JsonObject = { type: 'boolean' };
+const TEXT: JsonObject = { type: 'string' };
+
+function object(properties: JsonObject, required = Object.keys(properties)): JsonObject {
+  return { type: 'object', properties, required };
+}
+
+const FACTS: JsonObject = {
+  version: { ...TEXT, description: 'Version of the service.' },
+  database: { ...TEXT, enum: ['up', 'down'], description: 'Whether the database answered last.' },
+  revision: { type: 'integer', description: 'Revision that evaluations see.' },
+};
+
+/**
+ * Every operation of the host that clients use. The metrics are for machines that know them. `apiPrefix` is the first
+ * part of the path of the JSON routes.
+ */
+export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperation[] {
+  const login = pool.define('LoginReply', () => ({
+    description: 'Whether the key was accepted.',
+    ...object({
+      authenticated: BOOLEAN,
+      is_admin: { ...BOOLEAN, description: 'Whether it is an admin key.' },
+    }),
+  }));
+  const setCookie: JsonObject = { 'Set-Cookie': { description: 'The session.', schema: TEXT } };
+  return [
+    get('/health', 'Operations', 'getHealth', 'Tells that the process can evaluate', {
+      '200': response('It can.', object({ status: { const: 'healthy' }, ...FACTS })),
+    }),
+    get('/ready', 'Operations', 'getReadiness', 'Tells whether requests should be sent here', {
+      '200': response('They should.', object({ status: { const: 'ready' }, ...FACTS })),
+      '503': response(
+        'They should not, now.',
+        object({ status: { const: 'not_ready' }, reason: TEXT, ...FACTS }),
+      ),
+    }),
+    get(`${apiPrefix}/config`, 'Session', 'getConfig', 'Tells a browser whether it has to log in', {
+      '200': response(
+        'How callers authenticate.',
+        object({
+          requires_api_key: BOOLEAN,
+          auth_mode: { ...TEXT, enum: ['none', 'api-key'] },
+          has_active_session: { ...BOOLEAN, description: 'Whether this request carries valid credentials.' },
+        }),
+      ),
+    }),
+    post(`${apiPrefix}/login`, 'login', 'Starts a session with an API key', {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: object({ api_key: TEXT }) } },
+      },
+      responses: {
+        '200': { ...response('The session is in the cookie.', login), headers: setCookie },
+        '401': response('The key is unknown.', login),
+        // Over plain HTTP the body is that of a refused key; from a page of another origin it is a problem.
+        '403': response('Not from here, or not without TLS.', {
+          anyOf: [login, { $ref: '#/components/schemas/Problem' }],
+        }),
+        '422': failure('Invalid'),
+        default: failure('Failure'),
+      },
+    }),
+    post(`${apiPrefix}/logout`, 'logout', 'Ends the session', {
+      responses: {
+        '204': { description: 'The cookie is gone.', headers: setCookie },
+        default: failure('Failure'),
+      },
+    }),
+  ];
+}
+
+function get(
+  path: string,
+  tag: string,
+  operationId: string,
+  summary: string,
+  responses: JsonObject,
+): HostOperation {
+  const operation = { operationId, tags: [tag], summary, 'x-access': 'public', security: [] };
+  return {
+    path,
+    verb: 'get',
+    operation: { ...operation, responses: { ...responses, default: failure('Failure') } },
+  };
+}
+
+function post(path: string, operationId: string, summary: string, rest: JsonObject): HostOperation {
+  const operation = { operationId, tags: ['Session'], summary, 'x-access': 'public', security: [] };
+  return { path, verb: 'post', operation: { ...operation, ...rest } };
+}

@@ -1,0 +1,104 @@
+import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
+import { list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { JsonObject } from '../../json/json-value.js';
+import { isFreeForm } from '../descriptors/free-form.js';
+import { descriptionOf } from './proto-comments.js';
+import { mayBeAbsent } from './reply-presence.js';
+import { orNull, type SchemaPool } from './schema-pool.js';
+
+/** Which JSON of a message is described: a reply that prints nulls, one that leaves them out, or a request. */
+export type Form = 'nulls' | 'no-nulls' | 'request';
+
+/** One message has up to three schemas; the name tells which one it is. */
+const SUFFIX: Readonly<Record<Form, string>> = { nulls: '', 'no-nulls': 'WithoutNulls', request: 'Input' };
+
+/** Members of requests that must be there, where no schema of ours says so. */
+const REQUIRED_INPUT: Readonly<Record<string, readonly string[]>> = {
+  ControlTemplate: ['definition_template'],
+  TemplateParameter: ['label', 'type'],
+};
+
+/** Name of the schema of a message. */
+export function schemaName(message: DescMessage, form: Form): string {
+  return message.name + SUFFIX[form];
+}
+
+/** A reference to the schema of a message as the JSON routes carry it. */
+export function messageSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
+  if (isFreeForm(message)) return freeForm(message);
+  const wrapped = getOption(message, list_wrapper) ? message.fields[0] : undefined;
+  if (wrapped !== undefined) return fieldSchema(wrapped, form, pool);
+  return pool.define(schemaName(message, form), () => objectSchema(message, form, pool));
+}
+
+function freeForm(message: DescMessage): JsonObject {
+  return message.name === 'Struct' ? { type: 'object', additionalProperties: true } : {};
+}
+
+function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
+  const hasForms = getOption(message, variant);
+  const required: string[] = [];
+  const properties = message.fields.map((field): [string, JsonObject] => {
+    const schema = {
+      ...descriptionOf(`${message.typeName}.${field.name}`),
+      ...fieldSchema(field, form, pool),
+    };
+    if (form === 'request') {
+      if (REQUIRED_INPUT[message.name]?.includes(field.name)) required.push(field.name);
+      return [field.name, mayBeNullInRequest(field) ? orNull(schema) : schema];
+    }
+    const absent = mayBeAbsent(field);
+    const isPrinted = hasForms ? field.fieldKind === 'scalar' && !absent : !absent || form === 'nulls';
+    if (isPrinted) required.push(field.name);
+    return [field.name, absent && form === 'nulls' ? orNull(schema) : schema];
+  });
+  return {
+    type: 'object',
+    ...descriptionOf(message.typeName),
+    properties: Object.fromEntries(properties),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** A request may send null for what it may leave out; for lists and maps that would be an error. */
+function mayBeNullInRequest(field: DescField): boolean {
+  return field.fieldKind === 'scalar' && !REQUIRED_INPUT[field.parent.name]?.includes(field.name);
+}
+
+/** The schema of a member, without its description. */
+export function fieldSchema(field: DescField, form: Form, pool: SchemaPool): JsonObject {
+  const one = valueSchema(field, form, pool);
+  if (field.fieldKind === 'list') return { type: 'array', items: one };
+  if (field.fieldKind === 'map') return { type: 'object', additionalProperties: one };
+  return one;
+}
+
+function valueSchema(field: DescField, form: Form, pool: SchemaPool): JsonObject {
+  if (field.message !== undefined) return messageSchema(field.message, form, pool);
+  if (field.enum !== undefined) return enumSchema(field.enum);
+  return scalarSchema(field.scalar);
+}
+
+/** The words that JSON has for the values of an enum. The first value means that there is none. */
+function enumSchema(desc: DescEnum): JsonObject {
+  return {
+    type: 'string',
+    enum: desc.values.filter(({ number }) => number !== 0).map(({ localName }) => localName.toLowerCase()),
+  };
+}
+
+function scalarSchema(scalar: ScalarType | undefined): JsonObject {
+  switch (scalar) {
+    case ScalarType.BOOL:
+      return { type: 'boolean' };
+    case ScalarType.STRING:
+      return { type: 'string' };
+    case ScalarType.BYTES:
+      return { type: 'string', contentEncoding: 'base64' };
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      return { type: 'number' };
+    default:
+      return { type: 'integer' };
+  }
+}

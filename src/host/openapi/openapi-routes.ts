@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { JsonObject } from '../../json/json-value.js';
+import type { ServedPath } from '../rest/route-finder.js';
+import { DOCS_PAGE, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
+
+const METHODS = ['GET', 'HEAD'];
+
+/** Paths of the document and its pages. */
+export const OPENAPI_PATHS: readonly ServedPath[] = [
+  '/openapi.json',
+  '/docs',
+  '/redoc',
+  ...[START_FILE, ...VIEWER_FILES].map((name) => `/docs/${name}`),
+].map((template) => ({ template, methods: METHODS }));
+
+/** A restart may bring another version: caches ask again soon, and are answered by the tag. */
+const CACHE_CONTROL = 'public, max-age=60';
+
+/** Serves the document and a page that shows it: public, from this process alone. */
+export async function registerOpenApi(app: FastifyInstance, document: JsonObject): Promise<void> {
+  const text = JSON.stringify(document);
+  serveText(app, '/openapi.json', 'application/json; charset=utf-8', text);
+  serveText(app, '/docs', 'text/html; charset=utf-8', DOCS_PAGE, {
+    'content-security-policy': DOCS_POLICY,
+    'referrer-policy': 'no-referrer',
+  });
+  serveText(app, `/docs/${START_FILE}`, 'text/javascript; charset=utf-8', START_SCRIPT);
+  app.route({
+    method: METHODS,
+    url: '/redoc',
+    // Relative, like everything on the page.
+    handler: (_request, reply) => reply.code(302).header('location', 'docs').send(),
+  });
+  const viewer = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  await app.register(fastifyStatic, { root: viewer, serve: false, maxAge: 60_000 });
+  for (const file of VIEWER_FILES) {
+    app.route({
+      method: METHODS,
+      url: `/docs/${file}`,
+      handler: (_request, reply) => secure(reply).sendFile(file),
+    });
+  }
+}
+
+/** A text that never changes while the process runs. */
+function serveText(
+  app: FastifyInstance,
+  url: string,
+  type: string,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  app.route({
+    method: METHODS,
+    url,
+    handler: (request, reply) => {
+      secure(reply).headers({ ...headers, 'cache-control': CACHE_CONTROL, etag: tag });
+      return isKnown(request, tag) ? reply.code(304).send() : reply.type(type).send(text);
+    },
+  });
+}
+
+function isKnown(request: FastifyRequest, tag: string): boolean {
+  const known = request.headers['if-none-match'] ?? '';
+  return known.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+}
+
+function secure(reply: FastifyReply): FastifyReply {
+  return reply.header('x-content-type-options', 'nosniff');
+}

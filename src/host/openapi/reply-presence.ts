@@ -1,0 +1,58 @@
+import type { DescField } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence as Presence } from '@bufbuild/protobuf/wkt';
+
+/**
+ * Members of replies for which the descriptor does not settle whether they can be without a value. It cannot for
+ * lists, enums and messages, and it says `optional` of members that only a request may leave out.
+ */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'Agent?': ['agent_metadata'],
+  'Agent!': ['agent_name'],
+  'StepDefinition?': ['input_schema', 'output_schema', 'metadata'],
+  'StepDefinition!': ['type', 'name'],
+  'EvaluatorRegistration!': ['name'],
+  // A draft of a template has no definition yet, and most definitions have no template.
+  'ControlDefinition?': ['condition', 'execution', 'scope', 'action', 'tags', 'template', 'template_values'],
+  'ControlDefinition!': ['enabled'],
+  'TemplateParameter!': ['label', 'required', 'type'],
+  'Scope?': ['step_types', 'step_names', 'stages'],
+  'Condition?': ['selector', 'evaluator', 'and', 'or', 'not'],
+  'Selector!': ['path'],
+  'EvaluatorRef?': ['metadata'],
+  'EvaluatorRef!': ['name'],
+  'Action?': ['steering_context', 'metadata'],
+  'SteeringContext?': ['required_actions'],
+  'SteeringContext!': ['message'],
+  'ControlSummary?': ['execution', 'step_types', 'stages', 'used_by_agent'],
+  'GetControlResponse?': ['data'],
+  'ControlSnapshot?': ['data'],
+  'ControlResult?': ['steering_context'],
+  'EvaluatorResult?': ['metadata'],
+  'ControlExecutionEvent?': ['metadata'],
+  'ControlExecutionEvent!': [
+    'control_execution_id',
+    'trace_id',
+    'span_id',
+    'agent_name',
+    'control_id',
+    'control_name',
+    'matched',
+    'confidence',
+    'timestamp',
+  ],
+  'StatsTotals?': ['timeseries'],
+};
+
+/** Whether a member of a reply can be without a value. */
+export function mayBeAbsent(field: DescField): boolean {
+  if (EXCEPTIONS[`${field.parent.name}?`]?.includes(field.name)) return true;
+  if (EXCEPTIONS[`${field.parent.name}!`]?.includes(field.name)) return false;
+  return field.fieldKind === 'scalar' && field.presence === Presence.EXPLICIT;
+}
+
+/** `Message.member` of every exception: each must be there, or it says nothing. */
+export function presenceExceptions(): string[] {
+  return Object.entries(EXCEPTIONS).flatMap(([message, members]) =>
+    members.map((member) => `${message.slice(0, -1)}.${member}`),
+  );
+}

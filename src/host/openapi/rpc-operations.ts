@@ -1,0 +1,98 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import type { z } from 'zod';
+import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { JsonObject } from '../../json/json-value.js';
+import { REVISION_HEADER } from '../connect/rpc-call.js';
+import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
+import { type Form, fieldSchema, messageSchema } from './message-schemas.js';
+import { failure, response } from './problem-schemas.js';
+import { commentOf } from './proto-comments.js';
+import { requestParts } from './request-schemas.js';
+import type { SchemaPool } from './schema-pool.js';
+
+/** What an access level is called. */
+const LEVELS: Readonly<Record<Access, string>> = {
+  [Access.UNSPECIFIED]: 'none',
+  [Access.PUBLIC]: 'public',
+  [Access.KEY]: 'key',
+  [Access.ADMIN]: 'admin',
+};
+
+/** Either credential will do. */
+const CREDENTIALS: JsonObject[] = [{ apiKey: [] }, { session: [] }];
+
+/** What a document is made from: a JSON route of an RPC. */
+export interface DescribedRoute {
+  readonly method: RpcMethod;
+  readonly binding: HttpBinding;
+  /** Path with the configured prefix. */
+  readonly template: string;
+  /** Reads the input. */
+  readonly input: z.ZodType;
+}
+
+/** The operation of a JSON route. */
+export function rpcOperation({ method, binding, input }: DescribedRoute, pool: SchemaPool): JsonObject {
+  const { desc } = method;
+  const { parameters, body } = requestParts(desc.input, binding, input, pool);
+  return {
+    operationId: operationId(method, binding),
+    tags: [tagOf(desc)],
+    ...describe(desc),
+    ...(desc.deprecated ? { deprecated: true } : {}),
+    'x-rpc': method.name,
+    'x-access': LEVELS[method.access],
+    security: method.access === Access.PUBLIC ? [] : CREDENTIALS,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      [method.successStatus]: success(method, binding, pool),
+      ...(method.access === Access.PUBLIC ? {} : { '401': failure('Unauthenticated') }),
+      ...(method.access === Access.ADMIN ? { '403': failure('Forbidden') } : {}),
+      ...(desc.input.fields.length === 0 ? {} : { '422': failure('Invalid') }),
+      default: failure('Failure'),
+    },
+  };
+}
+
+/** Tag of the RPCs of a service. */
+export function tagOf(method: DescMethod): string {
+  return method.parent.name.replace(/Service$/, '');
+}
+
+/** An RPC that is reached at several paths has an operation for each. */
+function operationId(method: RpcMethod, binding: HttpBinding): string {
+  const index = method.bindings.indexOf(binding);
+  return index <= 0 ? method.desc.localName : `${method.desc.localName}${index + 1}`;
+}
+
+/** The first sentence of the comment is the summary, all of it the description. */
+function describe(desc: DescMethod): JsonObject {
+  const comment = commentOf(`${desc.parent.typeName}.${desc.name}`);
+  if (comment === undefined) return { summary: words(desc.name) };
+  const end = comment.search(/\.(?: |$)/);
+  const summary = end === -1 ? comment : comment.slice(0, end);
+  return { summary, description: comment };
+}
+
+/** `ListControlVersions` as "List control versions". */
+function words(name: string): string {
+  const text = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function success(method: RpcMethod, binding: HttpBinding, pool: SchemaPool): JsonObject {
+  const { output } = method.desc;
+  const form: Form = method.omitNulls ? 'no-nulls' : 'nulls';
+  const member = output.fields.find(({ name }) => name === binding.responseBody);
+  const schema = member === undefined ? messageSchema(output, form, pool) : fieldSchema(member, form, pool);
+  const reply = response(commentOf(output.typeName) ?? 'Success.', schema);
+  return binding.verb === 'GET' ? reply : { ...reply, headers: { [REVISION_HEADER]: REVISION } };
+}
+
+const REVISION: JsonObject = {
+  description: 'Revision that the change produced; absent when nothing changed.',
+  schema: { type: 'string', pattern: '^[0-9]+$' },
+};

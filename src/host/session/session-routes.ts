@@ -1,0 +1,127 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ServiceError } from '../../errors/service-error.js';
+import { text } from '../../validation/fields.js';
+import { parseInput } from '../../validation/parse-input.js';
+import { type Authenticator, foreignOrigin, type NewSession } from '../auth/authenticator.js';
+import type { CredentialReader } from '../auth/request-credentials.js';
+import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
+import { SESSION_SECONDS } from '../auth/session-tokens.js';
+import { readBody } from '../rest/rest-body.js';
+import type { ServedPath } from '../rest/route-finder.js';
+import { createLoginThrottle } from './login-throttle.js';
+import { sessionCookie } from './session-cookie.js';
+
+/** What the session routes work with. */
+export interface SessionRouteOptions {
+  /** First part of their paths, for example `/api`. */
+  readonly prefix: string;
+  readonly authenticator: Authenticator;
+  readonly credentials: CredentialReader;
+  readonly isForeign: ForeignOriginCheck;
+  /** Lets browsers log in over plain http from any host. */
+  readonly debug: boolean;
+}
+
+/** Largest body of a login, in bytes: a key is a short text. */
+const MAX_LOGIN_BYTES = 16 * 1024;
+const LOGIN_INPUT = z.object({ api_key: text() });
+
+/** Paths of the session routes, with their methods. */
+export function sessionPaths(prefix: string): ServedPath[] {
+  return [
+    { template: `${prefix}/config`, methods: ['GET'] },
+    { template: `${prefix}/login`, methods: ['POST'] },
+    { template: `${prefix}/logout`, methods: ['POST'] },
+  ];
+}
+
+/** The routes a web console uses to find out about authentication, to log in and to log out. All are public. */
+export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
+  const { prefix, authenticator, credentials, isForeign, debug } = options;
+  const throttle = createLoginThrottle(() => performance.now());
+  const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    // A page elsewhere must not log a user out, into an account of its choice, or use up the attempts of its address.
+    if (isForeign(request)) throw foreignOrigin();
+    done();
+  };
+
+  scope.get(`${prefix}/config`, { config: { template: `${prefix}/config` } }, async (request, reply) => {
+    const { enabled } = authenticator;
+    const active = enabled && (await authenticator.recognizes(credentials.ofRest(request)));
+    return notStored(reply).send({
+      requires_api_key: enabled,
+      auth_mode: enabled ? 'api-key' : 'none',
+      has_active_session: active,
+    });
+  });
+
+  scope.post(
+    `${prefix}/login`,
+    {
+      config: { template: `${prefix}/login` },
+      bodyLimit: MAX_LOGIN_BYTES,
+      onRequest: refuseForeign,
+    },
+    async (request, reply) => {
+      const body = readBody(request);
+      if ('problem' in body) throw body.problem;
+      const { api_key: apiKey } = parseInput(LOGIN_INPUT, body.value);
+      const local = isLocal(request);
+      if (schemeOf(request) === 'http' && !local && !debug) return refuse(reply, 403);
+      const address = addressOf(request);
+      const wait = throttle.secondsToWait(address);
+      if (wait > 0) throw tooManyAttempts(wait);
+      const session = authenticator.logIn(apiKey.trim());
+      if (session === undefined) {
+        throttle.refused(address);
+        request.log.info({ address }, 'a login was refused');
+        return refuse(reply, 401);
+      }
+      return accept(reply, await session, !debug && !local);
+    },
+  );
+
+  scope.post(
+    `${prefix}/logout`,
+    { config: { template: `${prefix}/logout` }, onRequest: refuseForeign },
+    (request, reply) => {
+      const cleared = sessionCookie('', 0, !debug && !isLocal(request));
+      return notStored(reply).code(204).header('set-cookie', cleared).send();
+    },
+  );
+}
+
+function accept(reply: FastifyReply, { token, isAdmin }: NewSession, secure: boolean): FastifyReply {
+  return notStored(reply)
+    .header('set-cookie', sessionCookie(token, SESSION_SECONDS, secure))
+    .send({ authenticated: true, is_admin: isAdmin });
+}
+
+/** Consoles look at these members, so this is no problem body. */
+function refuse(reply: FastifyReply, status: 401 | 403): FastifyReply {
+  return notStored(reply).code(status).send({ authenticated: false, is_admin: false });
+}
+
+/** The answer is about one browser at one time. */
+function notStored(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-store');
+}
+
+/** Browsers take these names for secure even over plain http. */
+function isLocal(request: FastifyRequest): boolean {
+  return /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/i.test(request.host);
+}
+
+/** The address of the client; connections that were just closed have none any more. */
+function addressOf(request: FastifyRequest): string {
+  return (request.ip as string | undefined) ?? '';
+}
+
+function tooManyAttempts(seconds: number): ServiceError {
+  return new ServiceError('RATE_LIMITED', {
+    detail: 'Too many logins were refused.',
+    hint: 'Wait as long as Retry-After says, then try again.',
+    retryAfterSeconds: seconds,
+  });
+}

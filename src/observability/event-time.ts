@@ -1,0 +1,117 @@
+import type { JsonValue } from '../json/json-value.js';
+
+/** A moment of an event. */
+export interface EventTime {
+  /** Microseconds since 1970; a time without a zone counts as UTC. */
+  readonly us: bigint;
+  /** As it is shown: in the offset it came with, or without any. */
+  readonly text: string;
+}
+
+const US_PER_SECOND = 1_000_000n;
+const US_PER_MINUTE = 60n * US_PER_SECOND;
+/** An epoch number further from 1970 than this counts milliseconds, not seconds. */
+const LARGEST_SECONDS = 20_000_000_000;
+/** Longest text that is looked at: no time needs more, whatever its precision. */
+const MAX_TEXT_LENGTH = 64;
+
+const EPOCH_TEXT = /^([+-]?)(\d+)(?:\.(\d*))?$/;
+const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt _](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/;
+
+const FIRST_US = microsOfDate(1, 1, 1);
+const LAST_US = microsOfDate(9999, 12, 31) + 86_400n * US_PER_SECOND - 1n;
+
+/**
+ * Reads RFC 3339, an ISO time without a zone, a date alone, or seconds or milliseconds since 1970 as number or text.
+ * Digits beyond microseconds are cut. Undefined when it is no time, or none of the years 1 to 9999.
+ */
+export function readTime(value: JsonValue): EventTime | undefined {
+  if (typeof value === 'number') return fromEpochNumber(value);
+  // A bigint is beyond 2^53, and no millisecond of these years is.
+  if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return undefined;
+  const text = value.trim();
+  const epoch = EPOCH_TEXT.exec(text);
+  if (epoch !== null) return fromEpochText(epoch);
+  const date = DATE.exec(text);
+  if (date !== null) return fromDate(date);
+  const dateTime = DATE_TIME.exec(text);
+  return dateTime === null ? undefined : fromDateTime(dateTime);
+}
+
+/** A moment in UTC. */
+export function utcTime(us: bigint): EventTime {
+  return { us, text: `${wallClock(us)}Z` };
+}
+
+/** A moment in UTC, given in milliseconds. */
+export function utcTimeOfMs(ms: number): EventTime {
+  return utcTime(BigInt(ms) * 1_000n);
+}
+
+function fromEpochNumber(value: number): EventTime | undefined {
+  const scale = Math.abs(value) > LARGEST_SECONDS ? 1_000 : 1_000_000;
+  const us = Math.round(value * scale);
+  return Number.isFinite(us) ? withinYears(BigInt(us)) : undefined;
+}
+
+function fromEpochText([, sign = '', whole = '', fraction = '']: readonly string[]): EventTime | undefined {
+  const digits = Number(whole) > LARGEST_SECONDS ? 3 : 6;
+  const us = BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+  return withinYears(sign === '-' ? -us : us);
+}
+
+function withinYears(us: bigint): EventTime | undefined {
+  return us < FIRST_US || us > LAST_US ? undefined : utcTime(us);
+}
+
+function fromDate([, year, month, day]: readonly string[]): EventTime | undefined {
+  const us = dateMicros(year, month, day);
+  return us === undefined ? undefined : { us, text: wallClock(us) };
+}
+
+function fromDateTime(parts: readonly (string | undefined)[]): EventTime | undefined {
+  const [, year, month, day, hour, minute, second = '00', fraction = '', zulu, sign, offHour, offMinute] =
+    parts;
+  const date = dateMicros(year, month, day);
+  if (date === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const wall =
+    date +
+    BigInt(Number(hour) * 60 + Number(minute)) * US_PER_MINUTE +
+    BigInt(Number(second)) * US_PER_SECOND +
+    BigInt(fraction.slice(0, 6).padEnd(6, '0'));
+  if (zulu !== undefined) return { us: wall, text: `${wallClock(wall)}Z` };
+  if (sign === undefined) return { us: wall, text: wallClock(wall) };
+  if (Number(offHour) > 23 || Number(offMinute) > 59) return undefined;
+  const minutes = BigInt(Number(offHour) * 60 + Number(offMinute));
+  if (minutes === 0n) return { us: wall, text: `${wallClock(wall)}Z` };
+  const offset = sign === '-' ? -minutes : minutes;
+  return { us: wall - offset * US_PER_MINUTE, text: `${wallClock(wall)}${sign}${offHour}:${offMinute}` };
+}
+
+/** Midnight of a date in UTC; undefined when there is no such day. */
+function dateMicros(
+  year: string | undefined,
+  month: string | undefined,
+  day: string | undefined,
+): bigint | undefined {
+  const [y, m, d] = [Number(year), Number(month), Number(day)];
+  if (y < 1) return undefined;
+  const us = microsOfDate(y, m, d);
+  // A day that does not exist, such as the 30th of February, counts on into another month.
+  return wallClock(us).startsWith(`${year}-${month}-${day}`) ? us : undefined;
+}
+
+function microsOfDate(year: number, month: number, day: number): bigint {
+  // Date.UTC would take the years 0 to 99 for those of the 20th century.
+  const ms = new Date(0).setUTCFullYear(year, month - 1, day);
+  return BigInt(ms) * 1_000n;
+}
+
+/** Date and time of day in UTC, with six digits of a second unless they are all zero. */
+function wallClock(us: bigint): string {
+  const fraction = ((us % US_PER_SECOND) + US_PER_SECOND) % US_PER_SECOND;
+  const seconds = new Date(Number((us - fraction) / 1_000n)).toISOString().slice(0, 19);
+  return fraction === 0n ? seconds : `${seconds}.${String(fraction).padStart(6, '0')}`;
+}

@@ -1,0 +1,40 @@
+import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { Config } from '../config.js';
+import type { Database } from '../database/database.js';
+import type { HandlersOf } from '../rpc/handler.js';
+import { createIngest } from './event-ingest.js';
+import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
+import { createObservabilityService } from './observability-service.js';
+import { createRecorder, type Recorder } from './recorder.js';
+
+export interface ObservabilityParts {
+  readonly config: Config['observability'];
+  readonly database: Database;
+  readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Observability as the configuration wants it. */
+export interface Observability {
+  readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
+  /** Undefined when the service records nothing itself. */
+  readonly recorder: Recorder | undefined;
+}
+
+export function createObservability({ config, database, log, now }: ObservabilityParts): Observability {
+  if (!config.enabled) return { handlers: observabilityOffHandlers(), recorder: undefined };
+  const ingest = createIngest({ database, log, logEvents: config.stdout });
+  const service = createObservabilityService({ database, ingest, log, now });
+  const recorder = createRecorder({
+    ingest,
+    nonMatches: config.record === 'all',
+    flushIntervalMs: config.flushIntervalSeconds * 1000,
+    log,
+    now,
+  });
+  return {
+    handlers: observabilityHandlers(service, now),
+    recorder: config.record === 'none' ? undefined : recorder,
+  };
+}

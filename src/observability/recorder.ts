@@ -1,0 +1,164 @@
+import { ServiceError } from '../errors/service-error.js';
+import type { ControlResult, Verdict } from '../evaluation/types.js';
+import type {
+  EvaluationCaller,
+  EvaluationRequest,
+  VerdictRecorder,
+} from '../evaluation-api/evaluation-service.js';
+import type { ControlEvent } from './event.js';
+import type { Ingest } from './event-ingest.js';
+import { utcTimeOfMs } from './event-time.js';
+import { type TraceIds, traceIdsOf } from './trace-ids.js';
+
+/** Events that wait in memory at most; what comes on top while the database does not keep up is lost. */
+const MAX_BUFFERED = 50_000;
+/** So many waiting events are written at once, without waiting for the interval. */
+const EARLY_FLUSH = 10_000;
+/** Events of one transaction. On SQLite each one keeps everything else waiting. */
+const EVENTS_PER_WRITE = 500;
+
+/** Records what the service itself saw: every match and every error, if wanted every non-match too. */
+export interface Recorder extends VerdictRecorder {
+  /** Notes what a verdict holds. Does no more than that: writing comes later. */
+  record(request: EvaluationRequest, verdict: Verdict, caller: EvaluationCaller): void;
+  /** Writes from now on at every interval. */
+  start(): void;
+  /** Writes what is left, and nothing after that. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly ingest: Ingest;
+  /** Whether non-matches are recorded too. */
+  readonly nonMatches: boolean;
+  readonly flushIntervalMs: number;
+  readonly log: Record<'warn' | 'error', (facts: object, message: string) => void>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** What is kept of a check until it is written; little, because there may be many. */
+interface Note {
+  readonly item: Pick<ControlResult, 'control_execution_id' | 'control_id' | 'control_name' | 'action'>;
+  readonly matched: boolean;
+  readonly confidence: number;
+  readonly error: string | null;
+  readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'>;
+  readonly trace: TraceIds;
+  readonly atMs: number;
+}
+
+const NONE: readonly ControlResult[] = [];
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { ingest, flushIntervalMs, log, now } = options;
+  let buffer: Note[] = [];
+  let lost = 0;
+  /** Whether the last attempt failed. Then only the interval decides about the next one. */
+  let away = false;
+  let flushing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let started = false;
+
+  /** Writes everything that waits when it is called. What cannot be written now waits for the next time. */
+  async function writeAll(): Promise<void> {
+    if (lost > 0) {
+      log.warn({ lost }, 'events of the service itself were lost: the database does not keep up');
+      lost = 0;
+    }
+    const notes = buffer;
+    buffer = [];
+    for (let at = 0; at < notes.length; at += EVENTS_PER_WRITE) {
+      try {
+        await ingest(notes.slice(at, at + EVENTS_PER_WRITE).map(eventOf));
+        away = false;
+      } catch (error) {
+        if (!(error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE')) {
+          // It would fail again and again, and keep all that come after it from being written.
+          log.error({ err: error }, 'events of the service itself cannot be stored and are lost');
+          continue;
+        }
+        away = true;
+        const left = notes.slice(at).concat(buffer);
+        lost += Math.max(0, left.length - MAX_BUFFERED);
+        buffer = left.slice(0, MAX_BUFFERED);
+        log.warn({ err: error, waiting: buffer.length }, 'events of the service itself cannot be stored now');
+        return;
+      }
+    }
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= writeAll().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  }
+
+  return {
+    nonMatches: options.nonMatches,
+    record(request, verdict, caller) {
+      const { matches, errors } = verdict;
+      const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
+      if (matches.length + errors.length + nonMatches.length === 0) return;
+      const shared = {
+        request: {
+          agent_name: request.agentName,
+          check_stage: request.stage,
+          applies_to: request.step.type === 'tool' ? 'tool_call' : 'llm_call',
+        },
+        trace: traceIdsOf(caller),
+        atMs: now(),
+      } as const;
+      for (const list of [matches, errors, nonMatches]) {
+        for (const each of list) {
+          if (buffer.length < MAX_BUFFERED) buffer.push(noteOf(each, shared));
+          else lost += 1;
+        }
+      }
+      if (started && !away && buffer.length >= EARLY_FLUSH) void flush();
+    },
+    start() {
+      started = true;
+      timer = setInterval(() => void flush(), flushIntervalMs);
+      timer.unref();
+    },
+    async close() {
+      started = false;
+      clearInterval(timer);
+      await flushing;
+      await flush();
+      const left = buffer.length + lost;
+      if (left > 0) log.warn({ lost: left }, 'events of the service itself were lost at shutdown');
+    },
+  };
+}
+
+function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'trace' | 'atMs'>): Note {
+  const { control_execution_id, control_id, control_name, action, result } = item;
+  return {
+    // Not the item itself: its traces may be large.
+    item: { control_execution_id, control_id, control_name, action },
+    matched: result.matched,
+    confidence: result.confidence,
+    error: result.error,
+    ...shared,
+  };
+}
+
+function eventOf({ item, matched, confidence, error, request, trace, atMs }: Note): ControlEvent {
+  return {
+    ...item,
+    ...request,
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    matched,
+    confidence,
+    timestamp: utcTimeOfMs(atMs),
+    execution_duration_ms: null,
+    evaluator_name: null,
+    selector_path: null,
+    error_message: error,
+    metadata: {},
+  };
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { isStorable } from '../database/text.js';
+import type { EvaluationCaller } from '../evaluation-api/evaluation-service.js';
+
+/** Where a check belongs in the trace of its caller. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Longer than any id in use; what is longer still is not an id. */
+const MAX_ID_LENGTH = 128;
+/** W3C trace context: version, trace, parent span, flags. */
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
+
+/** The ids that the caller sent: in headers of their own, else in `traceparent`; what is missing is made. */
+export function traceIdsOf(caller: Pick<EvaluationCaller, 'header'>): TraceIds {
+  const parent = TRACEPARENT.exec(caller.header('traceparent') ?? '');
+  return {
+    traceId: readId(caller.header('x-trace-id')) ?? parent?.[1] ?? randomBytes(16).toString('hex'),
+    spanId: readId(caller.header('x-span-id')) ?? parent?.[2] ?? randomBytes(8).toString('hex'),
+  };
+}
+
+function readId(value: string | undefined): string | undefined {
+  const id = value?.trim() ?? '';
+  return id !== '' && id.length <= MAX_ID_LENGTH && isStorable(id) ? id : undefined;
+}

@@ -1,0 +1,114 @@
+import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
+import { readStoredRegistration } from '../agents/agent-schemas.js';
+import { existingAgent } from '../agents/agent-service.js';
+import type { AgentRow } from '../agents/agent-store.js';
+import { compatibilityProblems, policyControlIncompatible } from '../agents/control-compatibility.js';
+import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import type { Database, DbClient } from '../database/database.js';
+import type { Mutator } from '../database/mutator.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { CallContext } from '../rpc/handler.js';
+import { agentWithoutPolicy } from './policy-errors.js';
+import { existingPolicy } from './policy-service.js';
+import type { PolicyRow } from './policy-store.js';
+
+export interface AgentPoliciesOptions {
+  readonly database: Database;
+  readonly mutate: Mutator;
+  readonly registry: EvaluatorRegistry;
+}
+
+export type AgentPolicies = ReturnType<typeof createAgentPolicies>;
+
+/** Gives policies to agents and takes them away. Every method throws AGENT_NOT_FOUND. */
+export function createAgentPolicies({ database, mutate, registry }: AgentPoliciesOptions) {
+  return {
+    /** The ids of the policies of an agent, ascending. */
+    async list(agentName: string) {
+      const agent = await existingAgent(database.client, agentName);
+      return { policy_ids: await policyIds(database.client, agent) };
+    },
+
+    /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; a policy that the agent has is checked again. */
+    async add(context: CallContext, agentName: string, policyId: number) {
+      await mutate(context, async (tx) => {
+        const agent = await existingAgent(tx, agentName);
+        const policy = await existingPolicy(tx, policyId);
+        await demandCompatible(tx, agent, policy);
+        const added = await createAgentPolicyStore(tx).add(agent.id, policy.id);
+        return { value: undefined, change: added ? { agents: [agent.name] } : null };
+      });
+      return { success: true };
+    },
+
+    /** Throws POLICY_NOT_FOUND. */
+    async remove(context: CallContext, agentName: string, policyId: number) {
+      await mutate(context, async (tx) => {
+        const agent = await existingAgent(tx, agentName);
+        const policy = await existingPolicy(tx, policyId);
+        const removed = await createAgentPolicyStore(tx).remove(agent.id, policy.id);
+        return { value: undefined, change: removed ? { agents: [agent.name] } : null };
+      });
+      return { success: true };
+    },
+
+    /** Takes all policies from an agent, also when it has none. */
+    async removeAll(context: CallContext, agentName: string) {
+      await removeAllOf(context, agentName);
+      return { success: true };
+    },
+
+    /** The same as older clients know it. Throws POLICY_NOT_FOUND when it has none. */
+    async demandAndRemoveAll(context: CallContext, agentName: string) {
+      await removeAllOf(context, agentName, { atLeastOne: true });
+      return { success: true };
+    },
+
+    /** The lowest id of the policies of an agent. Throws POLICY_NOT_FOUND when it has none. */
+    async lowest(agentName: string) {
+      const agent = await existingAgent(database.client, agentName);
+      const [lowest] = await policyIds(database.client, agent);
+      if (lowest === undefined) throw agentWithoutPolicy(agent.name);
+      return { policy_id: lowest };
+    },
+
+    /** Replaces all policies of an agent by one. Throws POLICY_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
+    async replaceBy(context: CallContext, agentName: string, policyId: number) {
+      return mutate(context, async (tx) => {
+        const agent = await existingAgent(tx, agentName);
+        const policy = await existingPolicy(tx, policyId);
+        await demandCompatible(tx, agent, policy);
+        const [lowest] = await policyIds(tx, agent);
+        const store = createAgentPolicyStore(tx);
+        const removed = await store.removeAll(agent.id, policy.id);
+        const added = await store.add(agent.id, policy.id);
+        return {
+          value: { success: true, old_policy_id: lowest ?? null },
+          change: removed > 0 || added ? { agents: [agent.name] } : null,
+        };
+      });
+    },
+  };
+
+  function removeAllOf(context: CallContext, agentName: string, { atLeastOne = false } = {}): Promise<void> {
+    return mutate(context, async (tx) => {
+      const agent = await existingAgent(tx, agentName);
+      const removed = await createAgentPolicyStore(tx).removeAll(agent.id);
+      if (atLeastOne && removed === 0) throw agentWithoutPolicy(agent.name);
+      return { value: undefined, change: removed > 0 ? { agents: [agent.name] } : null };
+    });
+  }
+
+  /** Throws POLICY_CONTROL_INCOMPATIBLE with every reason why the agent cannot run controls of the policy. */
+  async function demandCompatible(tx: DbClient, agent: AgentRow, policy: PolicyRow): Promise<void> {
+    const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
+    const registration = readStoredRegistration(agent.data);
+    const problems = compatibilityProblems(registration, agent.name, controls, registry);
+    if (problems.length > 0) throw policyControlIncompatible(problems);
+  }
+}
+
+async function policyIds(client: DbClient, agent: AgentRow): Promise<number[]> {
+  const found = await createAgentPolicyStore(client).policyIdsOf([agent.id]);
+  return found.get(agent.id) ?? [];
+}

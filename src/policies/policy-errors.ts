@@ -1,0 +1,29 @@
+import { ServiceError } from '../errors/service-error.js';
+
+export function policyNotFound(policyId: number): ServiceError {
+  return new ServiceError('POLICY_NOT_FOUND', {
+    detail: `There is no policy ${policyId}.`,
+    hint: 'Check the id.',
+    name: String(policyId),
+    kind: 'Policy',
+  });
+}
+
+/** The agent exists and has no policy, where one is asked for. */
+export function agentWithoutPolicy(agentName: string): ServiceError {
+  return new ServiceError('POLICY_NOT_FOUND', {
+    detail: `The agent "${agentName}" has no policy.`,
+    hint: 'Give it one with POST /agents/{name}/policies/{policy_id}.',
+    kind: 'Policy',
+  });
+}
+
+export function policyNameConflict(name: string): ServiceError {
+  return new ServiceError('POLICY_NAME_CONFLICT', {
+    detail: `The name "${name}" is taken by another policy.`,
+    hint: 'Choose another name, or use the existing policy.',
+    name,
+    kind: 'Policy',
+    items: [{ resource: 'Policy', field: 'name', code: 'name_conflict', message: 'is taken', value: name }],
+  });
+}

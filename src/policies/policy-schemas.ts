@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { integer, text } from '../validation/fields.js';
+import { slugName } from '../validation/names.js';
+
+/** A name in a path: any text here; the service normalises it, because it is judged after the body. */
+const agentName = text();
+/** Any integer: what is no id, 0 or beyond 32 bits included, is simply not found. */
+const id = integer();
+
+const ofPolicy = z.object({ policy_id: id });
+const controlOfPolicy = z.object({ policy_id: id, control_id: id });
+const ofAgent = z.object({ agent_name: agentName });
+const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
+
+/** Input schemas of PolicyService, by RPC. Members come in the order of the messages. */
+export const policySchemas = {
+  createPolicy: z.object({ name: slugName() }),
+  listPolicyControls: ofPolicy,
+  addPolicyControl: controlOfPolicy,
+  removePolicyControl: controlOfPolicy,
+  listAgentPolicies: ofAgent,
+  addAgentPolicy: policyOfAgent,
+  removeAgentPolicy: policyOfAgent,
+  removeAllAgentPolicies: ofAgent,
+  getAgentPolicy: ofAgent,
+  setAgentPolicy: policyOfAgent,
+  deleteAgentPolicy: ofAgent,
+};

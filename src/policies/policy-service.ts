@@ -1,0 +1,78 @@
+import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
+import { existing as existingControl } from '../controls/control-service.js';
+import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import type { Database, DbClient } from '../database/database.js';
+import type { Mutator } from '../database/mutator.js';
+import type { CallContext } from '../rpc/handler.js';
+import { policyNameConflict, policyNotFound } from './policy-errors.js';
+import { createPolicyStore, type PolicyRow } from './policy-store.js';
+
+export interface PolicyServiceOptions {
+  readonly database: Database;
+  readonly mutate: Mutator;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export type PolicyService = ReturnType<typeof createPolicyService>;
+
+/** Creates policies and puts controls into them. */
+export function createPolicyService({ database, mutate, now }: PolicyServiceOptions) {
+  return {
+    /** Throws POLICY_NAME_CONFLICT. */
+    async create(context: CallContext, name: string) {
+      const policyId = await mutate(context, async (tx) => {
+        const store = createPolicyStore(tx);
+        if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
+        const row = await store.insert({ name, createdAtMs: now() });
+        // Nobody has a new policy, so no agent has to be told.
+        return { value: row.id, change: {} };
+      });
+      return { policy_id: policyId };
+    },
+
+    /** The ids of the controls of a policy, ascending. Throws POLICY_NOT_FOUND. */
+    async listControls(policyId: number) {
+      const policy = await existingPolicy(database.client, policyId);
+      return { control_ids: await createPolicyControlStore(database.client).controlIdsOf(policy.id) };
+    },
+
+    /**
+     * Puts a control into a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. Whether the agents that have the
+     * policy can run the control is not asked here: clients have always been able to fill a policy in use, and what
+     * an agent cannot run fails closed when it is evaluated.
+     */
+    async addControl(context: CallContext, policyId: number, controlId: number) {
+      await mutate(context, async (tx) => {
+        const policy = await existingPolicy(tx, policyId);
+        const control = await existingControl(tx, controlId);
+        const added = await createPolicyControlStore(tx).add(policy.id, control.id);
+        return { value: undefined, change: added ? await agentsChange(tx, policy.id) : null };
+      });
+      return { success: true };
+    },
+
+    /** Takes a control out of a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. */
+    async removeControl(context: CallContext, policyId: number, controlId: number) {
+      await mutate(context, async (tx) => {
+        const policy = await existingPolicy(tx, policyId);
+        const control = await existingControl(tx, controlId);
+        const removed = await createPolicyControlStore(tx).remove(policy.id, control.id);
+        return { value: undefined, change: removed ? await agentsChange(tx, policy.id) : null };
+      });
+      return { success: true };
+    },
+  };
+}
+
+/** A policy changed: so did the controls of every agent that has it. */
+async function agentsChange(tx: DbClient, policyId: number) {
+  return { agents: await createAgentPolicyStore(tx).agentsOf(policyId) };
+}
+
+/** The row of a policy. Throws POLICY_NOT_FOUND. */
+export async function existingPolicy(client: DbClient, policyId: number): Promise<PolicyRow> {
+  const row = await createPolicyStore(client).find(policyId);
+  if (row === null) throw policyNotFound(policyId);
+  return row;
+}

@@ -1,0 +1,31 @@
+import { MAX_CONDITION_COMPILE_COST } from '../evaluation/limits.js';
+import { compilePattern, MAX_CLASS_WORK } from '../evaluators/linear-pattern.js';
+import { estimateCost } from '../evaluators/pattern-cost.js';
+
+/** Tries patterns, as long as together they cost no more than those of one condition may. */
+export interface PatternBudget {
+  /** What is wrong with a pattern; null when nothing is. */
+  problemOf(pattern: string): string | null;
+}
+
+/** A budget for the patterns of one template, or of its values: each pattern alone may cost a tenth of a second. */
+export function createPatternBudget(): PatternBudget {
+  let instructions = 0;
+  let classWork = 0;
+  return {
+    problemOf(pattern) {
+      const cost = estimateCost(pattern, false);
+      instructions += cost.instructions;
+      classWork += cost.classWork;
+      if (instructions > MAX_CONDITION_COMPILE_COST || classWork > MAX_CLASS_WORK) {
+        return 'the patterns cost too much to compile together';
+      }
+      try {
+        compilePattern(pattern);
+        return null;
+      } catch (error) {
+        return error instanceof Error ? error.message : 'invalid pattern';
+      }
+    },
+  };
+}

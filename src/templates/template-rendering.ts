@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import type { ErrorItem, ServiceError } from '../errors/service-error.js';
+import { isObject } from '../validation/fields.js';
+import { fieldPath } from '../validation/items.js';
+import { inputItems } from '../validation/parse-input.js';
+import { findAgentEvaluator } from './agent-evaluators.js';
+import { type BoundDefinition, bindValues, boundSize, placeText } from './bindings.js';
+import { type ControlTemplate, MAX_BOUND_SIZE, type TemplateInput, type TemplateValues } from './template.js';
+import { templateItem, templateParameterInvalid, templateRenderError } from './template-errors.js';
+import { checkTemplateStructure } from './template-structure.js';
+import { resolveValues } from './template-values.js';
+
+/** What a template gives with certain values. */
+export type Rendering<Definition> =
+  | {
+      readonly complete: true;
+      readonly definition: Definition;
+      /** Given values and defaults. */
+      readonly values: TemplateValues;
+    }
+  /** `missing` is what to throw where all values are needed. */
+  | { readonly complete: false; readonly missing: ServiceError };
+
+/**
+ * Makes a definition from a template. `schema` reads definitions that are written out; what it finds wrong is told of
+ * the parameter that caused it. Throws a TEMPLATE_RENDER_ERROR or a TEMPLATE_PARAMETER_INVALID.
+ */
+export function renderTemplate<Definition>(
+  input: TemplateInput,
+  schema: z.ZodType<Definition>,
+): Rendering<Definition> {
+  const { template } = input;
+  checkTemplateStructure(template);
+  const { values, missing } = resolveValues(input);
+  if (missing !== null) return { complete: false, missing };
+  if (boundSize(template.definition_template, values) > MAX_BOUND_SIZE) {
+    const message = `the values put in place have more than ${MAX_BOUND_SIZE} characters`;
+    const item = templateItem(template, { code: 'rendered_definition_too_large', message });
+    throw templateRenderError('The definition would be too large.', [item]);
+  }
+  const bound = bindValues(template.definition_template, values);
+  if (!isObject(bound.definition)) {
+    // The whole template is one binding, and no value is an object.
+    const item = templateItem(template, { code: 'model_type', message: 'must be an object' });
+    throw templateRenderError('The definition that the template gives is not valid.', [item]);
+  }
+  checkEvaluators(template, bound);
+  const { value: definition, items } = inputItems(schema, bound.definition);
+  if (definition === undefined) throw invalidDefinition(template, bound, items);
+  return { complete: true, definition, values };
+}
+
+/** The structure checks have seen every name but those that come from values. */
+function checkEvaluators(template: ControlTemplate, { definition, parameterAt }: BoundDefinition): void {
+  const place = findAgentEvaluator(definition);
+  const parameter = place === null ? undefined : parameterAt.get(fieldPath(place));
+  if (place === null || parameter === undefined) return;
+  const item = templateItem(template, {
+    code: 'agent_scoped_evaluator_not_supported',
+    message: 'a template cannot use an evaluator of an agent',
+    field: `template_values.${parameter}`,
+    renderedField: placeText(place),
+    parameter,
+  });
+  throw templateParameterInvalid('A value names an evaluator of an agent.', [item]);
+}
+
+function invalidDefinition(
+  template: ControlTemplate,
+  { parameterAt }: BoundDefinition,
+  items: readonly ErrorItem[],
+): ServiceError {
+  // A rule over the whole definition has no field: it is no fault of one value.
+  const culprits = items.map(({ field }) => (field === undefined ? undefined : parameterAt.get(field)));
+  const mapped = items.map((item, index) => mappedItem(template, item, culprits[index]));
+  const detail = 'The definition that the template gives is not valid.';
+  return culprits.some((culprit) => culprit !== undefined)
+    ? templateParameterInvalid(detail, mapped)
+    : templateRenderError(detail, mapped);
+}
+
+function mappedItem(template: ControlTemplate, item: ErrorItem, parameter: string | undefined): ErrorItem {
+  const { code, message, value, field } = item;
+  const place =
+    parameter === undefined
+      ? { code, field }
+      : { code: 'template_parameter_invalid', field: `template_values.${parameter}`, parameter };
+  const shown = templateItem(template, { ...place, message, renderedField: field });
+  return value === undefined ? shown : { ...shown, value };
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { field, type IssueSink, isObject, nullable, readWith, refuse, text } from '../validation/fields.js';
+import { MAX_ERROR_ITEMS } from '../validation/items.js';
+import { withoutUndefined } from '../validation/without-undefined.js';
+import { readParameter } from './parameter-schema.js';
+import { createPatternBudget } from './pattern-budget.js';
+import {
+  type ControlTemplate,
+  MAX_ENCLOSING_OBJECTS,
+  MAX_PARAMETER_NAME_LENGTH,
+  MAX_TEMPLATE_PARAMETERS,
+  MAX_TEMPLATE_VALUES,
+  type TemplateInput,
+  type TemplateParameter,
+  type TemplateValues,
+} from './template.js';
+import { readTemplateValue } from './template-value.js';
+
+const PARAMETER_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/** Counts the issues that pass through to `sink`. */
+function counting(sink: IssueSink): IssueSink & { problems: number } {
+  const counter: IssueSink & { problems: number } = {
+    problems: 0,
+    issues: {
+      push(issue) {
+        counter.problems += 1;
+        return sink.issues.push(issue);
+      },
+    },
+  };
+  return counter;
+}
+
+/** Reads the members of an object one by one; ends where MAX_ERROR_ITEMS problems are found. */
+function readMembers<T>(
+  value: JsonObject,
+  sink: IssueSink,
+  read: (member: JsonValue, sink: IssueSink, path: readonly PropertyKey[]) => T | undefined,
+): { [name: string]: T } {
+  const counter = counting(sink);
+  const members: [string, T][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const found = read(member, counter, [name]);
+    if (found !== undefined) members.push([name, found]);
+    if (counter.problems >= MAX_ERROR_ITEMS) break;
+  }
+  // Not by assignment, which would make the prototype of a member named `__proto__`.
+  return counter.problems === 0 ? Object.fromEntries(members) : z.NEVER;
+}
+
+function parametersSchema(checkPatterns: boolean): z.ZodType<ControlTemplate['parameters']> {
+  return field((value, sink) => {
+    if (!isObject(value)) return refuse(sink, 'dict_type', 'must be an object', value);
+    const names = Object.keys(value);
+    if (names.length > MAX_TEMPLATE_PARAMETERS) {
+      return refuse(sink, 'too_long', `must have at most ${MAX_TEMPLATE_PARAMETERS} parameters`, value);
+    }
+    const patterns = checkPatterns ? createPatternBudget() : null;
+    const parameters = readMembers<TemplateParameter>(value, sink, (member, inner, path) =>
+      readParameter(member, inner, path, patterns),
+    );
+    if (parameters === z.NEVER) return z.NEVER;
+    if (!names.every((name) => name.length <= MAX_PARAMETER_NAME_LENGTH && PARAMETER_NAME.test(name))) {
+      const rule = `names have letters, digits and "_", first no digit, at most ${MAX_PARAMETER_NAME_LENGTH}`;
+      return refuse(sink, 'value_error', rule, value);
+    }
+    return parameters;
+  });
+}
+
+const definitionTemplate: z.ZodType<JsonValue> = field((value, sink) => {
+  const counted = { values: 0 };
+  if (!isWithinLimits(value, 0, counted)) {
+    const rule =
+      `must have at most ${MAX_TEMPLATE_VALUES} values, ` +
+      `and none below more than ${MAX_ENCLOSING_OBJECTS} objects`;
+    return refuse(sink, 'value_error', rule, value);
+  }
+  return value;
+});
+
+/** Looks at no more than the limits allow. Recursion is bounded by the depth that JSON may have at all. */
+function isWithinLimits(value: JsonValue, objectsAbove: number, counted: { values: number }): boolean {
+  counted.values += 1;
+  if (counted.values > MAX_TEMPLATE_VALUES || objectsAbove > MAX_ENCLOSING_OBJECTS) return false;
+  if (Array.isArray(value)) return value.every((item) => isWithinLimits(item, objectsAbove, counted));
+  if (!isObject(value)) return true;
+  for (const name in value) {
+    if (!isWithinLimits(value[name] as JsonValue, objectsAbove + 1, counted)) return false;
+  }
+  return true;
+}
+
+const values: z.ZodType<TemplateValues> = field((value, sink) => {
+  if (!isObject(value)) return refuse(sink, 'dict_type', 'must be an object', value);
+  return readMembers(value, sink, readTemplateValue);
+});
+
+function templateSchema(checkPatterns: boolean): z.ZodType<ControlTemplate> {
+  const members = z
+    .object({
+      description: nullable(text()),
+      parameters: parametersSchema(checkPatterns).optional(),
+      definition_template: definitionTemplate,
+    })
+    .transform(({ description, parameters = {}, definition_template }) => ({
+      ...withoutUndefined({ description }),
+      parameters,
+      definition_template,
+    }));
+  return field((value, sink) => {
+    if (!isObject(value)) return refuse(sink, 'model_type', 'must be an object', value);
+    return readWith(members, value, sink) ?? z.NEVER;
+  });
+}
+
+/** Reads a template with its values, and nothing else: the request that renders one, or `data` with a template. */
+export const templateInputSchema = z.strictObject({
+  template: templateSchema(true),
+  template_values: values.optional(),
+});
+
+/** What `templateInputSchema` read, with the default of the values. */
+export function templateInputOf(read: z.output<typeof templateInputSchema>): TemplateInput {
+  return { template: read.template, template_values: read.template_values ?? {} };
+}
+
+/**
+ * Reads a template and its values out of a stored control. Patterns were tried when they were sent, and a template
+ * decides no verdict: they are not compiled again.
+ */
+export const storedTemplateSchema: z.ZodType<TemplateInput> = z.object({
+  template: templateSchema(false),
+  template_values: values,
+});

@@ -1,0 +1,71 @@
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isObject } from './fields.js';
+
+/** Most values (members and items at any level) of a schema: compiling this many has taken up to a fifth of a second. */
+export const MAX_SCHEMA_VALUES = 2_000;
+/** Deepest nesting of a schema; the compiler calls itself once for each level. */
+export const MAX_SCHEMA_DEPTH = 64;
+
+/**
+ * Members that change where a reference leads, or that are resolved while data are checked: with them the work of a
+ * schema could not be told in advance. The one in the root is never looked at.
+ */
+const REFUSED_MEMBERS = [
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$dynamicRef',
+  '$recursiveAnchor',
+  '$recursiveRef',
+] as const;
+
+/** Why a schema, valid or not, is not to be compiled at all; undefined when it may be. */
+export function schemaBoundsProblem(schema: JsonObject): string | undefined {
+  const scan: Scan = { values: 0, problem: undefined };
+  scanMembers(schema, 1, true, scan);
+  return scan.problem;
+}
+
+/** Number of values in a JSON value, itself included; counting ends beyond `limit`. */
+export function countValues(value: JsonValue, limit = Number.POSITIVE_INFINITY): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (count > limit) break;
+    count += countValues(member, limit - count);
+  }
+  return count;
+}
+
+interface Scan {
+  values: number;
+  problem: string | undefined;
+}
+
+function scanValue(value: JsonValue, depth: number, scan: Scan): void {
+  scan.values += 1;
+  if (scan.values > MAX_SCHEMA_VALUES) scan.problem = `it has more than ${MAX_SCHEMA_VALUES} values`;
+  else if (typeof value === 'object' && value !== null) scanMembers(value, depth, false, scan);
+}
+
+function scanMembers(value: JsonObject | JsonValue[], depth: number, isRoot: boolean, scan: Scan): void {
+  if (depth > MAX_SCHEMA_DEPTH) scan.problem = `it nests deeper than ${MAX_SCHEMA_DEPTH} levels`;
+  else if (isObject(value) && !isRoot) scan.problem = refusedMember(value);
+  if (isObject(value) && Object.hasOwn(value, '__proto__')) {
+    // The compiler skips a member of this name wherever it stands, so the schema would not say what it seems to.
+    scan.problem = 'it has a member named __proto__';
+  }
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (scan.problem !== undefined) return;
+    scanValue(member, depth + 1, scan);
+  }
+}
+
+/** Where such a name is a property to be described, an object or a boolean follows it, which is harmless. */
+function refusedMember(schema: JsonObject): string | undefined {
+  const name = REFUSED_MEMBERS.find((one) => Object.hasOwn(schema, one) && typeof schema[one] === 'string');
+  if (name !== undefined) return `${name} is not supported; use $defs and references within the schema`;
+  return Object.hasOwn(schema, '$recursiveAnchor') && schema.$recursiveAnchor === true
+    ? '$recursiveAnchor is not supported'
+    : undefined;
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { startService, type TestService } from '../support/service.js';
+import { checkFinalState } from './concurrent-checker.js';
+import { runConcurrentClients } from './concurrent-clients.js';
+import { possibleFinalValues } from './concurrent-history.js';
+
+const CLIENTS = 64;
+const OPERATIONS_PER_CLIENT = 12;
+
+describeOnEachDatabase(
+  '64 clients that change the same few controls and agents at once',
+  (freshDatabaseUrl) => {
+    let service: TestService;
+    beforeAll(async () => {
+      service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
+    });
+    afterAll(() => service.stop());
+
+    it('leave a state behind that everything they were told explains', { timeout: 120_000 }, async () => {
+      const run = await runConcurrentClients({
+        url: service.url,
+        clients: CLIENTS,
+        seed: 4711,
+        goOn: (done) => done < OPERATIONS_PER_CLIENT,
+      });
+      expect(run.history.operations).toHaveLength(CLIENTS * OPERATIONS_PER_CLIENT);
+      expect(await checkFinalState(run)).toEqual([]);
+    });
+
+    it('are found out when they were told what did not happen', async () => {
+      const url = await freshDatabaseUrl();
+      const other = await startService({ DATABASE_URL: url });
+      try {
+        const run = await runConcurrentClients({
+          url: other.url,
+          clients: 4,
+          seed: 1,
+          goOn: (done) => done < 20,
+        });
+        const told = { what: 'told', status: 200, body: {} };
+        const at = () => ({ started: run.history.now(), ended: run.history.now() });
+        run.history.add({ ...told, ...at(), effects: [{ subject: 'control 999999', value: true }] });
+        run.history.add({ ...told, ...at(), effects: [{ subject: 'agent contended-01', value: 'lost' }] });
+        run.history.add({
+          ...told,
+          ...at(),
+          effects: [],
+          status: 404,
+          body: { error_code: 'CONTROL_NOT_FOUND' },
+        });
+        const problems = await checkFinalState(run);
+        for (const part of [
+          'control 999999 is gone',
+          'control 999999 has 0 versions',
+          'expected lost',
+          'told: 404',
+        ]) {
+          expect(problems.join('\n')).toContain(part);
+        }
+      } finally {
+        await other.stop();
+      }
+    });
+  },
+);
+
+describe('the values that writes at the same time may leave', () => {
+  it('are those of the writes after which no other began', () => {
+    const write = (value: string, started: number, ended: number) => ({ value, started, ended });
+    expect([...possibleFinalValues([write('a', 1, 2), write('b', 3, 4)])]).toEqual(['b']);
+    expect([...possibleFinalValues([write('a', 1, 4), write('b', 2, 3)])]).toEqual(['a', 'b']);
+    expect([...possibleFinalValues([write('a', 1, 2), write('b', 3, 6), write('c', 4, 5)])]).toEqual([
+      'b',
+      'c',
+    ]);
+    expect([...possibleFinalValues([])]).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { restClient } from '../support/rest-client.js';
+import {
+  type CompiledService,
+  compileService,
+  type ServiceProcess,
+  spawnService,
+} from '../support/service-process.js';
+import { event, eventRoutes } from './events.support.js';
+
+describe('an event that was acknowledged with 202', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'durable-'));
+  const processes: ServiceProcess[] = [];
+  let compiled: CompiledService;
+  beforeAll(async () => {
+    compiled = await compileService();
+  });
+  afterEach(async () => {
+    for (const one of processes.splice(0)) await one.dispose();
+  });
+  afterAll(async () => {
+    await compiled.remove();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  async function start() {
+    const environment = { DATABASE_URL: `file:${path.join(directory, 'service.db')}` };
+    const one = await spawnService(compiled, { environment });
+    processes.push(one);
+    return { one, routes: eventRoutes(restClient(await one.listening())) };
+  }
+
+  it('survives the sudden death of the process, even with others on their way', async () => {
+    const first = await start();
+    const acknowledged: string[] = [];
+    const kill = async (batch: number) => {
+      const ids = Array.from({ length: 20 }, (_, index) => `${batch}-${index}`);
+      const sent = ids.map((id) => event({ control_execution_id: id }));
+      const reply = await first.routes.send(...sent).catch(() => undefined);
+      // A reply that was on its way at the death of the process may be cut off; then it acknowledged nothing.
+      if (reply?.status !== 202) return;
+      expect(reply.body.status).toBe('queued');
+      acknowledged.push(...ids);
+      if (batch === 10) first.one.process.kill('SIGKILL');
+    };
+    await Promise.all(Array.from({ length: 30 }, (_, batch) => kill(batch)));
+    expect(await first.one.ended).toMatchObject({ signal: 'SIGKILL' });
+    expect(acknowledged.length).toBeGreaterThanOrEqual(20);
+
+    const second = await start();
+    const { body } = await second.routes.query({ limit: 1_000 });
+    const found = new Set(body.events.map((one: Record<string, unknown>) => one.control_execution_id));
+    expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,268 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { restClient } from '../support/rest-client.js';
+import { startService, type TestService } from '../support/service.js';
+import { event, eventRoutes, problems } from './events.support.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Length of a range and of its buckets, as the contract has them. */
+const RANGES: Record<string, [range: number, bucket: number, buckets: number]> = {
+  '1m': [MINUTE, 10_000, 6],
+  '5m': [5 * MINUTE, 30_000, 10],
+  '15m': [15 * MINUTE, MINUTE, 15],
+  '1h': [HOUR, 5 * MINUTE, 12],
+  '24h': [DAY, HOUR, 24],
+  '7d': [7 * DAY, 6 * HOUR, 28],
+  '30d': [30 * DAY, DAY, 30],
+  '180d': [180 * DAY, 7 * DAY, 25],
+  '365d': [365 * DAY, 30 * DAY, 12],
+};
+const RANGE_NAMES = Object.keys(RANGES);
+const ACTIONS = ['deny', 'steer', 'observe'] as const;
+
+interface Sample {
+  readonly ageMs: number;
+  readonly control_id: number;
+  readonly control_name: string;
+  readonly action: (typeof ACTIONS)[number];
+  readonly matched: boolean;
+  readonly confidence: number;
+  readonly execution_duration_ms: number | null;
+  readonly error_message: string | null;
+}
+
+/** Ages from far in the future to beyond the range. */
+const sample = (range: number): fc.Arbitrary<Sample> =>
+  fc.record({
+    ageMs: fc.integer({ min: -range, max: Math.floor(range * 1.5) }),
+    control_id: fc.constantFrom(1, 2, -3),
+    control_name: fc.constantFrom('one', 'renamed', 'Renamed', ''),
+    action: fc.constantFrom(...ACTIONS),
+    matched: fc.boolean(),
+    confidence: fc.double({ min: 0, max: 1, noNaN: true }),
+    execution_duration_ms: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
+    error_message: fc.option(fc.constantFrom('', 'broken'), { freq: 3 }),
+  });
+const scenario = fc
+  .constantFrom(...RANGE_NAMES)
+  .chain((name) =>
+    fc.tuple(fc.constant(name), fc.array(sample(RANGES[name]?.[0] ?? 0), { maxLength: 60, size: 'max' })),
+  );
+
+const count = (events: readonly Sample[], wanted: (one: Sample) => boolean) => events.filter(wanted).length;
+const near = (value: number) => expect.closeTo(value, 6);
+const average = (values: readonly number[]): unknown =>
+  values.length === 0 ? null : near(values.reduce((sum, value) => sum + value, 0) / values.length);
+const durations = (events: readonly Sample[]) =>
+  events.flatMap(({ execution_duration_ms: duration }) => (duration === null ? [] : [duration]));
+
+function naiveCounts(events: readonly Sample[]): object {
+  const ofAction = ACTIONS.map((action) => [
+    action,
+    count(events, (one) => one.matched && one.action === action),
+  ]);
+  return {
+    execution_count: events.length,
+    match_count: count(events, (one) => one.matched && one.error_message === null),
+    non_match_count: count(events, (one) => !one.matched && one.error_message === null),
+    error_count: count(events, (one) => one.error_message !== null),
+    action_counts: Object.fromEntries(ofAction.filter(([, matches]) => matches !== 0)),
+  };
+}
+
+function naiveControl(id: number, name: string, events: readonly Sample[]): object {
+  const { action_counts: _, ...counts } = naiveCounts(events) as { action_counts: object };
+  const [deny_count, steer_count, observe_count] = ACTIONS.map((action) =>
+    count(events, (one) => one.matched && one.action === action),
+  );
+  return {
+    control_id: id,
+    control_name: name,
+    ...counts,
+    deny_count,
+    steer_count,
+    observe_count,
+    avg_confidence: average(events.map(({ confidence }) => confidence)),
+    avg_duration_ms: average(durations(events)),
+  };
+}
+
+describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
+  let service: TestService;
+  let routes: ReturnType<typeof eventRoutes>;
+  beforeAll(async () => {
+    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
+    routes = eventRoutes(restClient(service.url));
+  });
+  afterAll(() => service.stop());
+
+  let agents = 0;
+  it('are what counting one by one gives', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async ([range, samples]) => {
+        agents += 1;
+        const agent = `counted-bot-${agents}`;
+        const now = Date.now();
+        const dated = samples.map((one) => ({ ...one, ms: now - one.ageMs }));
+        const sent = dated.map(({ ageMs: _, ms, ...more }, index) =>
+          event({ agent_name: agent, ...more, timestamp: timestampOf(ms, index) }),
+        );
+        if (sent.length > 0) expect((await routes.send(...sent)).body.status).toBe('queued');
+        const query = { agent_name: agent, time_range: range, include_timeseries: 'true' };
+        const { status, body } = await routes.stats(query);
+        expect(status).toBe(200);
+
+        const [length, bucketMs, buckets] = RANGES[range] ?? [0, 0, 0];
+        const start = Date.parse(body.totals.timeseries[0].timestamp);
+        // The window ends when the service answered.
+        expect(start + length >= now && start + length <= Date.now()).toBe(true);
+        const counted = dated.filter(({ ms }) => ms >= start);
+        const timeseries = Array.from({ length: buckets }, (_, index) => {
+          const from = start + index * bucketMs;
+          const inside = counted.filter(({ ms }) => ms >= from && ms < from + bucketMs);
+          return {
+            timestamp: expect.toSatisfy((text: string) => Date.parse(text) === from),
+            ...naiveCounts(inside),
+            avg_confidence: average(inside.map(({ confidence }) => confidence)),
+            avg_duration_ms: average(durations(inside)),
+          };
+        });
+        expect(body).toEqual({
+          agent_name: agent,
+          time_range: range,
+          totals: { ...naiveCounts(counted), timeseries },
+          controls: expect.any(Array),
+        });
+
+        const groups = groupBy(counted, (one) => JSON.stringify([one.control_id, one.control_name]));
+        const executions = body.controls.map((one: { execution_count: number }) => one.execution_count);
+        expect(executions).toEqual(executions.toSorted((a: number, b: number) => b - a));
+        expect(body.controls).toHaveLength(groups.size);
+        for (const shown of body.controls) {
+          const { control_id: id, control_name: name } = shown;
+          const group = groups.get(JSON.stringify([id, name])) ?? [];
+          expect(shown).toEqual(naiveControl(id, name, group));
+        }
+
+        for (const id of [1, 2, -3, 99]) {
+          const { body: one } = await routes.controlStats(id, query);
+          const later = Date.parse(one.stats.timeseries[0].timestamp);
+          const own = dated.filter(({ ms, control_id }) => ms >= later && control_id === id);
+          const { timeseries: _, ...stats } = one.stats;
+          expect(stats).toEqual(naiveCounts(own));
+          const sizes = [...groupBy(own, ({ control_name: name }) => name)].map(
+            ([name, group]) => [name, group.length] as const,
+          );
+          const most = Math.max(0, ...sizes.map(([, size]) => size));
+          const names = sizes.filter(([, size]) => size === most).map(([name]) => name);
+          expect(own.length === 0 ? [`control-${id}`] : names).toContain(one.control_name);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+
+  it('have no buckets unless asked for, and cover five minutes', async () => {
+    const agent_name = 'plain-bot-001';
+    const at = (ageMs: number) => new Date(Date.now() - ageMs).toISOString();
+    await routes.send(
+      event({ agent_name, timestamp: at(4 * MINUTE), execution_duration_ms: 2 }),
+      event({ agent_name, timestamp: at(MINUTE), confidence: 0.25, control_name: 'renamed', matched: false }),
+      event({ agent_name, timestamp: at(6 * MINUTE) }),
+      event({ agent_name: 'other-bot-001' }),
+    );
+    const totals = {
+      execution_count: 2,
+      match_count: 1,
+      non_match_count: 1,
+      error_count: 0,
+      action_counts: { deny: 1 },
+      timeseries: null,
+    };
+    const { body } = await routes.stats({ agent_name: ' PLAIN-bot-001' });
+    expect(body).toMatchObject({ agent_name, time_range: '5m', totals });
+    expect(body.controls).toEqual([
+      naiveControlOf('no-cards', { match_count: 1, deny_count: 1, avg_confidence: 0.5, avg_duration_ms: 2 }),
+      naiveControlOf('renamed', { non_match_count: 1, avg_confidence: 0.25 }),
+    ]);
+    const one = await routes.controlStats(7, { agent_name, include_timeseries: 'no' });
+    expect(one.body).toEqual({
+      agent_name,
+      time_range: '5m',
+      control_id: 7,
+      control_name: 'no-cards',
+      stats: totals,
+    });
+  });
+
+  it('of an agent that nobody knows are zero', async () => {
+    const agent_name = 'nobody-at-all';
+    const { status, body } = await routes.stats({ agent_name, time_range: '365d' });
+    const totals = {
+      execution_count: 0,
+      match_count: 0,
+      non_match_count: 0,
+      error_count: 0,
+      action_counts: {},
+      timeseries: null,
+    };
+    expect([status, body]).toEqual([200, { agent_name, time_range: '365d', totals, controls: [] }]);
+    const one = await routes.controlStats('+5', { agent_name });
+    expect(one.body).toMatchObject({ control_id: 5, control_name: 'control-5', stats: totals });
+  });
+
+  it.each<[Record<string, string>, string[]]>([
+    [{}, ['query.agent_name missing']],
+    [{ agent_name: '' }, ['agent_name invalid_format']],
+    [{ agent_name: 'short' }, ['agent_name invalid_format']],
+    [{ agent_name: 'valid-name-1', time_range: '2h' }, ['query.time_range literal_error']],
+    [{ agent_name: 'valid-name-1', include_timeseries: 'x' }, ['query.include_timeseries bool_parsing']],
+    [{ agent_name: 'short', time_range: '' }, ['query.time_range literal_error']],
+  ])('are refused for %j', async (query, expected) => {
+    for (const reply of [await routes.stats(query), await routes.controlStats(1, query)]) {
+      expect([reply.status, problems(reply)]).toEqual([422, expected]);
+    }
+  });
+
+  it('are refused for what is no id, and know no id beyond 32 bits', async () => {
+    const bad = await routes.controlStats('x', { agent_name: 'valid-name-1' });
+    expect([bad.status, problems(bad)]).toEqual([422, ['path.control_id int_parsing']]);
+    for (const id of [2 ** 31, '9'.repeat(400)]) {
+      const beyond = await routes.controlStats(id, { agent_name: 'valid-name-1' });
+      expect([beyond.status, beyond.body.error_code]).toEqual([404, 'CONTROL_NOT_FOUND']);
+    }
+  });
+});
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+/** The same moment, written in one of the ways that clients use. */
+function timestampOf(ms: number, index: number): string | number {
+  const iso = new Date(ms).toISOString();
+  const shifted = new Date(ms + 2 * HOUR).toISOString().replace('Z', '+02:00');
+  // A number this small would be taken for seconds, but none of these times is near 1970.
+  return [iso, shifted, iso.replace('Z', ''), ms][index % 4] ?? iso;
+}
+
+function naiveControlOf(name: string, more: object): object {
+  return {
+    control_id: 7,
+    control_name: name,
+    execution_count: 1,
+    match_count: 0,
+    non_match_count: 0,
+    deny_count: 0,
+    steer_count: 0,
+    observe_count: 0,
+    error_count: 0,
+    avg_duration_ms: null,
+    ...more,
+  };
+}

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { unavailable } from '../../src/database/errors.js';
+import type { ControlResult, Verdict } from '../../src/evaluation/types.js';
+import type { ControlEvent } from '../../src/observability/event.js';
+import { createRecorder } from '../../src/observability/recorder.js';
+
+const REQUEST = {
+  agentName: 'recorded-bot-1',
+  stage: 'pre',
+  step: { type: 'llm', name: 'answer', input: null, output: null, context: null },
+} as const;
+const CALLER = { protocol: 'rest', header: () => undefined };
+const INTERVAL_MS = 1_000;
+
+/** A verdict with matches of these ids. */
+function verdict(...ids: string[]): Verdict {
+  const matches = ids.map(
+    (id): ControlResult => ({
+      control_execution_id: id,
+      control_id: 1,
+      control_name: 'one',
+      action: 'deny',
+      result: { matched: true, confidence: 1, message: null, metadata: null, error: null },
+      steering_context: null,
+    }),
+  );
+  return { is_safe: false, confidence: 1, reason: null, matches, errors: [], non_matches: [] };
+}
+
+describe('the recorder', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** A recorder over a store that rejects with `failures` one after the other before it takes anything. */
+  function recorder(failures: Error[] = []) {
+    const batches: string[][] = [];
+    const logged: { facts: object; message: string }[] = [];
+    const log = (facts: object, message: string) => logged.push({ facts, message });
+    const created = createRecorder({
+      async ingest(events: readonly ControlEvent[]) {
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+        batches.push(events.map((one) => one.control_execution_id));
+      },
+      nonMatches: false,
+      flushIntervalMs: INTERVAL_MS,
+      log: { warn: log, error: log },
+      now: () => 1_000,
+    });
+    return { ...created, batches, logged };
+  }
+
+  it('writes at every interval, and nothing when there is nothing', async () => {
+    const { record, start, batches } = recorder();
+    start();
+    record(REQUEST, verdict('a', 'b'), CALLER);
+    expect(batches).toEqual([]);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(batches).toEqual([['a', 'b']]);
+    await vi.advanceTimersByTimeAsync(3 * INTERVAL_MS);
+    record(REQUEST, verdict('c'), CALLER);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(batches).toEqual([['a', 'b'], ['c']]);
+  });
+
+  it('keeps events, in order, until the database can be reached again', async () => {
+    const { record, start, batches } = recorder([unavailable('away'), unavailable('away')]);
+    start();
+    record(REQUEST, verdict('a'), CALLER);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    record(REQUEST, verdict('b'), CALLER);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(batches).toEqual([]);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(batches).toEqual([['a', 'b']]);
+  });
+
+  it('gives up events that the database will never take, and writes the next ones', async () => {
+    const { record, start, batches, logged } = recorder([new Error('refused')]);
+    start();
+    record(REQUEST, verdict('a'), CALLER);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(logged.map(({ message }) => message)).toEqual([expect.stringContaining('are lost')]);
+    record(REQUEST, verdict('b'), CALLER);
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(batches).toEqual([['b']]);
+  });
+
+  it('writes early and in portions when there are many', async () => {
+    const { record, start, batches } = recorder();
+    start();
+    for (let at = 0; at < 10_000; at += 1) record(REQUEST, verdict(`e${at}`), CALLER);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(batches.flat()).toHaveLength(10_000);
+    expect(Math.max(...batches.map((batch) => batch.length))).toBe(500);
+  });
+
+  it('does not hurry while the database is away, however many wait', async () => {
+    const { record, start, logged, batches } = recorder(Array(2).fill(unavailable('away')));
+    start();
+    for (let at = 0; at < 10_500; at += 1) {
+      record(REQUEST, verdict(`e${at}`), CALLER);
+      if (at >= 10_000) await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(logged).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(2 * INTERVAL_MS);
+    expect(logged).toHaveLength(2);
+    expect(batches.flat()).toHaveLength(10_500);
+  });
+
+  it('holds 50,000 events, no more, and says how many it lost', async () => {
+    const { record, close, batches, logged } = recorder();
+    for (let at = 0; at < 50_010; at += 1) record(REQUEST, verdict(`e${at}`), CALLER);
+    await close();
+    expect(batches.flat()).toHaveLength(50_000);
+    expect(logged).toEqual([{ facts: { lost: 10 }, message: expect.stringContaining('lost') }]);
+  });
+
+  it('writes what is left when it is closed, or says how much was lost', async () => {
+    const first = recorder();
+    first.start();
+    first.record(REQUEST, verdict('a'), CALLER);
+    await first.close();
+    expect(first.batches).toEqual([['a']]);
+    const second = recorder([unavailable('away')]);
+    second.record(REQUEST, verdict('a', 'b'), CALLER);
+    await second.close();
+    expect(second.logged.at(-1)).toEqual({
+      facts: { lost: 2 },
+      message: expect.stringContaining('at shutdown'),
+    });
+  });
+});

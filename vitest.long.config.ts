@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** What takes too long for every change: `npm run verify:long`. */
+export default defineConfig({
+  test: {
+    include: ['test/long/**/*.long.ts'],
+    globalSetup: ['test/support/postgres-global-setup.ts'],
+    hookTimeout: 60_000,
+    // One after another: each file loads the machine by itself.
+    maxWorkers: 1,
+    fileParallelism: false,
+    disableConsoleIntercept: true,
+  },
+});
