@@ -24,6 +24,8 @@ const OLD = event('old', {
   error_message: 'broken',
   metadata: { list: [1, 'a', null, { deep: true }] },
 });
+// Far ahead, so that its place before the one that is stored under the present time is certain.
+const AHEAD = event('ahead', { matched: false, timestamp: '2999-01-01T00:00:00Z' });
 const COUNTS = { execution_count: 2, match_count: 1, non_match_count: 1, error_count: 0 };
 const EMPTY_BUCKET = {
   execution_count: 0,
@@ -41,7 +43,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     rpc: 'ObservabilityService.CreateEvents',
     what: 'stores events, and one that is known already only once',
     key: READER_KEY,
-    input: { events: [OLD, event('now'), event('also-now', { matched: false }), event('now')] },
+    input: { events: [OLD, event('now'), AHEAD, event('now')] },
     expected: { reply: { received: 4, enqueued: 4, dropped: 0, status: 'queued' } },
   },
   {
