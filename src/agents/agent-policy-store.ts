@@ -1,8 +1,6 @@
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 
-export type AgentPolicyStore = ReturnType<typeof createAgentPolicyStore>;
-
 /** Policies of agents. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
 export function createAgentPolicyStore(client: DbClient) {
   return {

@@ -9,6 +9,7 @@ import {
   list,
   nullable,
   oneOf,
+  orNull,
   text,
   withDefault,
 } from '../validation/fields.js';
@@ -23,11 +24,6 @@ import type {
 
 /** Agents or evaluators on a page; other sizes are moved to the nearest bound, which deployed clients rely on. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
-
-/** Absent and null both read as null. */
-function orNull<T>(inner: z.ZodType<T>): z.ZodType<T | null> {
-  return nullable(inner).transform((value) => value ?? null);
-}
 
 const agent: z.ZodType<AgentProfile> = z.object({
   agent_name: agentName(),

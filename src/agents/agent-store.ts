@@ -24,8 +24,6 @@ export interface AgentFilters {
   readonly nameContains: string | null;
 }
 
-export type AgentStore = ReturnType<typeof createAgentStore>;
-
 /** Stored agents. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
 export function createAgentStore(client: DbClient) {
   return {

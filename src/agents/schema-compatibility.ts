@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { isObject } from '../validation/fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /**
  * Why configurations that satisfied `old` may not satisfy `next`: one text for each change, none when `next` can

@@ -15,8 +15,6 @@ export interface ControlUsage {
   readonly count: number;
 }
 
-export type AgentControlStore = ReturnType<typeof createAgentControlStore>;
-
 /**
  * Links of controls to agents, and which controls agents have by links and policies. Writing needs the client of a
  * mutation. Rejects with a `ServiceError` only.

@@ -4,8 +4,8 @@ import {
   MAX_CONDITION_NODES,
 } from '../evaluation/limits.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { type IssueSink, isObject, readWith, report } from '../validation/fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { type IssueSink, readWith, report } from '../validation/fields.js';
 import type { Condition, EvaluatorRef } from './definition.js';
 import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
 

@@ -1,10 +1,9 @@
 import { ServiceError } from '../errors/service-error.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
-import type { JsonValue } from '../json/json-value.js';
+import { isObject, type JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import type { TemplateInput } from '../templates/template.js';
 import { type Rendering, renderTemplate } from '../templates/template-rendering.js';
-import { isObject } from '../validation/fields.js';
 import { type ControlData, isTemplateInput } from './control-data.js';
 import { controlTemplateConflict } from './control-errors.js';
 import type { ControlRow } from './control-store.js';

@@ -55,10 +55,3 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
     setControlData: z.object({ control_id: controlId, data }),
   };
 }
-
-/** What the schemas of ControlService read, by RPC. */
-export type ControlInputs = {
-  [Rpc in keyof ReturnType<typeof createControlSchemas>]: z.output<
-    ReturnType<typeof createControlSchemas>[Rpc]
-  >;
-};

@@ -47,8 +47,6 @@ export type ControlChange = Partial<Omit<NewControl, 'createdAtMs' | 'updatedAtM
   readonly updatedAtMs: number;
 };
 
-export type ControlStore = ReturnType<typeof createControlStore>;
-
 const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../evaluation/selector.js';
 import { compilePattern } from '../evaluators/linear-pattern.js';
+import { isObject } from '../json/json-value.js';
 import {
   boolean,
   field,
   freeObject,
-  isObject,
   jsonSchemaOf,
   list,
   nullable,

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { field, type IssueSink, isObject, readWith, refuse, report } from '../validation/fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { field, type IssueSink, readWith, refuse, report } from '../validation/fields.js';
 import { readCondition } from './condition-reader.js';
 import type { ControlDefinition } from './definition.js';
 import { definitionMembers } from './definition-members.js';
 
 /**
- * The schema of a control definition that is written out. It reads what clients send, older shapes included, and gives the definition
- * to store: nulls and unknown members dropped outside free-form objects, `enabled` always present.
+ * The schema of a control definition that is written out. It reads what clients send, older shapes included, and
+ * gives the definition to store: nulls and unknown members dropped outside free-form objects, `enabled` always
+ * present.
  */
 export function createDefinitionSchema(registry: EvaluatorRegistry): z.ZodType<ControlDefinition> {
   return field((value, sink) => {

@@ -2,8 +2,6 @@ import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import type { StoredDefinition } from './agent-control-store.js';
 
-export type PolicyControlStore = ReturnType<typeof createPolicyControlStore>;
-
 /** Controls of policies. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
 export function createPolicyControlStore(client: DbClient) {
   return {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Stage, Step } from '../evaluation/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { anyJson, freeObject, isObject, nullable, oneOf, report, text } from '../validation/fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { anyJson, freeObject, nullable, oneOf, report, text } from '../validation/fields.js';
 import { agentName } from '../validation/names.js';
 import { parseInput } from '../validation/parse-input.js';
 

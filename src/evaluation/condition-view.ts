@@ -1,16 +1,7 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from './limits.js';
 import { isSelectorPath } from './selector.js';
-import {
-  check,
-  isObject,
-  listIn,
-  member,
-  objectIn,
-  objectOf,
-  optionalTextIn,
-  textIn,
-} from './strict-reader.js';
+import { check, listIn, member, objectIn, objectOf, optionalTextIn, textIn } from './strict-reader.js';
 
 /** A leaf: an evaluator that looks at what a selector selects. */
 export interface LeafView {

@@ -1,10 +1,9 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { type ConditionView, readCondition } from './condition-view.js';
 import { describeThrown } from './failure.js';
 import {
   booleanIn,
   check,
-  isObject,
   listIn,
   member,
   objectIn,

@@ -1,13 +1,8 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /** Throws when stored data do not have the expected shape. */
 export function check(holds: boolean, problem: string): asserts holds {
   if (!holds) throw new Error(problem);
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An own property; undefined when there is none. */

@@ -8,3 +8,8 @@ export type JsonValue = null | boolean | number | bigint | string | JsonValue[] 
 export interface JsonObject {
   [key: string]: JsonValue;
 }
+
+/** Whether a JSON value is an object, not null and not a list. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

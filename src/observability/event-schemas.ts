@@ -11,6 +11,7 @@ import {
   nullable,
   number,
   oneOf,
+  orNull,
   readWith,
   refuse,
   report,
@@ -72,9 +73,6 @@ function finite(limits: { min: number; max: number }): z.ZodType<number> {
     return value;
   });
 }
-
-const orNull = <T>(inner: z.ZodType<T>): z.ZodType<T | null> =>
-  nullable(inner).transform((value) => value ?? null);
 
 /** Absent is made anew for every event. */
 const orMade = <T>(inner: z.ZodType<T>, make: () => T): z.ZodType<T> =>

@@ -12,8 +12,6 @@ export interface PolicyRow {
 const MAX_POLICY_ID = 2 ** 31 - 1;
 const SHOWN = { id: true, name: true } as const;
 
-export type PolicyStore = ReturnType<typeof createPolicyStore>;
-
 /** Stored policies. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
 export function createPolicyStore(client: DbClient) {
   return {

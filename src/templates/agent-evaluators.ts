@@ -1,5 +1,4 @@
-import type { JsonValue } from '../json/json-value.js';
-import { isObject } from '../validation/fields.js';
+import { isObject, type JsonValue } from '../json/json-value.js';
 
 /**
  * The place of the first evaluator name with a colon, which belongs to one agent, in the condition of a definition

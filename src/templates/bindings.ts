@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { isObject } from '../validation/fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { fieldPath } from '../validation/items.js';
 import type { TemplateValues } from './template.js';
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { JsonValue } from '../json/json-value.js';
+import { isObject, type JsonValue } from '../json/json-value.js';
 import {
   boolean,
   type IssueSink,
-  isObject,
   list,
   nullable,
   readWith,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorItem, ServiceError } from '../errors/service-error.js';
-import { isObject } from '../validation/fields.js';
+import { isObject } from '../json/json-value.js';
 import { fieldPath } from '../validation/items.js';
 import { inputItems } from '../validation/parse-input.js';
 import { findAgentEvaluator } from './agent-evaluators.js';

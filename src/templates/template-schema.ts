@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { field, type IssueSink, isObject, nullable, readWith, refuse, text } from '../validation/fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { field, type IssueSink, nullable, readWith, refuse, text } from '../validation/fields.js';
 import { MAX_ERROR_ITEMS } from '../validation/items.js';
 import { withoutUndefined } from '../validation/without-undefined.js';
 import { readParameter } from './parameter-schema.js';

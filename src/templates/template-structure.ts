@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json/json-value.js';
-import { isObject } from '../validation/fields.js';
+import { isObject, type JsonObject } from '../json/json-value.js';
 import { findAgentEvaluator } from './agent-evaluators.js';
 import { bindingPlaces, boundParameter, placeText } from './bindings.js';
 import type { ControlTemplate } from './template.js';

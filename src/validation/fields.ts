@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { MAX_ERROR_ITEMS } from './items.js';
 
 /** What a check adds its issues to: the context zod hands to transforms and checks. */
@@ -52,6 +52,11 @@ export function jsonSchemaOf(schema: z.ZodType): JsonObject {
 /** Absent and null both read as undefined. */
 export function nullable<T>(inner: z.ZodType<T>): z.ZodType<T | undefined> {
   return inner.nullish().transform((value) => value ?? undefined);
+}
+
+/** Absent and null both read as null. */
+export function orNull<T>(inner: z.ZodType<T>): z.ZodType<T | null> {
+  return nullable(inner).transform((value) => value ?? null);
 }
 
 /** Absent reads as `value`; null is left to `inner`. */
@@ -185,11 +190,6 @@ export function oneOf<const T extends string>(
     },
     { type: 'string', enum: [...words] },
   );
-}
-
-/** Whether a JSON value is an object, not null and not a list. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A free-form JSON object, taken as it is, at most MAX_JSON_DEPTH levels deep. */

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { isObject } from './fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /** Most values (members and items at any level) of a schema: compiling this many has taken up to a fifth of a second. */
 export const MAX_SCHEMA_VALUES = 2_000;

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { isObject } from './fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /** Why a value cannot be checked against a schema. The message completes "the schema …". */
 export class SchemaWorkError extends Error {}

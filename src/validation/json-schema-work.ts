@@ -1,6 +1,5 @@
 import { estimateCost } from '../evaluators/pattern-cost.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { isObject } from './fields.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { countValues } from './json-schema-bounds.js';
 import { own, resolveReference, SchemaWorkError } from './json-schema-reference.js';
 
