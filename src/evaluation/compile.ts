@@ -33,6 +33,8 @@ export interface CompileOptions {
   readonly onFailure?: (failure: ControlFailure) => void;
 }
 
+const NEVER_ABORTED = new AbortController().signal;
+
 /** A control that takes part in evaluation. */
 interface CompiledControl extends ControlLabel {
   readonly scope: Scope;
@@ -63,6 +65,7 @@ export function compileProgram(controls: readonly ControlInput[], options: Compi
       const context: EvaluationContext = {
         step,
         full: detail === 'full',
+        call: { detail, signal: NEVER_ABORTED },
         selected: new Array(selectors.size),
       };
       return evaluateAll(controlsOf[stage], context, createTally(detail, options.newExecutionId));

@@ -1,3 +1,4 @@
+import type { CheckCall } from '../evaluators/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { type SkipReason, skippedComposite, tracedComposite } from './trace.js';
 import type { EvaluatorResult, Step } from './types.js';
@@ -7,6 +8,8 @@ export interface EvaluationContext {
   readonly step: Step;
   /** Whether metadata and traces are wanted. */
   readonly full: boolean;
+  /** What evaluators are told. */
+  readonly call: CheckCall;
   /** What the selectors of the program selected so far, by slot; undefined where none has looked yet. */
   readonly selected: (JsonValue | undefined)[];
 }

@@ -41,7 +41,8 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
     fail(context, 'the evaluator returned a malformed result', null);
   const wait = (context: EvaluationContext, result: PromiseLike<unknown>): Promise<Outcome> => {
     const promise = Promise.resolve(result);
-    const limited = withTimeout === undefined ? promise : withTimeout(promise, timeoutMs);
+    const limited =
+      withTimeout === undefined ? promise : withTimeout(promise, evaluator.timeoutMs ?? timeoutMs);
     return limited
       .then((settled) => (isEvaluatorResult(settled) ? conclude(context, settled) : refuse(context)))
       .catch((thrown: unknown) => fail(context, describeThrown(thrown), null));
@@ -50,7 +51,7 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
   return {
     run(context) {
       try {
-        const result: unknown = evaluator.evaluate(selector.read(context));
+        const result: unknown = evaluator.evaluate(selector.read(context), context.call);
         if (isEvaluatorResult(result)) return conclude(context, result);
         return isThenable(result) ? wait(context, result) : refuse(context);
       } catch (thrown) {

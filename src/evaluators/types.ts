@@ -1,11 +1,21 @@
 import type { z } from 'zod';
-import type { EvaluatorResult } from '../evaluation/types.js';
+import type { Detail, EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
+
+/** What a check is told beside the data. */
+export interface CheckCall {
+  /** What is wanted: with `verdict` nobody looks at metadata, so they need not be built. */
+  readonly detail: Detail;
+  /** Aborted when nobody waits for the answer any more: its time is up, or the step is denied already. */
+  readonly signal: AbortSignal;
+}
 
 /** A configured evaluator, ready to look at data. */
 export interface CompiledEvaluator {
+  /** Time limit of one check with this configuration, in milliseconds; the one of the evaluator when absent. */
+  readonly timeoutMs?: number;
   /** Looks at the selected data; null when the selector led nowhere. May throw: the core turns that into an error. */
-  evaluate(data: JsonValue): EvaluatorResult | Promise<EvaluatorResult>;
+  evaluate(data: JsonValue, call: CheckCall): EvaluatorResult | Promise<EvaluatorResult>;
 }
 
 /** An evaluator of the service. */
@@ -16,6 +26,11 @@ export interface Evaluator {
   readonly requiresApiKey: boolean;
   /** Time limit of one check, in milliseconds. */
   readonly timeoutMs: number;
+  /**
+   * Whether it asks somebody elsewhere. Such checks begin when all local controls have been looked at, and are left
+   * out once a deny has matched.
+   */
+  readonly external?: boolean;
   /** Validates a configuration, with the issue codes of `validation/`. */
   readonly configSchema: z.ZodType;
   /** JSON Schema of the configuration, as shown to clients. */

@@ -3,9 +3,10 @@ import type { EvaluatorResult } from '../../src/evaluation/types.js';
 import { listEvaluator, MAX_CONTAINS_LENGTH } from '../../src/evaluators/list.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { errorItems } from '../../src/validation/items.js';
+import { FULL_CALL } from '../support/check-call.js';
 
 const evaluate = (config: JsonObject, data: JsonValue) =>
-  listEvaluator.compile(config).evaluate(data) as EvaluatorResult;
+  listEvaluator.compile(config).evaluate(data, FULL_CALL) as EvaluatorResult;
 
 function problems(config: JsonValue) {
   const parsed = listEvaluator.configSchema.safeParse(config, { reportInput: true });

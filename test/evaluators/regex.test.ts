@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { regexEvaluator } from '../../src/evaluators/regex.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { errorItems } from '../../src/validation/items.js';
+import { FULL_CALL } from '../support/check-call.js';
 
-const evaluate = (config: JsonObject, data: JsonValue) => regexEvaluator.compile(config).evaluate(data);
+const evaluate = (config: JsonObject, data: JsonValue) =>
+  regexEvaluator.compile(config).evaluate(data, FULL_CALL);
 const found = (config: JsonObject, data: JsonValue) => evaluate(config, data) as { matched: boolean };
 
 function problems(config: JsonValue) {
@@ -68,7 +70,7 @@ describe('regex', () => {
 
   it('throws when the search would cost too much, which the core turns into an error', () => {
     const compiled = regexEvaluator.compile({ pattern: '(?:[ab]*a[ab]{18}){50}c' });
-    expect(() => compiled.evaluate('ab'.repeat(100_000))).toThrow(/too much/);
+    expect(() => compiled.evaluate('ab'.repeat(100_000), FULL_CALL)).toThrow(/too much/);
   });
 
   it('shortens a long pattern in the message only', () => {
