@@ -28,7 +28,7 @@ import { builtinEvaluators, createRegistry } from './evaluators/registry.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
-import { handlerRpc } from './host/connect/unary.js';
+import { handlerRpc } from './host/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from './host/descriptors/rpc-methods.js';
 import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
@@ -41,7 +41,7 @@ import { createObservability } from './observability/observability.js';
 import { createAgentPolicies } from './policies/agent-policies.js';
 import { policyHandlers } from './policies/policy-handlers.js';
 import { createPolicyService } from './policies/policy-service.js';
-import type { Handler } from './rpc/handler.js';
+import type { AnyHandler } from './rpc/handler.js';
 import { createFailureLog } from './snapshot/failure-log.js';
 import { createProgramLoader } from './snapshot/program-loader.js';
 import { RevisionWatch } from './snapshot/revision-watch.js';
@@ -221,10 +221,10 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
 interface Feature {
   readonly service: DescService;
   readonly methods: readonly RpcMethod[];
-  handlerOf(method: RpcMethod): Handler;
+  handlerOf(method: RpcMethod): AnyHandler;
 }
 
-function feature(service: DescService, handlers: Readonly<Record<string, Handler>>): Feature {
+function feature(service: DescService, handlers: Readonly<Record<string, AnyHandler>>): Feature {
   return {
     service,
     methods: rpcMethods(service),

@@ -123,6 +123,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       authenticator,
       credentials,
       requestTimeoutMs: config.limits.requestTimeoutMs,
+      shutdownSignal: options.shutdownSignal,
     });
     registerSessionRoutes(scope, {
       prefix: config.apiPrefix,

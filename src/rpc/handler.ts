@@ -38,9 +38,53 @@ export function handler<Input>(
   return { input, handle } as Handler;
 }
 
-/** The handlers of a service, by local method name. A method without a handler does not compile. */
+/**
+ * One RPC that answers with a stream. What the iterable fails with becomes the status of the call. It is given up, by
+ * its `return`, when the caller goes away, its deadline passes or the server shuts down; `context.signal` tells of that
+ * while it waits. The next value is asked for when the last one is on its way, so a slow reader slows it down.
+ */
+export interface StreamHandler<Input = unknown> {
+  readonly input: z.ZodType<Input>;
+  stream(input: Input, context: CallContext): AsyncIterable<object>;
+}
+
+/** Pairs an input schema with the function that answers what it reads with a stream. */
+export function streamHandler<Input>(
+  input: z.ZodType<Input>,
+  stream: (input: Input, context: CallContext) => AsyncIterable<object>,
+): StreamHandler {
+  return { input, stream } as StreamHandler;
+}
+
+/**
+ * One RPC that takes a stream and answers once. An item that the schema refuses makes the iteration fail; what the
+ * handler did with earlier ones stays.
+ */
+export interface CollectHandler<Item = unknown> {
+  readonly item: z.ZodType<Item>;
+  collect(items: AsyncIterable<Item>, context: CallContext): Promise<object>;
+}
+
+/** Pairs the schema of an item with the function that takes the items. */
+export function collectHandler<Item>(
+  item: z.ZodType<Item>,
+  collect: (items: AsyncIterable<Item>, context: CallContext) => Promise<object>,
+): CollectHandler {
+  return { item, collect } as CollectHandler;
+}
+
+/** A handler of whatever kind its RPC is. */
+export type AnyHandler = Handler | StreamHandler | CollectHandler;
+
+type HandlerFor<Kind> = Kind extends 'server_streaming'
+  ? StreamHandler
+  : Kind extends 'client_streaming'
+    ? CollectHandler
+    : Handler;
+
+/** The handlers of a service, by local method name. A method without a handler of its kind does not compile. */
 export type HandlersOf<Service extends DescService> = {
-  readonly [Method in keyof Service['method']]: Handler;
+  readonly [Method in keyof Service['method']]: HandlerFor<Service['method'][Method]['methodKind']>;
 };
 
 /** A plain JSON-shaped value as handlers take and return it. */

@@ -4,17 +4,18 @@ import { Metadata } from '@grpc/grpc-js';
 import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { ServiceError } from '../../src/errors/service-error.js';
 import { createAuthenticator } from '../../src/host/auth/authenticator.js';
 import { createCredentialReader } from '../../src/host/auth/request-credentials.js';
 import { foreignOriginCheck } from '../../src/host/auth/request-origin.js';
 import { registerConnect } from '../../src/host/connect/connect-plugin.js';
 import { createMetrics } from '../../src/host/metrics.js';
-import { type Handler, handler } from '../../src/rpc/handler.js';
+import { type AnyHandler, collectHandler, handler, streamHandler } from '../../src/rpc/handler.js';
 import { freeObject, integer, list, nullable, oneOf, text } from '../../src/validation/fields.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
 import { restClient } from '../support/rest-client.js';
-import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
+import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { compileProto } from '../support/scratch-api.js';
 
 const SCRATCH = `
@@ -42,6 +43,13 @@ service GardenService {
   rpc CountTrees(CountTreesRequest) returns (CountTreesResponse) {
     option (google.api.http) = {get: "/api/v1/trees" response_body: "counts"};
     option (enforcement.v1.access) = ACCESS_PUBLIC;
+  }
+  rpc WalkTrees(CountTreesRequest) returns (stream GetTreeResponse) {
+    option (google.api.http) = {get: "/api/v1/walk"};
+    option (enforcement.v1.access) = ACCESS_KEY;
+  }
+  rpc Deliver(stream PlantTreeRequest) returns (CountTreesResponse) {
+    option (enforcement.v1.access) = ACCESS_KEY;
   }
 }
 enum Kind {
@@ -94,7 +102,7 @@ message LeakResponse {}`;
 
 const TREE = { garden: 'north', kind: 'conifer', labels: ['old'], notes: { deep: [1, null] }, height: null };
 
-const HANDLERS: Record<string, Handler> = {
+const HANDLERS: Record<string, AnyHandler> = {
   plantTree: handler(
     z.object({
       garden: text({ min: 2 }),
@@ -111,7 +119,20 @@ const HANDLERS: Record<string, Handler> = {
   countTrees: handler(z.object({ limit: nullable(integer()) }), ({ limit }) => ({
     counts: { oak: limit ?? 3 },
   })),
+  walkTrees: streamHandler(z.object({ limit: nullable(integer()) }), async function* ({ limit }) {
+    for (let index = 0; index < (limit ?? 3); index += 1) yield { tree: TREE, remark: `tree ${index}` };
+    if (limit === 0) throw new ServiceError('AGENT_NOT_FOUND', { detail: 'There are no trees.' });
+  }),
+  deliver: collectHandler(z.object({ garden: text({ min: 2 }) }), async (items) => {
+    const counts: Record<string, number> = {};
+    for await (const { garden } of items) counts[garden] = (counts[garden] ?? 0) + 1;
+    return { counts };
+  }),
 };
+
+async function* once<Value>(value: Value): AsyncGenerator<Value> {
+  yield value;
+}
 
 const ADMIN = { 'x-api-key': 'admin' };
 const KEY = { 'x-api-key': 'key' };
@@ -177,6 +198,56 @@ describe('an RPC that is in a proto file and has a handler', () => {
       message('CountTreesRequest', {}),
     );
     expect(counted.message).toMatchObject({ counts: { oak: 3 } });
+  });
+  it.each(RPC_PROTOCOLS)('answers with a stream over %s', async (protocol) => {
+    const walk = async (init: object, headers: Record<string, string> = KEY) => {
+      const transport = rpcTransport(protocol, host.url);
+      const asked = once(message('CountTreesRequest', init));
+      const reply = await transport.stream(
+        method('WalkTrees'),
+        undefined,
+        undefined,
+        headers,
+        asked as never,
+      );
+      const remarks: unknown[] = [];
+      for await (const one of reply.message) remarks.push((one as unknown as { remark: string }).remark);
+      return remarks;
+    };
+    const codeOf = (attempt: Promise<unknown>) =>
+      attempt.then(
+        () => undefined,
+        (reason: unknown) => ConnectError.from(reason).code,
+      );
+    expect(await walk({ limit: 3 })).toEqual(['tree 0', 'tree 1', 'tree 2']);
+    expect(await codeOf(walk({ limit: 0 }))).toBe(Code.NotFound);
+    expect(await codeOf(walk({}, {}))).toBe(Code.Unauthenticated);
+  });
+  it('answers with a stream of lines over REST', async () => {
+    const walk = (query: string, headers: Record<string, string> = KEY) =>
+      fetch(`${host.url}/api/v1/walk${query}`, { headers });
+    const reply = await walk('?limit=2');
+    expect(reply.headers.get('content-type')).toMatch(/^application\/x-ndjson/);
+    const lines = (await reply.text()).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).remark)).toEqual(['tree 0', 'tree 1']);
+    expect((await walk('?limit=0')).status).toBe(404);
+    expect((await walk('?limit=x')).status).toBe(422);
+    expect((await walk('', {})).status).toBe(401);
+  });
+  it.each(BIDI_PROTOCOLS)('takes a stream over %s', async (protocol) => {
+    const deliver = async (gardens: string[]) => {
+      const transport = rpcTransport(protocol, host.url);
+      const items = (async function* () {
+        for (const garden of gardens) yield message('PlantTreeRequest', { garden });
+      })();
+      const reply = await transport.stream(method('Deliver'), undefined, undefined, KEY, items as never);
+      for await (const one of reply.message) return one;
+      return undefined;
+    };
+    expect(await deliver(['north', 'south', 'north'])).toMatchObject({ counts: { north: 2, south: 1 } });
+    const refused = ConnectError.from(await deliver(['north', 'x']).catch((reason: unknown) => reason));
+    expect(refused.code).toBe(Code.InvalidArgument);
+    expect(refused.rawMessage).toMatch(/garden: /);
   });
   it('reports the same problems over every protocol', async () => {
     const call = restClient(host.url);

@@ -4,14 +4,14 @@ import type { ServiceImpl } from '@connectrpc/connect';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
 import { createAuthenticator } from '../../src/host/auth/authenticator.js';
-import { handlerRpc } from '../../src/host/connect/unary.js';
+import { handlerRpc } from '../../src/host/connect/handler-rpc.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import { createHealthState } from '../../src/host/health.js';
 import { createListener } from '../../src/host/listener/listener.js';
 import { createMetrics } from '../../src/host/metrics.js';
 import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
 import { createServer } from '../../src/host/server.js';
-import type { Handler } from '../../src/rpc/handler.js';
+import type { AnyHandler } from '../../src/rpc/handler.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
 export interface TestHost {
@@ -22,17 +22,17 @@ export interface TestHost {
   stop(): Promise<void>;
 }
 
-/** Serves the unary RPCs of one service, given by its descriptor, with handlers by local method name. */
+/** Serves the RPCs of one service, given by its descriptor, with handlers by local method name. */
 export async function startHost(
   service: DescService,
-  handlers: Readonly<Record<string, Handler>>,
+  handlers: Readonly<Record<string, AnyHandler>>,
   environment: Record<string, string> = {},
 ): Promise<TestHost> {
   const config = readConfig({ SERVICE_HOST: '127.0.0.1', SERVICE_PORT: '0', ...environment });
   const logLines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logLines.push(line) });
   const methods = rpcMethods(service).filter(({ desc }) => desc.localName in handlers);
-  const handlerOf = (localName: string): Handler => handlers[localName] as Handler;
+  const handlerOf = (localName: string): AnyHandler => handlers[localName] as AnyHandler;
   const listener = createListener({ limits: { drainGraceMs: 0 } });
   const health = createHealthState([service.typeName]);
   const rpcEnvironment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };

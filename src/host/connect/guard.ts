@@ -17,7 +17,7 @@ import { type RpcCall, rpcCallKey } from './rpc-call.js';
 export interface GuardOptions {
   readonly access: Access;
   readonly authenticator: Authenticator;
-  /** How long the request of a unary call may take to arrive, in milliseconds. */
+  /** How long the request of a call that takes one message may take to arrive, in milliseconds. */
   readonly bodyTimeMs: number;
 }
 
@@ -27,7 +27,8 @@ export interface GuardOptions {
  */
 export function guardHandler(handler: UniversalHandler, options: GuardOptions): UniversalHandler {
   const { access, authenticator, bodyTimeMs } = options;
-  const isUnary = handler.method.methodKind === 'unary';
+  const { methodKind } = handler.method;
+  const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';
   const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const call = request.contextValues?.get(rpcCallKey) ?? null;
     if (call === null) throw new Error('an RPC ran outside the host');
@@ -46,7 +47,7 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
         }),
       );
     }
-    const response = await handler(isUnary ? withBodyTime(request, bodyTimeMs) : request);
+    const response = await handler(takesOneMessage ? withBodyTime(request, bodyTimeMs) : request);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
   return Object.assign(guarded, {

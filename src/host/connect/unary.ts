@@ -1,13 +1,11 @@
 import type { Message } from '@bufbuild/protobuf';
 import { ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { CallContext, Handler } from '../../rpc/handler.js';
-import { parseInput } from '../../validation/parse-input.js';
+import type { CallContext } from '../../rpc/handler.js';
 import { createCallTime } from '../call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { isUnexpected, toConnectError } from '../errors/connect-error.js';
 import type { HostLog } from '../host-log.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
-import { messageMapper } from './message-mapper.js';
 import { callContextOf, rpcCallOf } from './rpc-call.js';
 
 /** What every RPC implementation needs. */
@@ -18,20 +16,6 @@ export interface RpcEnvironment {
 
 /** A unary RPC as Connect takes it. */
 export type UnaryImplementation = (request: Message, context: HandlerContext) => Promise<Message>;
-
-/** A handler as a unary RPC: message → plain → handler → plain → message. */
-export function handlerRpc(
-  method: RpcMethod,
-  handler: Handler,
-  environment: RpcEnvironment,
-): UnaryImplementation {
-  const request = messageMapper(method.desc.input);
-  const reply = messageMapper(method.desc.output);
-  return unaryRpc(method, environment, async (message, context) => {
-    const input = parseInput(handler.input, request.toPlain(message));
-    return reply.fromPlain(await handler.handle(input, context));
-  });
-}
 
 /** Any function as a unary RPC, with time limit, error translation and the call's outcome. */
 export function unaryRpc(

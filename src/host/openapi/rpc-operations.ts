@@ -4,6 +4,7 @@ import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
+import { LINES_MEDIA_TYPE } from '../rest/line-stream.js';
 import { type Form, fieldSchema, messageSchema } from './message-schemas.js';
 import { failure, response } from './problem-schemas.js';
 import { commentOf } from './proto-comments.js';
@@ -88,7 +89,11 @@ function success(method: RpcMethod, binding: HttpBinding, pool: SchemaPool): Jso
   const form: Form = method.omitNulls ? 'no-nulls' : 'nulls';
   const member = output.fields.find(({ name }) => name === binding.responseBody);
   const schema = member === undefined ? messageSchema(output, form, pool) : fieldSchema(member, form, pool);
-  const reply = response(commentOf(output.typeName) ?? 'Success.', schema);
+  const description = commentOf(output.typeName) ?? 'Success.';
+  if (method.desc.methodKind === 'server_streaming') {
+    return { description, content: { [LINES_MEDIA_TYPE]: { schema } } };
+  }
+  const reply = response(description, schema);
   return binding.verb === 'GET' ? reply : { ...reply, headers: { [REVISION_HEADER]: REVISION } };
 }
 

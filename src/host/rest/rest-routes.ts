@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { ErrorItem } from '../../errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
-import type { CallContext, Handler, Principal } from '../../rpc/handler.js';
+import type { AnyHandler, CallContext, Principal } from '../../rpc/handler.js';
 import { inputItems, invalidRequest } from '../../validation/parse-input.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
@@ -11,6 +11,7 @@ import { createCallTime } from '../call-time.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
+import { LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { readBody } from './rest-body.js';
 import { ClientGoneError } from './rest-errors.js';
 
@@ -25,7 +26,11 @@ export interface RestRoute {
   readonly template: string;
   /** Reads the input; for the documentation of the route. */
   readonly input: z.ZodType;
-  run(request: FastifyRequest, context: CallContext): RestReply | Promise<RestReply>;
+  /** The reply; an iterable of lines when the RPC answers with a stream. */
+  run(
+    request: FastifyRequest,
+    context: CallContext,
+  ): RestReply | Promise<RestReply> | AsyncIterable<RestReply>;
 }
 
 declare module 'fastify' {
@@ -38,9 +43,10 @@ declare module 'fastify' {
   }
 }
 
-/** The routes that an RPC with a handler has. */
-export function handlerRoutes(method: RpcMethod, handler: Handler, apiBase: string): RestRoute[] {
+/** The routes that an RPC with a handler has. Throws for an RPC that takes a stream: JSON has no form for it. */
+export function handlerRoutes(method: RpcMethod, handler: AnyHandler, apiBase: string): RestRoute[] {
   return method.bindings.map((binding) => {
+    if ('collect' in handler) throw new Error(`${method.name} takes a stream and cannot have an HTTP path`);
     const print = printer(method, binding);
     return {
       method,
@@ -48,11 +54,20 @@ export function handlerRoutes(method: RpcMethod, handler: Handler, apiBase: stri
       template: restTemplate(binding, apiBase),
       input: handler.input,
       run(request, context) {
-        const reply = handler.handle(readInput(handler, binding, request), context);
+        const input = readInput(handler.input, binding, request);
+        if ('stream' in handler) return lines(handler.stream(input, context), print);
+        const reply = handler.handle(input, context);
         return reply instanceof Promise ? reply.then(print) : print(reply);
       },
     };
   });
+}
+
+async function* lines(
+  replies: AsyncIterable<object>,
+  print: (reply: object) => RestReply,
+): AsyncGenerator<RestReply> {
+  for await (const reply of replies) yield `${print(reply)}\n`;
 }
 
 /** The path of a binding under the configured prefix. */
@@ -69,21 +84,21 @@ function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => Re
 }
 
 /** Path, query and body as one input; all their problems are reported together. */
-function readInput(handler: Handler, binding: HttpBinding, request: FastifyRequest): unknown {
+function readInput(schema: z.ZodType, binding: HttpBinding, request: FastifyRequest): unknown {
   const params = request.params as Record<string, string>;
   if (binding.body === '') {
     const query = request.query as Record<string, string>;
-    const { value, items } = inputItems(handler.input, { ...query, ...params });
+    const { value, items } = inputItems(schema, { ...query, ...params });
     if (items.length === 0) return value;
     throw invalidRequest(items.map((item) => located(item, params, 'query')));
   }
   const body = readBody(request);
   if ('problem' in body) {
-    const { items } = inputItems(handler.input, params);
+    const { items } = inputItems(schema, params);
     const others = items.filter((item) => firstPart(item) in params).map((item) => located(item, params, ''));
     throw invalidRequest([...others, ...(body.problem.options.items ?? [])]);
   }
-  const { value, items } = inputItems(handler.input, withParams(body.value as JsonObject, params));
+  const { value, items } = inputItems(schema, withParams(body.value as JsonObject, params));
   if (items.length === 0) return value;
   throw invalidRequest(items.map((item) => located(item, params, '')));
 }
@@ -108,6 +123,8 @@ export interface RestOptions {
   readonly authenticator: Authenticator;
   readonly credentials: CredentialReader;
   readonly requestTimeoutMs: number;
+  /** Ends streams that are under way when the server shuts down. */
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** Adds the JSON routes to a Fastify scope of their own. */
@@ -138,7 +155,7 @@ function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions
         done();
       }, done);
     },
-    handler: (request, reply) => answer(route, request, reply, options.requestTimeoutMs),
+    handler: (request, reply) => answer(route, request, reply, options),
   });
 }
 
@@ -146,15 +163,17 @@ async function answer(
   route: RestRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-  requestTimeoutMs: number,
+  { requestTimeoutMs, shutdownSignal }: RestOptions,
 ): Promise<FastifyReply> {
-  const time = createCallTime(requestTimeoutMs, () => clientSignal(reply));
+  const isStream = route.method.desc.methodKind === 'server_streaming';
+  const streamSignal = isStream ? AbortSignal.any([clientSignal(reply), shutdownSignal]) : null;
+  const time = createCallTime(requestTimeoutMs, () => streamSignal ?? clientSignal(reply));
   try {
     const result = route.run(request, {
       principal: request.principal ?? { level: 'anonymous', keyFingerprint: null },
       requestId: request.id,
       get signal() {
-        return time.signal;
+        return streamSignal ?? time.signal;
       },
       header: (name) => {
         const value = request.headers[name];
@@ -164,8 +183,13 @@ async function answer(
         reply.header(REVISION_HEADER, String(revision));
       },
     });
+    reply.code(route.method.successStatus);
+    if (streamSignal !== null && typeof result === 'object' && Symbol.asyncIterator in result) {
+      const body = await lineStream(result, streamSignal, (first) => time.bound(first));
+      return reply.type(LINES_MEDIA_TYPE).send(body);
+    }
     const text = result instanceof Promise ? await time.bound(result) : result;
-    return reply.code(route.method.successStatus).type('application/json').send(text);
+    return reply.type('application/json').send(text);
   } finally {
     time.end();
   }

@@ -1,0 +1,52 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { AnyHandler, Handler } from '../../rpc/handler.js';
+import { parseInput } from '../../validation/parse-input.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { messageMapper } from './message-mapper.js';
+import { type CollectImplementation, collectRpc, type StreamImplementation, streamRpc } from './streams.js';
+import { type RpcEnvironment, type UnaryImplementation, unaryRpc } from './unary.js';
+
+/** A handler as Connect takes it: message → plain → handler → plain → message. */
+export function handlerRpc(
+  method: RpcMethod,
+  handler: AnyHandler,
+  environment: RpcEnvironment,
+): UnaryImplementation | StreamImplementation | CollectImplementation {
+  const { toPlain } = messageMapper(method.desc.input);
+  const reply = replyMapper(method.desc.output);
+  if ('stream' in handler) {
+    return streamRpc(method, environment, (message, context) => {
+      const replies = handler.stream(parseInput(handler.input, toPlain(message)), context);
+      return mapped(replies, reply);
+    });
+  }
+  if ('collect' in handler) {
+    return collectRpc(method, environment, async (messages, context) => {
+      const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
+      return reply(await handler.collect(items, context));
+    });
+  }
+  return unaryHandlerRpc(method, handler, environment);
+}
+
+function unaryHandlerRpc(
+  method: RpcMethod,
+  handler: Handler,
+  environment: RpcEnvironment,
+): UnaryImplementation {
+  const { toPlain } = messageMapper(method.desc.input);
+  const reply = replyMapper(method.desc.output);
+  return unaryRpc(method, environment, async (message, context) => {
+    const input = parseInput(handler.input, toPlain(message));
+    return reply(await handler.handle(input, context));
+  });
+}
+
+function replyMapper(desc: DescMessage): (plain: object) => Message {
+  const { fromPlain } = messageMapper(desc);
+  return (plain) => fromPlain(plain);
+}
+
+async function* mapped<From, To>(source: AsyncIterable<From>, map: (value: From) => To): AsyncGenerator<To> {
+  for await (const value of source) yield map(value);
+}

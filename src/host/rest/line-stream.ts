@@ -1,0 +1,32 @@
+import { Readable } from 'node:stream';
+import { untilAborted } from '../../rpc/until-aborted.js';
+
+/** Newline-delimited JSON: one value in each line. */
+export const LINES_MEDIA_TYPE = 'application/x-ndjson';
+
+/**
+ * Lines as a body. The first one is awaited, so that what fails before it still gets an ordinary error reply. What
+ * fails later breaks the connection off: with chunked encoding the client sees that the end is missing.
+ */
+export async function lineStream(
+  lines: AsyncIterable<string>,
+  signal: AbortSignal,
+  bound: <T>(first: Promise<T>) => Promise<T> | T,
+): Promise<Readable> {
+  const rest = untilAborted(lines, signal);
+  const first = await bound(rest.next());
+  return Readable.from(withFirst(first, rest), { objectMode: false });
+}
+
+async function* withFirst(
+  first: IteratorResult<string, unknown>,
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  try {
+    if (first.done === true) return;
+    yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
