@@ -8,6 +8,9 @@ import type { Snapshot } from './snapshot.js';
 /** Least time between polls, in milliseconds: hints and demands must not flood the database. */
 const MIN_POLL_GAP_MS = 10;
 
+/** How often agents are tried again whose load failed, in milliseconds; polls may come far more often. */
+const CATCH_UP_MS = 1_000;
+
 export interface RevisionWatchOptions {
   readonly snapshot: Snapshot;
   readonly source: ChangeSource;
@@ -34,6 +37,7 @@ export class RevisionWatch {
   /** Somebody asked for a poll while one was under way, which may have read too early. */
   #askedAgain = false;
   #lastPollAtMs = Number.NEGATIVE_INFINITY;
+  #lastCatchUpAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(options: RevisionWatchOptions) {
@@ -144,7 +148,14 @@ export class RevisionWatch {
     // Own commits may have been faster.
     const news = (changes ?? []).filter((change) => change.revision > this.revision);
     if (news.length > 0) this.#follow(news);
-    else snapshot.catchUp();
+    else this.#catchUp();
+  }
+
+  #catchUp(): void {
+    const nowMs = this.#options.now();
+    if (nowMs < this.#lastCatchUpAtMs + CATCH_UP_MS) return;
+    this.#lastCatchUpAtMs = nowMs;
+    this.#options.snapshot.catchUp();
   }
 
   #follow(changes: readonly RecordedChange[]): void {

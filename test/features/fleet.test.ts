@@ -6,11 +6,12 @@ import {
   EvaluateRequestSchema,
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { createTestDatabase, describeOnEachDatabase, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/rest-client.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 /** The one statement by which the controls of an agent are loaded. */
@@ -251,4 +252,57 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
       expect(reply.body.errors[0].field).toBe('header.X-Service-Min-Revision');
     },
   );
+});
+
+describe.each([
+  ['lost', 0],
+  ['repeated', 3],
+])('a replica whose notifications are %s', (_name, copies) => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  let writer: TestService;
+  let reader: TestService;
+  beforeAll(async () => {
+    database = await createTestDatabase('postgresql');
+    proxy = await startTcpProxy(database.url);
+    proxy.notifications(copies);
+    writer = await startService({ DATABASE_URL: database.url });
+    reader = await startService({ DATABASE_URL: proxy.url });
+  });
+  afterAll(async () => {
+    await reader.stop();
+    await writer.stop();
+    await proxy.close();
+    await database.drop();
+  });
+
+  it('follows all the same, and has at once what is demanded', async () => {
+    const [write, read] = [restClient(writer.url), restClient(reader.url)];
+    const seed = seeder(write);
+    await seed.agent(BYSTANDER);
+    const id = await seed.control('followed', denyWord('none'));
+    await seed.link(BYSTANDER, id);
+    const setWord = (word: string) => write('PUT', `/api/v1/controls/${id}/data`, { data: denyWord(word) });
+    for (const word of ['one', 'two', 'three']) {
+      await setWord(word);
+      await until(
+        () => evaluate(read, BYSTANDER, word),
+        ({ body }) => body.is_safe === false,
+      );
+    }
+    for (let count = 0; count < 20; count += 1) {
+      const revision = (await setWord(`word-${count}.`)).headers.get('x-service-revision') ?? '';
+      const reply = await read(
+        'POST',
+        '/api/v1/evaluation',
+        {
+          agent_name: BYSTANDER,
+          stage: 'pre',
+          step: { type: 'llm', name: 'answer', input: `word-${count}.` },
+        },
+        { 'x-service-min-revision': revision },
+      );
+      expect(reply).toMatchObject({ status: 200, body: { is_safe: false } });
+    }
+  });
 });

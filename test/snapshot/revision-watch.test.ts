@@ -13,7 +13,7 @@ async function watched() {
 
 describe('a revision watch', () => {
   it('loads a change once the database can be read again, even if loading failed when it was noticed', async () => {
-    const { store, loaded, decidesBy, watch, commit } = await watched();
+    const { store, loaded, decidesBy, advance, watch, commit } = await watched();
     store.store('agent', 1);
     commit({ agents: ['agent'] });
     await watch.poll();
@@ -24,9 +24,11 @@ describe('a revision watch', () => {
     await store.settle('fail');
     // Until the change can be loaded the older program decides.
     expect(decidesBy('agent')).toEqual({ controls: [1], revision: 1 });
+    advance(1_000);
     await watch.poll();
     await store.settle();
     expect(decidesBy('agent')).toEqual({ controls: [2], revision: 2 });
+    advance(1_000);
     // Nothing is behind any more, so nothing is loaded without need.
     await watch.poll();
     expect(store.loads()).toBe(3);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What a network does to the connections that go through it. */
@@ -22,6 +23,11 @@ export interface TcpProxy {
   delay(milliseconds: number): void;
   /** Breaks all open connections; `set` says what happens to new ones. */
   cut(): void;
+  /**
+   * Passes each notification of PostgreSQL on this many times: 0 as a pooler does that knows none, more than once as no
+   * server does, though nothing may depend on that. For connections opened from now on.
+   */
+  notifications(copies: number): void;
   /** From now on nothing passes over open connections, for good, while new ones work: a router that forgot them. */
   forget(): void;
   close(): Promise<void>;
@@ -39,11 +45,12 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const links = new Set<Link>();
   let weather: Weather = 'clear';
   let delayMs = 0;
+  let copies = 1;
   let clearUp = (): void => {};
   let clear: Promise<void> = Promise.resolve();
 
   /** Passes data on, in order and with back-pressure. */
-  async function pump(from: Socket, to: Socket, link: Link): Promise<void> {
+  async function pump(from: Readable, to: Socket, link: Link): Promise<void> {
     try {
       for await (const chunk of from) {
         if (delayMs > 0) await sleep(delayMs);
@@ -58,8 +65,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     }
   }
 
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    const upstream = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true });
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    const address = { port: Number(target.port), host: target.hostname };
+    const upstream = connect({ ...address, allowHalfOpen: true, noDelay: true });
     const link: Link = { client, server: upstream, forgotten: false };
     links.add(link);
     client.on('error', () => upstream.destroy());
@@ -72,7 +80,8 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       if (!link.forgotten && weather !== 'pause') client.destroy();
     });
     void pump(client, upstream, link);
-    void pump(upstream, client, link);
+    const replies = copies === 1 ? upstream : Readable.from(withNotifications(upstream, copies));
+    void pump(replies, client, link);
   });
 
   const listen = (port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
@@ -109,6 +118,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     },
     set,
     cut,
+    notifications(next) {
+      copies = next;
+    },
     delay(milliseconds) {
       delayMs = milliseconds;
     },
@@ -121,4 +133,24 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       server.close();
     },
   };
+}
+
+const NOTIFICATION = 'A'.charCodeAt(0);
+/** Type and length, the latter without the type. */
+const MESSAGE_HEADER = 5;
+
+/** The messages of a PostgreSQL server, notifications as often as wanted. Without TLS, which hides them. */
+async function* withNotifications(server: AsyncIterable<Buffer>, copies: number): AsyncGenerator<Buffer> {
+  let pending: Buffer = Buffer.alloc(0);
+  for await (const chunk of server) {
+    pending = Buffer.concat([pending, chunk]);
+    while (pending.length >= MESSAGE_HEADER) {
+      const length = 1 + pending.readUInt32BE(1);
+      if (pending.length < length) break;
+      const message = pending.subarray(0, length);
+      pending = pending.subarray(length);
+      const times = message[0] === NOTIFICATION ? copies : 1;
+      for (let count = 0; count < times; count += 1) yield message;
+    }
+  }
 }
