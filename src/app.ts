@@ -46,6 +46,7 @@ import { createFailureLog } from './snapshot/failure-log.js';
 import { createProgramLoader } from './snapshot/program-loader.js';
 import { RevisionWatch } from './snapshot/revision-watch.js';
 import { Snapshot } from './snapshot/snapshot.js';
+import { createStalenessLimit } from './snapshot/staleness.js';
 import { templateHandlers } from './templates/template-handlers.js';
 import { VERSION } from './version.js';
 
@@ -87,25 +88,29 @@ export async function createApp({ config, log, onQuery }: AppOptions): Promise<A
 async function assemble(config: Config, log: Logger, database: Database): Promise<App> {
   const registry = createRegistry(builtinEvaluators);
   const now = () => Date.now();
+  /** For durations: a clock that never goes back. */
+  const monotonic = () => performance.now();
   const snapshot = new Snapshot({
     load: createProgramLoader({
       client: database.client,
       registry,
       newExecutionId: randomUUID,
-      onFailure: createFailureLog(log, () => performance.now()),
+      onFailure: createFailureLog(log, monotonic),
     }),
     maxAgents: config.limits.snapshotAgents,
-    now: () => performance.now(),
+    now: monotonic,
   });
   const watch = new RevisionWatch({
     snapshot,
-    readRevision: () => database.revision(),
+    source: database.changes(),
+    minRevisionWaitMs: config.limits.minRevisionWaitMs,
+    now: monotonic,
     onDatabaseState(up, error) {
       if (up) log.info({}, 'the database answers');
       else log.error({ err: error }, 'the database does not answer; loaded agents are still evaluated');
     },
   });
-  const mutate = createMutator(database, (change, revision) => watch.committed(change, revision));
+  const mutate = createMutator(database, (change) => watch.committed(change));
   const controlOptions = { database, mutate, registry, now, checkReferences: checkEvaluatorReferences };
   const controls = createControlService(controlOptions);
   const controlVersions = createControlVersions(controlOptions);
@@ -116,11 +121,16 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const metrics = createMetrics(config.metricsPrefix, {
     snapshotAgents: () => snapshot.size,
     revision: () => watch.revision,
+    stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
     databaseUp: () => watch.databaseUp,
   });
+  const { maxStalenessMs } = config.limits;
   const observability = createObservability({ config: config.observability, database, log, now });
   const evaluation = createEvaluationService({
-    snapshot,
+    programs: watch,
+    ...(maxStalenessMs === null
+      ? {}
+      : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
     recorder: observability.recorder,
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
@@ -210,7 +220,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
       await listener.drain();
       clearTimeout(streamsEnd);
       await server.close();
-      watch.stop();
+      await watch.stop();
       await observability.recorder?.close();
       await database.close();
     },

@@ -151,6 +151,19 @@ export const VARIABLES = {
     10_000,
     'Agents whose compiled controls are kept in memory; the least recently used ones go first.',
   ),
+  minRevisionWaitSeconds: variable(
+    ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
+    numberIn(0, 60, '2'),
+    2,
+    'Longest time an evaluation waits for the revision that its caller demands.',
+  ),
+  maxStalenessSeconds: variable<number | null>(
+    ['SERVICE_MAX_STALENESS_SECONDS'],
+    // Twice the polling interval: a healthy process would refuse with less.
+    numberIn(2, 31_536_000, '60'),
+    null,
+    'Refuse to evaluate by controls that were last known to be the latest longer ago than this. Not set: never refuse.',
+  ),
   evaluatorTimeoutSeconds: variable(
     ['EVALUATOR_TIMEOUT_SECONDS'],
     numberIn(0.001, 3600, '30'),

@@ -39,6 +39,10 @@ export interface Config {
     readonly drainMs: number;
     /** Agents whose compiled controls are kept in memory. */
     readonly snapshotAgents: number;
+    /** Longest time an evaluation waits for the revision that its caller demands, in milliseconds. */
+    readonly minRevisionWaitMs: number;
+    /** Age of controls beyond which evaluation is refused, in milliseconds; null for never. */
+    readonly maxStalenessMs: number | null;
   };
   readonly evaluators: {
     /** Time limit of an evaluator that states none, in milliseconds. */
@@ -154,6 +158,8 @@ function assemble(values: Values, url: string, environment: Environment, problem
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
       drainMs: values.drainSeconds * 1000,
       snapshotAgents: values.snapshotAgents,
+      minRevisionWaitMs: values.minRevisionWaitSeconds * 1000,
+      maxStalenessMs: values.maxStalenessSeconds === null ? null : values.maxStalenessSeconds * 1000,
     },
     evaluators: {
       timeoutMs: values.evaluatorTimeoutSeconds * 1000,

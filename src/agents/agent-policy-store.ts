@@ -45,11 +45,11 @@ export function createAgentPolicyStore(client: DbClient) {
         return found;
       }),
 
-    /** The names of the agents that have a policy, ascending. */
-    agentsOf: (policyId: number): Promise<string[]> =>
+    /** The names of agents that have a policy, at most as many as asked for. */
+    agentsOf: (policyId: number, limit: number): Promise<string[]> =>
       withServiceErrors(async () => {
         const where = { policies: { some: { policyId } } };
-        const rows = await client.agent.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } });
+        const rows = await client.agent.findMany({ where, select: { name: true }, take: limit });
         return rows.map(({ name }) => name);
       }),
   };

@@ -7,6 +7,13 @@ import { effectivePairs } from './effective-controls.js';
 /** What a control is to those who run it. */
 export type StoredDefinition = Pick<ControlRow, 'id' | 'name' | 'data'>;
 
+/** The controls of an agent at one revision. */
+export interface AgentState {
+  readonly revision: number;
+  /** Linked to the agent or in one of its policies, each once, newest id first. Null when there is no such agent. */
+  readonly controls: readonly StoredDefinition[] | null;
+}
+
 /** Who uses a control. */
 export interface ControlUsage {
   /** The first of the names of its agents, in the order of their bytes. */
@@ -48,6 +55,25 @@ export function createAgentControlStore(client: DbClient) {
         return rows.map(({ id, name, data }) => ({ id: Number(id), name, data }));
       }),
 
+    /** What an agent is evaluated by, and the revision at which that was so. */
+    stateOf: (agentName: string): Promise<AgentState> =>
+      withServiceErrors(async () => {
+        // One statement, so that revision, agent and controls are of one moment.
+        const rows = await client.$queryRaw<StateRow[]>(Prisma.sql`
+          SELECT s."revision", a."id" AS "agentId", c."id", c."name", c."data"
+          FROM "service_state" s
+          LEFT JOIN "agents" a ON a."name" = ${agentName}
+          LEFT JOIN (${effectivePairs({ agentName })}) e ON e."agent_id" = a."id"
+          LEFT JOIN "controls" c ON c."id" = e."control_id"
+          WHERE s."id" = 1 ORDER BY c."id" DESC`);
+        const [first] = rows;
+        if (first === undefined) throw new Error('the row of the revision is missing');
+        const controls = rows.flatMap(({ id, name, data }) =>
+          id === null ? [] : { id: Number(id), name: name ?? '', data: data ?? '' },
+        );
+        return { revision: Number(first.revision), controls: first.agentId === null ? null : controls };
+      }),
+
     /** The names of the agents that a control is linked to, ascending. */
     agentsOf: (controlId: number): Promise<string[]> =>
       withServiceErrors(async () => {
@@ -69,6 +95,14 @@ export function createAgentControlStore(client: DbClient) {
         );
       }),
   };
+}
+
+interface StateRow {
+  readonly revision: bigint;
+  readonly agentId: number | null;
+  readonly id: number | null;
+  readonly name: string | null;
+  readonly data: string | null;
 }
 
 interface UsageRow {

@@ -193,7 +193,8 @@ export function createControlService(options: ControlServiceOptions) {
           dissociated_from_policies: policyIds,
           dissociated_from_agents: agentNames,
         };
-        return { value, change: { controls: [controlId], agents: agentNames } };
+        // Agents that had it, by a link or a policy, have it in their programs.
+        return { value, change: { controls: [controlId] } };
       });
     },
   };

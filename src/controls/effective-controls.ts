@@ -1,7 +1,10 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 
-/** Which pairs to look at: those of some agents, or those of some controls. Never without any id. */
-export type PairsOf = { readonly agentIds: readonly number[] } | { readonly controlIds: readonly number[] };
+/** Which pairs to look at: those of some agents or controls, never without any id, or those of one agent by its name. */
+export type PairsOf =
+  | { readonly agentIds: readonly number[] }
+  | { readonly controlIds: readonly number[] }
+  | { readonly agentName: string };
 
 /**
  * A query for the pairs of `agent_id` and `control_id` by which agents are checked, each pair once, whether the
@@ -9,14 +12,22 @@ export type PairsOf = { readonly agentIds: readonly number[] } | { readonly cont
  */
 export function effectivePairs(of: PairsOf): Prisma.Sql {
   const [links, policies] =
-    'agentIds' in of
-      ? [oneOf(Prisma.sql`l."agent_id"`, of.agentIds), oneOf(Prisma.sql`g."agent_id"`, of.agentIds)]
-      : [oneOf(Prisma.sql`l."control_id"`, of.controlIds), oneOf(Prisma.sql`p."control_id"`, of.controlIds)];
+    'controlIds' in of
+      ? [oneOf(Prisma.sql`l."control_id"`, of.controlIds), oneOf(Prisma.sql`p."control_id"`, of.controlIds)]
+      : [ofAgents(Prisma.sql`l."agent_id"`, of), ofAgents(Prisma.sql`g."agent_id"`, of)];
   return Prisma.sql`
     SELECT l."agent_id", l."control_id" FROM "agent_controls" l WHERE ${links}
     UNION
     SELECT g."agent_id", p."control_id"
     FROM "agent_policies" g JOIN "policy_controls" p ON p."policy_id" = g."policy_id" WHERE ${policies}`;
+}
+
+function ofAgents(
+  column: Prisma.Sql,
+  of: { readonly agentIds: readonly number[] } | { readonly agentName: string },
+): Prisma.Sql {
+  if ('agentIds' in of) return oneOf(column, of.agentIds);
+  return Prisma.sql`${column} = (SELECT "id" FROM "agents" WHERE "name" = ${of.agentName})`;
 }
 
 function oneOf(column: Prisma.Sql, ids: readonly number[]): Prisma.Sql {

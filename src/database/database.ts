@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
+import { type ChangeSource, createChangeSource } from './change-source.js';
 import { type ConnectedClient, createClient, type DbClient } from './client.js';
 import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
@@ -13,11 +15,16 @@ export type { DbClient } from './client.js';
 /** Mutations that may wait in this process; each is a request somebody holds open, so more would only time out. */
 export const MAX_WAITING_MUTATIONS = 1_000;
 /** How long a mutation waits for its turn. */
-export const MUTATION_WAIT_LIMIT_MS = 10_000;
+export const MUTATION_WAIT_LIMIT_MS = 5_000;
 /** How long a transaction may wait to begin: longer than each wait of the drivers below it. */
 const TRANSACTION_START_LIMIT_MS = 8_000;
 /** How long a transaction may last. It holds the lock all mutations of all processes need. */
 const TRANSACTION_LIMIT_MS = 10_000;
+/**
+ * How long a mutation may take once it has its turn, whatever the drivers still wait for: a database that says nothing
+ * must neither keep its caller waiting nor all who come after it. Longer than the waits for locks.
+ */
+const MUTATION_LIMIT_MS = 6_000;
 /** How long a start waits until no other process is switching the same SQLite file to write-ahead logging. */
 const WAL_SWITCH_WAIT_MS = 5_000;
 
@@ -25,10 +32,14 @@ const WAL_SWITCH_WAIT_MS = 5_000;
 export interface Mutation<T> {
   readonly value: T;
   readonly changed: boolean;
+  /** What other processes have to load anew; without it, everything. */
+  readonly change?: Change;
 }
 
 /** A finished mutation and the revision after it. */
-export interface MutationResult<T> extends Mutation<T> {
+export interface MutationResult<T> {
+  readonly value: T;
+  readonly changed: boolean;
   readonly revision: number;
 }
 
@@ -53,6 +64,8 @@ export interface Database {
   write<T>(work: (tx: DbClient) => Promise<T>): Promise<T>;
   /** The number of mutations so far. */
   revision(): Promise<number>;
+  /** Opens a source of what other processes changed. Closing it is up to the caller. */
+  changes(): ChangeSource;
   /** True when the database answers. Never rejects. */
   ping(): Promise<boolean>;
   /** Waits for running mutations and closes all connections. Everything after it is `SERVICE_UNAVAILABLE`. */
@@ -81,7 +94,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
       onQuery: options.onQuery,
       onConnectionError: (error) => options.logger?.warn({ err: error }, 'A database connection broke'),
     });
-    return createDatabase(location.kind, client);
+    return createDatabase(location, client, options.logger);
   });
 }
 
@@ -101,7 +114,12 @@ async function prepareFile(path: string): Promise<void> {
   }
 }
 
-function createDatabase(kind: Database['kind'], { prisma, disconnect }: ConnectedClient): Database {
+function createDatabase(
+  location: DatabaseLocation,
+  { prisma, disconnect }: ConnectedClient,
+  logger: DatabaseOptions['logger'],
+): Database {
+  const { kind } = location;
   const queueLimits = { maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS };
   const turns = createMutex(queueLimits);
   /** Apart from mutations: one of those may wait long for another process. */
@@ -109,13 +127,21 @@ function createDatabase(kind: Database['kind'], { prisma, disconnect }: Connecte
   const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
   let closing: Promise<void> | undefined;
 
-  async function runTransaction<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>> {
+  async function runTransaction<T>(
+    work: (tx: DbClient) => Promise<Mutation<T>>,
+    givenUp: AbortSignal,
+  ): Promise<MutationResult<T>> {
     let unchanged: MutationResult<T> | undefined;
     try {
       return await prisma.$transaction(async (tx) => {
         const revision = await advanceRevision(tx);
-        const { value, changed } = await work(tx);
-        if (changed) return { value, changed, revision };
+        const { value, changed, change } = await work(tx);
+        if (changed) {
+          await recordChange(tx, kind, recordedChange(revision, change));
+          // Its caller was told already that it failed.
+          givenUp.throwIfAborted();
+          return { value, changed, revision };
+        }
         unchanged = { value, changed, revision: revision - 1 };
         throw new NothingChanged();
       }, limits);
@@ -123,6 +149,19 @@ function createDatabase(kind: Database['kind'], { prisma, disconnect }: Connecte
       if (error instanceof NothingChanged && unchanged !== undefined) return unchanged;
       throw error;
     }
+  }
+
+  async function mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>> {
+    const result = await inTurn(turns, () => withinLimit((givenUp) => runTransaction(work, givenUp)));
+    if (result.changed && result.revision % PRUNING_INTERVAL === 0) prune(result.revision);
+    return result;
+  }
+
+  /** In the background: nobody needs it done, and the next one does what this one could not. */
+  function prune(revision: number): void {
+    inTurn(writeTurns, () => prisma.$transaction((tx) => pruneChanges(tx, revision), limits)).catch(
+      (error: unknown) => logger?.warn({ err: error }, 'The log of changes could not be pruned'),
+    );
   }
 
   function inTurn<T>(queue: Mutex, work: () => Promise<T>): Promise<T> {
@@ -149,13 +188,14 @@ function createDatabase(kind: Database['kind'], { prisma, disconnect }: Connecte
   return {
     kind,
     client: prisma,
-    mutate: (work) => inTurn(turns, () => runTransaction(work)),
+    mutate,
     write: (work) => inTurn(writeTurns, () => prisma.$transaction(work, limits)),
     revision: () =>
       withServiceErrors(async () => {
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });
         return Number(revision);
       }),
+    changes: () => createChangeSource(location),
     ping: () =>
       prisma.$queryRaw`SELECT 1`.then(
         () => true,
@@ -166,6 +206,27 @@ function createDatabase(kind: Database['kind'], { prisma, disconnect }: Connecte
       return closing;
     },
   };
+}
+
+/** Gives work up that takes too long. It goes on until its drivers give up too, so it is told not to commit. */
+async function withinLimit<T>(work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
+  const giveUp = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const error = unavailable('The database took too long to make the change.');
+      giveUp.abort(error);
+      reject(error);
+    }, MUTATION_LIMIT_MS);
+  });
+  try {
+    const running = work(giveUp.signal);
+    // The loser of the race still fails at some time; nobody is left to care.
+    running.catch(() => {});
+    return await Promise.race([running, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Ends a transaction that wrote nothing, so that the advanced revision is not kept. */

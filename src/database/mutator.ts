@@ -1,12 +1,5 @@
+import { type Change, type RecordedChange, recordedChange } from './change-log.js';
 import type { Database, DbClient } from './database.js';
-
-/** What a mutation changed, as far as it can change a verdict. */
-export interface Change {
-  /** Agents whose registration or links changed. */
-  readonly agents?: readonly string[];
-  /** Controls that were changed or deleted. */
-  readonly controls?: readonly number[];
-}
 
 /** Result of the work inside a mutation; `change` null when it changed nothing. */
 export interface Mutation<T> {
@@ -21,15 +14,17 @@ export type Mutator = <T>(
 ) => Promise<T>;
 
 /** Told of each committed change before its caller is. */
-export type CommitListener = (change: Change, revision: number) => void;
+export type CommitListener = (change: RecordedChange) => void;
 
 export function createMutator(database: Database, onCommit: CommitListener): Mutator {
   return async (caller, work) => {
     const { value, revision } = await database.mutate(async (tx) => {
       const done = await work(tx);
-      return { value: done, changed: done.change !== null };
+      return done.change === null
+        ? { value: done, changed: false }
+        : { value: done, changed: true, change: done.change };
     });
-    if (value.change !== null) onCommit(value.change, revision);
+    if (value.change !== null) onCommit(recordedChange(revision, value.change));
     caller.reportRevision(revision);
     return value.value;
   };

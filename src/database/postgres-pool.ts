@@ -34,15 +34,18 @@ export function createPostgresPool(connectionString: string, onError: (error: Er
     application_name: 'control-enforcement-service',
     // The pool waits for it; its type hides that it may be asynchronous.
     onConnect: async (client) => {
-      const socket = socketOf(client);
-      socket.setTimeout(SILENCE_LIMIT_MS, () =>
-        socket.destroy(new Error('Connection terminated: no answer')),
-      );
+      endWhenSilent(client, SILENCE_LIMIT_MS);
       await client.query(SESSION_SETTINGS);
     },
   });
   pool.on('error', onError);
   return pool;
+}
+
+/** Breaks a connection on which nothing was said for too long; whatever waits for an answer then fails. */
+export function endWhenSilent(client: pg.ClientBase, limitMs: number): void {
+  const socket = socketOf(client);
+  socket.setTimeout(limitMs, () => socket.destroy(new Error('Connection terminated: no answer')));
 }
 
 /** The socket under a client, after TLS was set up. The types do not know it, and there is no other way to it. */

@@ -16,10 +16,15 @@ export interface SqliteResult {
   readonly changes: number;
 }
 
+/** A prepared statement. */
+export type SqliteStatement = (args?: readonly SqliteValue[]) => SqliteResult;
+
 /** One connection to a SQLite file. Calls are synchronous underneath. */
 export interface SqliteConnection {
   readonly inTransaction: boolean;
   execute(sql: string, args?: readonly SqliteValue[]): SqliteResult;
+  /** Prepares a statement that is run often. It keeps the file open until it is collected as garbage. */
+  prepare(sql: string): SqliteStatement;
   /** Runs a script of several statements. */
   executeScript(script: string): void;
   /** Undoes a transaction that is still open. */
@@ -45,19 +50,24 @@ export function openSqliteConnection(path: string, role: SqliteRole): SqliteConn
 }
 
 function wrap(database: Libsql.Database): SqliteConnection {
+  const prepare = (sql: string): SqliteStatement => {
+    const statement = database.prepare(sql).safeIntegers(true);
+    if (!statement.reader) {
+      return (args = []) => ({ columns: [], rows: [], changes: Number(statement.run(args).changes) });
+    }
+    statement.raw(true);
+    return (args = []) => {
+      const rows = statement.all(args) as SqliteValue[][];
+      const columns = statement.columns().map(({ name, type }) => ({ name, declaredType: type }));
+      return { columns, rows, changes: 0 };
+    };
+  };
   return {
     get inTransaction() {
       return database.inTransaction;
     },
-    execute(sql, args = []) {
-      const statement = database.prepare(sql).safeIntegers(true);
-      if (!statement.reader) {
-        return { columns: [], rows: [], changes: Number(statement.run(args).changes) };
-      }
-      const rows = statement.raw(true).all(args) as SqliteValue[][];
-      const columns = statement.columns().map(({ name, type }) => ({ name, declaredType: type }));
-      return { columns, rows, changes: 0 };
-    },
+    execute: (sql, args) => prepare(sql)(args),
+    prepare,
     executeScript(script) {
       database.exec(script);
     },

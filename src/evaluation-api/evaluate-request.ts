@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { Stage, Step } from '../evaluation/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { anyJson, freeObject, nullable, oneOf, report, text } from '../validation/fields.js';
+import {
+  anyJson,
+  freeObject,
+  integer,
+  nullable,
+  oneOf,
+  report,
+  text,
+  withDefault,
+} from '../validation/fields.js';
 import { agentName } from '../validation/names.js';
 import { parseInput } from '../validation/parse-input.js';
 
@@ -11,6 +20,8 @@ export interface EvaluateRequest {
   readonly agentName: string;
   readonly stage: Stage;
   readonly step: Step;
+  /** Decide by the controls of this revision or a later one; 0 for those at hand. */
+  readonly minRevision: number;
 }
 
 /** An agent name that is in its normal form already. */
@@ -26,11 +37,16 @@ export function readEvaluateRequest(value: unknown): EvaluateRequest {
 
 function readWellFormed(request: JsonValue | undefined): EvaluateRequest | undefined {
   if (!isObject(request)) return undefined;
-  const { agent_name: agentName, step, stage } = request;
+  const { agent_name: agentName, step, stage, min_revision: minRevision = 0 } = request;
   if (typeof agentName !== 'string' || !NORMAL_AGENT_NAME.test(agentName)) return undefined;
   if (stage !== 'pre' && stage !== 'post') return undefined;
+  if (!isRevision(minRevision)) return undefined;
   const read = readStep(step);
-  return read && { agentName, stage, step: read };
+  return read && { agentName, stage, step: read, minRevision };
+}
+
+function isRevision(value: JsonValue): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 function readStep(step: JsonValue | undefined): Step | undefined {
@@ -59,5 +75,15 @@ const step: z.ZodType<Step> = z
 
 /** Reads an evaluation request of a JSON route. */
 export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
-  .object({ agent_name: agentName(), step, stage: oneOf(['pre', 'post']) })
-  .transform(({ agent_name, step, stage }) => ({ agentName: agent_name, stage, step }));
+  .object({
+    agent_name: agentName(),
+    step,
+    stage: oneOf(['pre', 'post']),
+    min_revision: withDefault(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0),
+  })
+  .transform(({ agent_name, step, stage, min_revision }) => ({
+    agentName: agent_name,
+    stage,
+    step,
+    minRevision: min_revision,
+  }));

@@ -1,11 +1,19 @@
-import type { ControlProgram, ControlResult, Detail, Stage, Step, Verdict } from '../evaluation/types.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { ControlResult, Detail, Stage, Step, Verdict } from '../evaluation/types.js';
+import type { LoadedProgram } from '../snapshot/loaded-program.js';
+import type { RevisionWatch } from '../snapshot/revision-watch.js';
+import type { DemandFresh } from '../snapshot/staleness.js';
+import type { EvaluateRequest } from './evaluate-request.js';
 
 /** A step to be judged. `agentName` is normalised. */
 export interface EvaluationRequest {
   readonly agentName: string;
   readonly step: Step;
   readonly stage: Stage;
+}
+
+/** A verdict, and the revision of the controls it was made by. */
+export interface RevisedVerdict extends Verdict {
+  readonly revision: number;
 }
 
 /** What the service did with a step, in one word, for the metrics. */
@@ -21,14 +29,20 @@ export interface EvaluationCaller {
 /** Judges steps by the controls of their agents. */
 export interface EvaluationService {
   /**
-   * A promise only when the agent has to be loaded or an evaluator is asynchronous. Rejects, or throws, with
-   * AGENT_NOT_FOUND or SERVICE_UNAVAILABLE.
+   * A promise only when the agent has to be loaded, a revision is demanded that is not known yet, or an evaluator is
+   * asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE.
    */
-  evaluate(request: EvaluationRequest, detail: Detail, caller: EvaluationCaller): Verdict | Promise<Verdict>;
+  evaluate(
+    request: EvaluateRequest,
+    detail: Detail,
+    caller: EvaluationCaller,
+  ): RevisedVerdict | Promise<RevisedVerdict>;
 }
 
 export interface EvaluationServiceOptions {
-  readonly snapshot: Pick<Snapshot, 'programOf'>;
+  readonly programs: Pick<RevisionWatch, 'programOf' | 'progress'>;
+  /** Refuses programs that may be too old, if that is wanted. */
+  readonly demandFresh?: DemandFresh | undefined;
   /** Told of every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
   /** Keeps every verdict, if it is wanted. */
@@ -43,24 +57,33 @@ export interface VerdictRecorder {
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { snapshot, onVerdict, recorder } = options;
+  const { programs, demandFresh, onVerdict, recorder } = options;
   const needed = (detail: Detail): Detail => (recorder?.nonMatches === true ? 'full' : detail);
   return {
     evaluate(request, detail, caller) {
-      const { agentName, step, stage } = request;
-      const tell = (verdict: Verdict): Verdict => {
-        onVerdict(verdictLabel(verdict), stage, caller.protocol);
-        recorder?.record(request, verdict, caller);
-        return needed(detail) === detail ? verdict : withoutDetail(verdict);
-      };
-      const judge = (program: ControlProgram) => {
-        const verdict = program.evaluate(step, stage, needed(detail));
+      const { agentName, step, stage, minRevision } = request;
+      const judge = (loaded: LoadedProgram) => {
+        demandFresh?.(loaded.currentAtMs(programs.progress));
+        // Asked for now: while an evaluator takes its time the program may fall behind.
+        const revision = loaded.revision(programs.progress);
+        const tell = (verdict: Verdict): RevisedVerdict => {
+          onVerdict(verdictLabel(verdict), stage, caller.protocol);
+          recorder?.record(request, verdict, caller);
+          return revised(needed(detail) === detail ? verdict : withoutDetail(verdict), revision);
+        };
+        const verdict = loaded.program.evaluate(step, stage, needed(detail));
         return verdict instanceof Promise ? verdict.then(tell) : tell(verdict);
       };
-      const program = snapshot.programOf(agentName);
-      return program instanceof Promise ? program.then(judge) : judge(program);
+      const loaded = programs.programOf(agentName, minRevision);
+      return loaded instanceof Promise ? loaded.then(judge) : judge(loaded);
     },
   };
+}
+
+/** Member by member, because this is done for every verdict. */
+function revised(verdict: Verdict, revision: number): RevisedVerdict {
+  const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
+  return { is_safe, confidence, reason, matches, errors, non_matches, revision };
 }
 
 /** A full verdict as it is with detail `verdict`. */

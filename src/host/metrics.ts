@@ -24,6 +24,8 @@ export interface Metrics {
 export interface MetricSources {
   snapshotAgents(): number;
   revision(): number;
+  /** Seconds since the oldest controls that still decide were certainly the latest. */
+  stalenessSeconds(): number;
   databaseUp(): boolean;
 }
 
@@ -112,6 +114,11 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
   };
   gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', sources.snapshotAgents);
   gauge('revision', 'Latest revision of the stored controls that this process knows.', sources.revision);
+  gauge(
+    'snapshot_staleness_seconds',
+    'Seconds since the oldest controls that this process decides by were certainly the latest.',
+    sources.stalenessSeconds,
+  );
   gauge('database_up', 'Whether the database answered last time it was asked.', () =>
     sources.databaseUp() ? 1 : 0,
   );

@@ -1,6 +1,7 @@
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import type { CallContext } from '../rpc/handler.js';
@@ -67,7 +68,8 @@ export function createPolicyService({ database, mutate, now }: PolicyServiceOpti
 
 /** A policy changed: so did the controls of every agent that has it. */
 async function agentsChange(tx: DbClient, policyId: number) {
-  return { agents: await createAgentPolicyStore(tx).agentsOf(policyId) };
+  // One more than can be listed is enough to tell that there are too many.
+  return { agents: await createAgentPolicyStore(tx).agentsOf(policyId, MAX_LISTED_AGENTS + 1) };
 }
 
 /** The row of a policy. Throws POLICY_NOT_FOUND. */

@@ -1,32 +1,57 @@
-import type { Change } from '../database/mutator.js';
+import type { RecordedChange } from '../database/change-log.js';
+import type { ChangeSource } from '../database/change-source.js';
+import { withServiceErrors } from '../database/errors.js';
+import type { LoadedProgram, Progress } from './loaded-program.js';
+import { RevisionGate } from './revision-gate.js';
 import type { Snapshot } from './snapshot.js';
 
-/** How often the revision is looked up, in milliseconds: the longest time a change made elsewhere goes unnoticed. */
-export const REVISION_POLL_MS = 1_000;
+/** Least time between polls, in milliseconds: hints and demands must not flood the database. */
+const MIN_POLL_GAP_MS = 10;
+
+/** How often agents are tried again whose load failed, in milliseconds; polls may come far more often. */
+const CATCH_UP_MS = 1_000;
 
 export interface RevisionWatchOptions {
-  readonly snapshot: Pick<Snapshot, 'agentChanged' | 'controlChanged' | 'refreshAll' | 'catchUp'>;
-  /** Latest revision in the database. */
-  readonly readRevision: () => Promise<number>;
+  readonly snapshot: Snapshot;
+  readonly source: ChangeSource;
+  /** How long an evaluation waits for the revision that it demands, in milliseconds. */
+  readonly minRevisionWaitMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
   /** Told when the database went away or came back. */
   readonly onDatabaseState: (up: boolean, error?: unknown) => void;
 }
 
-/** Keeps a snapshot in step with the database: with own commits at once, with those of others by polling. */
+/**
+ * Keeps a snapshot in step with the database: with own commits at once, with those of others when the change source
+ * tells of them. Polls never overlap. Hints only make the next poll come sooner, so it does not matter when some are
+ * missing or repeated.
+ */
 export class RevisionWatch {
   readonly #options: RevisionWatchOptions;
-  #revision = 0;
+  readonly #gate: RevisionGate;
   #databaseUp = false;
   #timer: NodeJS.Timeout | null = null;
+  #dueAtMs = Number.POSITIVE_INFINITY;
+  #polling: Promise<void> | null = null;
+  /** Somebody asked for a poll while one was under way, which may have read too early. */
+  #askedAgain = false;
+  #lastPollAtMs = Number.NEGATIVE_INFINITY;
+  #lastCatchUpAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(options: RevisionWatchOptions) {
     this.#options = options;
+    this.#gate = new RevisionGate({
+      waitMs: options.minRevisionWaitMs,
+      revision: () => this.revision,
+      onWaiting: () => this.#pollSoon(),
+    });
   }
 
-  /** Latest known revision. */
+  /** Latest revision up to which every change is known. */
   get revision(): number {
-    return this.#revision;
+    return this.#options.snapshot.progress.revision;
   }
 
   /** Whether the database answered last time. */
@@ -34,47 +59,137 @@ export class RevisionWatch {
     return this.#databaseUp;
   }
 
-  /** Reads the revision for the first time and goes on watching. Rejects when it cannot be read. */
-  async start(): Promise<void> {
-    this.#revision = await this.#options.readRevision();
-    this.#setDatabaseUp(true);
-    this.#schedule();
+  /** How far this process has followed the changes. */
+  get progress(): Progress {
+    return this.#options.snapshot.progress;
   }
 
-  stop(): void {
+  /**
+   * Reads the revision for the first time and goes on watching. Rejects with a ServiceError when it cannot be read;
+   * then the source is closed.
+   */
+  async start(): Promise<void> {
+    const { source, snapshot, now } = this.#options;
+    const startedAtMs = now();
+    try {
+      // Nothing is loaded yet, so what changed before is of no interest.
+      const { revision } = await withServiceErrors(() => source.read(Number.MAX_SAFE_INTEGER));
+      snapshot.refreshAll(revision);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    snapshot.confirmCurrent(startedAtMs);
+    this.#setDatabaseUp(true);
+    source.listen((revision) => {
+      if (revision === undefined || revision > this.revision) this.#pollSoon();
+    });
+    this.#schedule(source.pollMs);
+  }
+
+  async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#clearTimer();
+    await this.#options.source.close();
   }
 
   /** A change of this process was committed. */
-  committed(change: Change, revision: number): void {
-    for (const agentName of change.agents ?? []) this.#options.snapshot.agentChanged(agentName);
-    for (const controlId of change.controls ?? []) this.#options.snapshot.controlChanged(controlId);
-    // A gap means that others committed in between.
-    if (revision > this.#revision + 1) this.#options.snapshot.refreshAll();
-    this.#revision = Math.max(this.#revision, revision);
+  committed(change: RecordedChange): void {
+    const { snapshot } = this.#options;
+    snapshot.changedHere(change);
+    if (change.revision === this.revision + 1) this.#follow([change]);
+    // What others committed in between has to be known before this revision counts as known.
+    else if (change.revision > this.revision) this.#pollSoon();
   }
 
-  /** Looks once whether others changed something. */
+  /**
+   * The program of an agent, of at least a revision that a caller demands. Rejects as `Snapshot.programOf` does, and
+   * with SERVICE_UNAVAILABLE when that revision does not become known in time.
+   */
+  programOf(agentName: string, minRevision: number): LoadedProgram | Promise<LoadedProgram> {
+    const { snapshot } = this.#options;
+    if (minRevision <= this.revision) return snapshot.programOf(agentName, minRevision);
+    return this.#gate.reach(minRevision).then(() => snapshot.programOf(agentName, minRevision));
+  }
+
+  /** Looks once whether others changed something; with a poll that begins after this call. */
   async poll(): Promise<void> {
+    while (this.#polling !== null) await this.#polling;
+    this.#polling = this.#read().finally(() => {
+      this.#polling = null;
+    });
+    await this.#polling;
+  }
+
+  async #read(): Promise<void> {
+    const { source, snapshot, now } = this.#options;
+    const known = this.revision;
+    const startedAtMs = now();
+    this.#lastPollAtMs = startedAtMs;
     try {
-      const revision = await this.#options.readRevision();
+      const { revision, changes } = await source.read(known);
+      if (this.#stopped) return;
+      if (revision < known) snapshot.startOver(revision);
+      else this.#take(revision, changes);
+      snapshot.confirmCurrent(startedAtMs);
       this.#setDatabaseUp(true);
-      if (revision > this.#revision) {
-        this.#revision = revision;
-        this.#options.snapshot.refreshAll();
-      } else this.#options.snapshot.catchUp();
     } catch (error) {
-      this.#setDatabaseUp(false, error);
+      if (!this.#stopped) this.#setDatabaseUp(false, error);
     }
   }
 
-  #schedule(): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      void this.poll().finally(() => this.#schedule());
-    }, REVISION_POLL_MS);
-    this.#timer.unref();
+  #take(revision: number, changes: readonly RecordedChange[] | null): void {
+    const { snapshot } = this.#options;
+    if (changes === null && revision > this.revision) {
+      snapshot.refreshAll(revision);
+      this.#gate.advanced();
+      return;
+    }
+    // Own commits may have been faster.
+    const news = (changes ?? []).filter((change) => change.revision > this.revision);
+    if (news.length > 0) this.#follow(news);
+    else this.#catchUp();
+  }
+
+  #catchUp(): void {
+    const nowMs = this.#options.now();
+    if (nowMs < this.#lastCatchUpAtMs + CATCH_UP_MS) return;
+    this.#lastCatchUpAtMs = nowMs;
+    this.#options.snapshot.catchUp();
+  }
+
+  #follow(changes: readonly RecordedChange[]): void {
+    this.#options.snapshot.follow(changes);
+    this.#gate.advanced();
+  }
+
+  #pollSoon(): void {
+    if (this.#polling !== null) this.#askedAgain = true;
+    else this.#schedule(this.#lastPollAtMs + MIN_POLL_GAP_MS - this.#options.now());
+  }
+
+  /** Makes sure that the next poll comes in `delayMs` at the latest. */
+  #schedule(delayMs: number): void {
+    const dueAtMs = this.#options.now() + Math.max(0, delayMs);
+    if (this.#stopped || dueAtMs >= this.#dueAtMs) return;
+    this.#clearTimer();
+    this.#dueAtMs = dueAtMs;
+    const timer = setTimeout(() => {
+      this.#clearTimer();
+      void this.poll().finally(() => {
+        this.#schedule(this.#options.source.pollMs);
+        if (this.#askedAgain) this.#pollSoon();
+        this.#askedAgain = false;
+      });
+    }, delayMs);
+    timer.unref();
+    this.#timer = timer;
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#dueAtMs = Number.POSITIVE_INFINITY;
   }
 
   #setDatabaseUp(up: boolean, error?: unknown): void {

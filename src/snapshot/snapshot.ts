@@ -1,8 +1,18 @@
 import { agentNotFound } from '../agents/agent-errors.js';
+import type { RecordedChange } from '../database/change-log.js';
+import { unavailable } from '../database/errors.js';
 import type { ControlProgram } from '../evaluation/types.js';
+import { LoadedProgram, type Progress } from './loaded-program.js';
 
-/** Loads and compiles the controls of an agent; null when there is no such agent. */
-export type LoadProgram = (agentName: string) => Promise<ControlProgram | null>;
+/** What an agent has at one revision. */
+export interface LoadResult {
+  readonly revision: number;
+  /** Null when there is no such agent. */
+  readonly program: ControlProgram | null;
+}
+
+/** Loads and compiles the controls of an agent, all read at the same revision. */
+export type LoadProgram = (agentName: string) => Promise<LoadResult>;
 
 export interface SnapshotOptions {
   readonly load: LoadProgram;
@@ -19,21 +29,24 @@ const MAX_UNKNOWN_AGENTS = 10_000;
 
 /** Agents loaded at the same time without an evaluation waiting for them: a change must not flood the database. */
 const MAX_REFRESHERS = 8;
+/** Attempts to read a revision that is known to exist: ended by changes during each of them, or a restored database. */
+const MAX_LOAD_ATTEMPTS = 100;
 
 interface Entry {
-  program: ControlProgram | null;
-  loading: Promise<ControlProgram> | null;
-  /** The program must not be used any more: this process changed what it was made from. */
+  loaded: LoadedProgram | null;
+  loading: Promise<LoadedProgram> | null;
+  /** The program must not decide any more: this process changed what it was made from. */
   outdated: boolean;
-  /** Counts invalidations, so that a load that began before one is not taken for its result. */
-  generation: number;
+  /** A load must have read at least this revision; one that began before a change is not taken for its result. */
+  needed: number;
   /** Asked for since the last search for room. */
   used: boolean;
 }
 
 /**
  * Which compiled controls an agent has now. A change made through this process is seen by the next evaluation; a
- * change made elsewhere is seen once it was noticed and loaded, and until then the older program decides.
+ * change made elsewhere is seen once it was noticed and loaded, and until then the older program decides, and says of
+ * which revision it is.
  */
 export class Snapshot {
   readonly #options: SnapshotOptions;
@@ -41,6 +54,7 @@ export class Snapshot {
   readonly #unknown = new Map<string, number>();
   /** Agents whose programs are older than what is stored. */
   readonly #behind = new Set<string>();
+  #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
   /** Loads under way that no evaluation waits for. */
   #refreshers = 0;
   #askedAgain = false;
@@ -51,42 +65,61 @@ export class Snapshot {
   }
 
   /**
-   * The program of an agent; a promise only when it has to be loaded. Rejects with AGENT_NOT_FOUND, or with
-   * SERVICE_UNAVAILABLE when the database cannot be reached.
+   * The program of an agent; a promise only when it has to be loaded. Of at least `minRevision`, once `revision` has
+   * reached that. Rejects with AGENT_NOT_FOUND, or with SERVICE_UNAVAILABLE when the database cannot be reached.
    */
-  programOf(agentName: string): ControlProgram | Promise<ControlProgram> {
+  programOf(agentName: string, minRevision = 0): LoadedProgram | Promise<LoadedProgram> {
     const entry = this.#entries.get(agentName);
     if (entry === undefined) return this.#loadNew(agentName);
     entry.used = true;
-    if (entry.program !== null && !entry.outdated) return entry.program;
+    const { loaded } = entry;
+    if (loaded !== null && !entry.outdated) {
+      if (minRevision === 0 || loaded.revision(this.#progress) >= minRevision) return loaded;
+    }
     return entry.loading ?? this.#startLoading(agentName, entry);
   }
 
-  /** An agent was registered, or its links changed, through this process. */
-  agentChanged(agentName: string): void {
-    this.#unknown.delete(agentName);
-    const entry = this.#entries.get(agentName);
-    if (entry !== undefined) this.#invalidate(agentName, entry);
+  /** How far this process has followed the changes. */
+  get progress(): Progress {
+    return this.#progress;
   }
 
-  /** A control was changed or deleted through this process. */
-  controlChanged(controlId: number): void {
-    for (const [agentName, entry] of this.#entries) {
-      // What a running load has read already cannot be known, so it starts over.
-      if (entry.loading !== null || entry.program?.controlIds.includes(controlId)) {
-        this.#invalidate(agentName, entry);
-      }
-    }
+  /** There is nothing later than the revision known, as of a time. */
+  confirmCurrent(atMs: number): void {
+    this.#progress = { revision: this.#progress.revision, currentAtMs: atMs };
   }
 
-  /** Something was changed elsewhere: everything is loaded anew, the older programs decide until then. */
-  refreshAll(): void {
-    this.#unknown.clear();
-    for (const [agentName, entry] of this.#entries) {
-      entry.generation += 1;
-      this.#behind.add(agentName);
+  /**
+   * A change was made through this process. What it concerns decides nothing more until it is loaded anew. It counts
+   * as known once `follow` has seen it, because others may have changed something before it.
+   */
+  changedHere(change: RecordedChange): void {
+    this.#invalidate(change, true);
+    this.catchUp();
+  }
+
+  /** The next changes, in order and without a gap. The older programs decide until the new ones are loaded. */
+  follow(changes: readonly RecordedChange[]): void {
+    for (const change of changes) {
+      this.#invalidate(change, false);
+      this.#progress = { ...this.#progress, revision: change.revision };
     }
     this.catchUp();
+  }
+
+  /** Anything may have changed up to a revision: everything is loaded anew, the older programs decide until then. */
+  refreshAll(revision: number): void {
+    this.#invalidate({ revision, agents: 'any', controls: [] }, false);
+    this.#progress = { ...this.#progress, revision };
+    this.catchUp();
+  }
+
+  /** The database is another one, at an earlier revision: it was restored. Nothing that is known holds any more. */
+  startOver(revision: number): void {
+    this.#unknown.clear();
+    this.#behind.clear();
+    this.#entries.clear();
+    this.#progress = { ...this.#progress, revision };
   }
 
   /**
@@ -115,11 +148,44 @@ export class Snapshot {
     return this.#entries.size;
   }
 
-  #invalidate(agentName: string, entry: Entry): void {
-    entry.generation += 1;
-    entry.outdated = true;
+  /** When the oldest program that still decides was certainly the latest. */
+  get oldestCurrentAtMs(): number {
+    let oldest = this.#progress.currentAtMs;
+    for (const agentName of this.#behind) {
+      const loaded = this.#entries.get(agentName)?.loaded;
+      if (loaded) oldest = Math.min(oldest, loaded.currentAtMs(this.#progress));
+    }
+    return oldest;
+  }
+
+  #invalidate(change: RecordedChange, here: boolean): void {
+    if (change.agents === 'any') {
+      this.#unknown.clear();
+      for (const [agentName, entry] of this.#entries) this.#demand(agentName, entry, change.revision, here);
+      return;
+    }
+    for (const agentName of change.agents) {
+      this.#unknown.delete(agentName);
+      const entry = this.#entries.get(agentName);
+      if (entry !== undefined) this.#demand(agentName, entry, change.revision, here);
+    }
+    if (change.controls.length === 0) return;
+    const controls = new Set(change.controls);
+    for (const [agentName, entry] of this.#entries) {
+      // What a running load is going to have cannot be known.
+      const concerned =
+        entry.loading !== null || entry.loaded?.program.controlIds.some((id) => controls.has(id));
+      if (concerned) this.#demand(agentName, entry, change.revision, here);
+    }
+  }
+
+  #demand(agentName: string, entry: Entry, revision: number, here: boolean): void {
+    if (entry.loaded !== null && entry.loaded.readRevision >= revision) return;
+    entry.needed = Math.max(entry.needed, revision);
+    if (entry.loaded === null) return;
+    entry.loaded.fallBehind(this.#progress);
+    entry.outdated ||= here;
     this.#behind.add(agentName);
-    this.catchUp();
   }
 
   /** Loads one agent after the other. Gives up at the first failure: the database does not answer. */
@@ -143,19 +209,19 @@ export class Snapshot {
     }
   }
 
-  #loadNew(agentName: string): Promise<ControlProgram> {
+  #loadNew(agentName: string): Promise<LoadedProgram> {
     const knownUntil = this.#unknown.get(agentName);
     if (knownUntil !== undefined) {
       if (this.#options.now() < knownUntil) return Promise.reject(agentNotFound(agentName));
       this.#unknown.delete(agentName);
     }
-    const entry: Entry = { program: null, loading: null, outdated: true, generation: 0, used: true };
+    const entry: Entry = { loaded: null, loading: null, outdated: false, needed: 0, used: true };
     this.#makeRoom();
     this.#entries.set(agentName, entry);
     return this.#startLoading(agentName, entry);
   }
 
-  #startLoading(agentName: string, entry: Entry): Promise<ControlProgram> {
+  #startLoading(agentName: string, entry: Entry): Promise<LoadedProgram> {
     const loading = this.#load(agentName, entry).finally(() => {
       entry.loading = null;
     });
@@ -163,30 +229,34 @@ export class Snapshot {
     return loading;
   }
 
-  async #load(agentName: string, entry: Entry): Promise<ControlProgram> {
-    for (;;) {
-      const { generation } = entry;
-      const program = await this.#loadOrForget(agentName, entry);
-      if (entry.generation !== generation) continue;
+  async #load(agentName: string, entry: Entry): Promise<LoadedProgram> {
+    for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
+      const startedAtMs = this.#options.now();
+      const { revision, program } = await this.#loadOrForget(agentName, entry);
+      if (revision < entry.needed) continue;
       this.#behind.delete(agentName);
+      // It may still be about to decide, and is not told of changes any more.
+      entry.loaded?.fallBehind(this.#progress);
       if (program === null) {
         this.#entries.delete(agentName);
         this.#rememberUnknown(agentName);
         throw agentNotFound(agentName);
       }
-      entry.program = program;
+      entry.loaded = new LoadedProgram(program, revision, startedAtMs);
       entry.outdated = false;
       this.#loadedOnce = true;
-      return program;
+      return entry.loaded;
     }
+    if (entry.loaded === null) this.#entries.delete(agentName);
+    throw unavailable('The controls of the agent change faster than they can be loaded.');
   }
 
-  async #loadOrForget(agentName: string, entry: Entry): Promise<ControlProgram | null> {
+  async #loadOrForget(agentName: string, entry: Entry): Promise<LoadResult> {
     try {
       return await this.#options.load(agentName);
     } catch (error) {
       // An entry without a program is worth nothing; names that cannot be loaded must not fill the memory.
-      if (entry.program === null) this.#entries.delete(agentName);
+      if (entry.loaded === null) this.#entries.delete(agentName);
       throw error;
     }
   }
@@ -202,6 +272,7 @@ export class Snapshot {
     for (const [agentName, entry] of this.#entries) {
       if (entry.loading !== null) continue;
       if (!entry.used) {
+        entry.loaded?.fallBehind(this.#progress);
         this.#entries.delete(agentName);
         return;
       }

@@ -219,6 +219,23 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['1', 1]],
     refuses: ['0', '10000001', '1.5'],
   },
+  minRevisionWaitSeconds: {
+    names: ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
+    value: (config) => config.limits.minRevisionWaitMs,
+    fallback: 2_000,
+    accepts: [
+      ['0', 0],
+      ['0.5', 500],
+    ],
+    refuses: ['61', '-1', 'soon'],
+  },
+  maxStalenessSeconds: {
+    names: ['SERVICE_MAX_STALENESS_SECONDS'],
+    value: (config) => config.limits.maxStalenessMs,
+    fallback: null,
+    accepts: [['30', 30_000]],
+    refuses: ['1', '0', 'off'],
+  },
   evaluatorTimeoutSeconds: {
     names: ['EVALUATOR_TIMEOUT_SECONDS'],
     value: (config) => config.evaluators.timeoutMs,

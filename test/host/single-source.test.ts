@@ -333,7 +333,12 @@ describe('an RPC that is in a proto file and has a handler', () => {
   });
   it('cannot be served when the host does not know its options', async () => {
     const app = fastify();
-    const sources = { snapshotAgents: () => 0, revision: () => 0, databaseUp: () => true };
+    const sources = {
+      snapshotAgents: () => 0,
+      stalenessSeconds: () => 0,
+      revision: () => 0,
+      databaseUp: () => true,
+    };
     await expect(
       registerConnect(app, {
         register: (router) => router.service(service, {}),

@@ -234,7 +234,8 @@ describe('an evaluation while the database is stalled', () => {
   it.each(RPC_PROTOCOLS)('of an agent that is not loaded ends in time over %s', async (protocol) => {
     const client = createClient(EvaluationService, rpcTransport(protocol, service.url));
     const attempt = client.evaluate({
-      agentName: AGENT,
+      // One of its own: loads are shared, and the one of an earlier test may be about to be given up.
+      agentName: `stalled-${protocol.replaceAll(/\W/g, '-').toLowerCase()}`,
       stage: Stage.PRE,
       stepForm: { case: 'stepJson', value: Buffer.from(JSON.stringify(step)) },
     });

@@ -118,6 +118,23 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  it('describes the members that travel in headers there, and not in bodies', () => {
+    const evaluate = operations.find(({ operationId }) => operationId === 'evaluate');
+    expect(evaluate?.parameters).toMatchObject([
+      {
+        name: 'X-Service-Min-Revision',
+        in: 'header',
+        required: false,
+        schema: { type: 'integer', minimum: 0 },
+      },
+    ]);
+    const reply = evaluate?.responses?.['200'] as { headers: Record<string, { description: string }> };
+    expect(reply.headers['x-service-revision']?.description).toMatch(/the verdict was made by/);
+    const { schemas } = document.components;
+    expect(schemas.EvaluateResponse).not.toHaveProperty('properties.revision');
+    expect(schemas.EvaluateRequest).not.toHaveProperty('properties.min_revision');
+  });
+
   it('says what requests must have, and what else they may have', () => {
     const { schemas } = document.components;
     expect(schemas.CreateControlRequest).toMatchObject({

@@ -1,151 +1,191 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../src/errors/service-error.js';
-import type { ControlProgram } from '../../src/evaluation/types.js';
-import { Snapshot } from '../../src/snapshot/snapshot.js';
-
-/** A database of programs whose loads end when the test says so. */
-function fakeStore() {
-  const versions = new Map<string, number>();
-  const open: { agentName: string; finish: () => void; fail: () => void }[] = [];
-  let loads = 0;
-  let most = 0;
-  const load = (agentName: string): Promise<ControlProgram | null> => {
-    loads += 1;
-    const version = versions.get(agentName);
-    return new Promise((resolve, reject) => {
-      const entry = {
-        agentName,
-        finish: () => resolve(version === undefined ? null : program(version)),
-        fail: () => reject(new ServiceError('SERVICE_UNAVAILABLE', { detail: 'no database' })),
-      };
-      open.push(entry);
-      most = Math.max(most, open.length);
-    });
-  };
-  return {
-    versions,
-    load,
-    loads: () => loads,
-    mostAtOnce: () => most,
-    /** Ends every load, also those that begin because of it. */
-    async settle(how: 'finish' | 'fail' = 'finish'): Promise<void> {
-      do {
-        for (const entry of open.splice(0)) entry[how]();
-        await new Promise((resolve) => setImmediate(resolve));
-      } while (open.length > 0);
-    },
-  };
-}
-
-/** A program that can be told from others by its one control id. */
-function program(version: number): ControlProgram {
-  return {
-    controlIds: [version],
-    evaluate: () => {
-      throw new Error('not evaluated here');
-    },
-  };
-}
-
-function snapshotOf(store: ReturnType<typeof fakeStore>, maxAgents = 100) {
-  let time = 0;
-  const snapshot = new Snapshot({ load: store.load, maxAgents, now: () => time });
-  return {
-    snapshot,
-    advance: (ms: number) => {
-      time += ms;
-    },
-    async loaded(...agentNames: string[]): Promise<void> {
-      const all = Promise.all(agentNames.map((agentName) => snapshot.programOf(agentName)));
-      await store.settle();
-      await all;
-    },
-    versionNow(agentName: string): number | 'loading' {
-      const found = snapshot.programOf(agentName);
-      if (!(found instanceof Promise)) return found.controlIds[0] ?? Number.NaN;
-      found.catch(() => {});
-      return 'loading';
-    },
-  };
-}
+import type { ServiceError } from '../../src/errors/service-error.js';
+import { change, fakeStore, snapshotOf } from './support.js';
 
 describe('a snapshot', () => {
   it('loads an agent once, however many ask', async () => {
     const store = fakeStore();
-    store.versions.set('agent', 1);
-    const { snapshot, versionNow } = snapshotOf(store);
+    store.store('agent', 1);
+    const { snapshot, decidesBy } = snapshotOf(store);
     const asked = Promise.all([snapshot.programOf('agent'), snapshot.programOf('agent')]);
     await store.settle();
     await asked;
-    expect(versionNow('agent')).toBe(1);
+    expect(decidesBy('agent')).toEqual({ controls: [1], revision: 1 });
     expect(store.loads()).toBe(1);
   });
 
   it('never gives the older program after a change of its own', async () => {
     const store = fakeStore();
-    store.versions.set('agent', 1);
-    const { snapshot, loaded, versionNow } = snapshotOf(store);
+    store.store('agent', 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
     await loaded('agent');
-    store.versions.set('agent', 2);
-    snapshot.controlChanged(1);
-    expect(versionNow('agent')).toBe('loading');
+    const revision = store.store('agent', 2);
+    snapshot.changedHere(change(revision, { controls: [1] }));
+    expect(decidesBy('agent')).toBe('loading');
     await store.settle();
-    expect(versionNow('agent')).toBe(2);
+    expect(decidesBy('agent')).toEqual({ controls: [2], revision });
   });
 
-  it('does not take a load that began before a change for its result', async () => {
+  it('does not take a load that read before a change for its result', async () => {
     const store = fakeStore();
-    store.versions.set('agent', 1);
-    const { snapshot, versionNow } = snapshotOf(store);
+    store.store('agent', 1);
+    const { snapshot, decidesBy } = snapshotOf(store);
     const first = snapshot.programOf('agent');
-    store.versions.set('agent', 2);
-    snapshot.agentChanged('agent');
+    snapshot.changedHere(change(store.store('agent', 2), { agents: ['agent'] }));
     await store.settle();
-    expect((await first).controlIds).toEqual([2]);
-    expect(versionNow('agent')).toBe(2);
+    expect((await first).program.controlIds).toEqual([2]);
+    expect(decidesBy('agent')).toEqual({ controls: [2], revision: 2 });
+    expect(store.loads()).toBe(2);
   });
 
-  it('decides by the older program until a change made elsewhere is loaded', async () => {
+  it('does not load again what was read after a change, however late that is told', async () => {
     const store = fakeStore();
-    store.versions.set('agent', 1);
-    const { snapshot, loaded, versionNow } = snapshotOf(store);
+    store.store('agent', 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(1);
+    store.store('agent', 2);
     await loaded('agent');
-    store.versions.set('agent', 2);
-    snapshot.refreshAll();
-    expect(versionNow('agent')).toBe(1);
+    snapshot.follow([change(2, { agents: ['agent'], controls: [2] })]);
+    expect(decidesBy('agent')).toEqual({ controls: [2], revision: 2 });
+    expect(store.loads()).toBe(1);
+  });
+
+  it('decides by the older program until a change made elsewhere is loaded, and says so', async () => {
+    const store = fakeStore();
+    store.store('agent', 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(1);
+    await loaded('agent');
+    store.store('other', 9);
+    store.store('agent', 2);
+    snapshot.follow([change(2, { agents: ['other'] }), change(3, { agents: ['agent'] })]);
+    expect(decidesBy('agent')).toEqual({ controls: [1], revision: 2 });
+    // Whoever demands more waits for it.
+    expect(decidesBy('agent', 2)).toEqual({ controls: [1], revision: 2 });
+    expect(decidesBy('agent', 3)).toBe('loading');
     await store.settle();
-    expect(versionNow('agent')).toBe(2);
+    expect(decidesBy('agent', 3)).toEqual({ controls: [2], revision: 3 });
+  });
+
+  it('loads anew only the agents that a change concerns, and raises the revision of all', async () => {
+    const store = fakeStore();
+    store.store('a', 1);
+    store.store('b', 2, 3);
+    store.store('c', 3);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(3);
+    await loaded('a', 'b', 'c');
+    expect(store.loads()).toBe(3);
+    store.revision = 6;
+    snapshot.follow([change(4, { controls: [2] }), change(5, { agents: ['unheard-of'] }), change(6, {})]);
+    await store.settle();
+    expect(store.loads()).toBe(4);
+    store.revision = 7;
+    snapshot.follow([change(7, { controls: [3] })]);
+    await store.settle();
+    expect(store.loads()).toBe(6);
+    for (const name of ['a', 'b', 'c']) expect(decidesBy(name)).toMatchObject({ revision: 7 });
+  });
+
+  it('does not take its own change for proof that it knows what others did before', async () => {
+    const store = fakeStore();
+    store.store('agent', 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(1);
+    await loaded('agent');
+    // Revision 2 is of another process and not known yet.
+    store.revision = 3;
+    snapshot.changedHere(change(3, { agents: ['other'] }));
+    expect(decidesBy('agent')).toEqual({ controls: [1], revision: 1 });
+    snapshot.follow([change(2, { agents: ['agent'] }), change(3, { agents: ['other'] })]);
+    expect(decidesBy('agent')).toEqual({ controls: [1], revision: 1 });
+    await store.settle();
+    expect(decidesBy('agent')).toEqual({ controls: [1], revision: 3 });
   });
 
   it('tries again what it could not load', async () => {
     const store = fakeStore();
-    store.versions.set('agent', 1);
-    const { snapshot, loaded, versionNow } = snapshotOf(store);
+    store.store('agent', 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
     await loaded('agent');
-    store.versions.set('agent', 2);
-    snapshot.refreshAll();
+    snapshot.refreshAll(store.store('agent', 2));
     await store.settle('fail');
-    expect(versionNow('agent')).toBe(1);
+    expect(decidesBy('agent')).toMatchObject({ controls: [1] });
     snapshot.catchUp();
     await store.settle();
-    expect(versionNow('agent')).toBe(2);
+    expect(decidesBy('agent')).toMatchObject({ controls: [2] });
+  });
+
+  it('knows since when its programs may be old', async () => {
+    const store = fakeStore();
+    store.store('agent', 1);
+    store.store('other', 2);
+    const { snapshot, loaded, advance, now } = snapshotOf(store);
+    snapshot.refreshAll(2);
+    snapshot.confirmCurrent(now());
+    await loaded('agent', 'other');
+    advance(100);
+    expect(snapshot.oldestCurrentAtMs).toBe(0);
+    snapshot.confirmCurrent(now());
+    expect(snapshot.oldestCurrentAtMs).toBe(100);
+    advance(100);
+    snapshot.follow([change(store.store('agent', 3), { agents: ['agent'] })]);
+    snapshot.confirmCurrent(now());
+    await store.settle('fail');
+    // The revision is known to be the latest, but the program is not.
+    expect(snapshot.oldestCurrentAtMs).toBe(100);
+    advance(100);
+    snapshot.catchUp();
+    await store.settle();
+    snapshot.confirmCurrent(now());
+    expect(snapshot.oldestCurrentAtMs).toBe(300);
+  });
+
+  it('knows nothing any more when the database was replaced by an earlier state of it', async () => {
+    const store = fakeStore();
+    store.revision = 50;
+    store.store('agent', 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(51);
+    await loaded('agent');
+    store.revision = 9;
+    store.store('agent', 2);
+    snapshot.startOver(10);
+    expect(decidesBy('agent')).toBe('loading');
+    await store.settle();
+    expect(decidesBy('agent')).toEqual({ controls: [2], revision: 10 });
+    snapshot.follow([change(store.store('agent', 3), { agents: ['agent'] })]);
+    await store.settle();
+    expect(decidesBy('agent')).toEqual({ controls: [3], revision: 11 });
+  });
+
+  it('gives up on a revision that the database does not have', async () => {
+    const store = fakeStore();
+    store.store('agent', 1);
+    const { snapshot, loaded } = snapshotOf(store);
+    await loaded('agent');
+    snapshot.changedHere(change(1_000, { agents: ['agent'] }));
+    const asked = Promise.resolve(snapshot.programOf('agent')).catch((error: ServiceError) => error.code);
+    for (let round = 0; round < 200; round += 1) await store.settle();
+    expect(await asked).toBe('SERVICE_UNAVAILABLE');
   });
 
   it('refreshes thousands of agents a few at a time', async () => {
     const store = fakeStore();
     const names = Array.from({ length: 1_000 }, (_, index) => `agent-${index}`);
-    for (const name of names) store.versions.set(name, 1);
-    const { snapshot, versionNow } = snapshotOf(store, 2_000);
+    for (const name of names) store.store(name, 1);
+    const { snapshot, decidesBy } = snapshotOf(store, 2_000);
     for (const name of names) {
       const loading = snapshot.programOf(name);
       await store.settle();
       await loading;
     }
-    for (const name of names) store.versions.set(name, 2);
-    snapshot.refreshAll();
+    for (const name of names) store.store(name, 2);
+    snapshot.refreshAll(store.revision);
     await store.settle();
     expect(store.mostAtOnce()).toBeLessThanOrEqual(8);
-    expect(names.map(versionNow).every((version) => version === 2)).toBe(true);
+    const expected = { controls: [2], revision: store.revision };
+    for (const name of names) expect(decidesBy(name)).toEqual(expected);
   });
 
   it('remembers an unknown agent for a second, and forgets that when it is registered', async () => {
@@ -165,22 +205,21 @@ describe('a snapshot', () => {
     advance(1_000);
     expect(await ask()).toBe('AGENT_NOT_FOUND');
     expect(store.loads()).toBe(2);
-    store.versions.set('agent', 1);
-    snapshot.agentChanged('agent');
+    snapshot.follow([change(store.store('agent', 1), { agents: ['agent'] })]);
     expect(await ask()).toBe('found');
   });
 
   it('makes room for new agents by those not asked for lately', async () => {
     const store = fakeStore();
-    for (const name of ['a', 'b', 'c', 'd']) store.versions.set(name, 1);
-    const { snapshot, loaded, versionNow } = snapshotOf(store, 3);
+    for (const name of ['a', 'b', 'c', 'd']) store.store(name, 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store, 3);
     await loaded('a');
     await loaded('b');
     await loaded('c');
     await loaded('d');
     expect(snapshot.size).toBe(3);
-    expect(versionNow('d')).toBe(1);
-    expect(versionNow('a')).toBe('loading');
+    expect(decidesBy('d')).toMatchObject({ controls: [1] });
+    expect(decidesBy('a')).toBe('loading');
     await store.settle();
   });
 });

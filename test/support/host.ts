@@ -44,6 +44,7 @@ export async function startHost(
     metrics: createMetrics(config.metricsPrefix, {
       snapshotAgents: () => 0,
       revision: () => 0,
+      stalenessSeconds: () => 0,
       databaseUp: () => true,
     }),
     health,

@@ -26,7 +26,16 @@ describe('a well-formed evaluation request', () => {
       agentName: 'billing-bot-01',
       stage: 'pre',
       step: { ...step, output: null, context: null },
+      minRevision: 0,
     });
+  });
+  it.each<[JsonValue, number]>([
+    [0, 0],
+    [57, 57],
+    ['57', 57],
+    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  ])('may demand the revision %j', (min_revision, expected) => {
+    expect(readEvaluateRequest({ ...request, min_revision }).minRevision).toBe(expected);
   });
   it('keeps output and context', () => {
     const full = { type: 'llm', name: 'chat', input: null, output: [1], context: { role: 'x' } };
@@ -59,6 +68,10 @@ describe('a malformed evaluation request', () => {
       ['agent_name value_error'],
     ],
     ['unknown stage', { ...request, stage: 'PRE' }, ['stage literal_error']],
+    ['negative revision', { ...request, min_revision: -1 }, ['min_revision greater_than_equal']],
+    ['revision of a text', { ...request, min_revision: 'latest' }, ['min_revision int_parsing']],
+    ['half a revision', { ...request, min_revision: 1.5 }, ['min_revision int_from_float']],
+    ['revision beyond 2^53', { ...request, min_revision: 2 ** 53 }, ['min_revision less_than_equal']],
     ['step of a text', { ...request, step: 'x' }, ['step model_attributes_type']],
     [
       'empty step',

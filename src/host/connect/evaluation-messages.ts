@@ -17,9 +17,12 @@ import {
   type Step as StepMessage,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { ServiceError } from '../../errors/service-error.js';
-import type { ControlResult, Detail, SteeringContext, Verdict } from '../../evaluation/types.js';
-import { readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
-import type { EvaluationRequest } from '../../evaluation-api/evaluation-service.js';
+import type { ControlResult, Detail, SteeringContext } from '../../evaluation/types.js';
+import {
+  type EvaluateRequest as EvaluationInput,
+  readEvaluateRequest,
+} from '../../evaluation-api/evaluate-request.js';
+import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
 import { JsonSyntaxError, JsonTooDeepError, JsonUndecodableError } from '../../json/json-errors.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
@@ -28,11 +31,13 @@ import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
 import { within } from './mapping-error.js';
 
 /** An EvaluateRequest message as the evaluation takes it. Throws a ServiceError or MappingError that names the field. */
-export function evaluationRequestOf(message: EvaluateRequest): EvaluationRequest {
+export function evaluationRequestOf(message: EvaluateRequest): EvaluationInput {
   return readEvaluateRequest({
     agent_name: message.agentName === '' ? undefined : message.agentName,
     stage: stageWord(message.stage),
     step: stepOf(message),
+    // Beyond 2^53 it loses precision and is refused all the same.
+    min_revision: Number(message.minRevision),
   });
 }
 
@@ -90,7 +95,7 @@ function invalid(field: string, code: string, message: string, value?: JsonValue
 }
 
 /** A verdict as a message. */
-export function verdictMessage(verdict: Verdict): EvaluateResponse {
+export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   const message = create(EvaluateResponseSchema);
   message.isSafe = verdict.is_safe;
   message.confidence = verdict.confidence;
@@ -98,6 +103,7 @@ export function verdictMessage(verdict: Verdict): EvaluateResponse {
   message.matches = verdict.matches.map(controlResultMessage);
   message.errors = verdict.errors.map(controlResultMessage);
   message.nonMatches = verdict.non_matches.map(controlResultMessage);
+  message.revision = BigInt(verdict.revision);
   return message;
 }
 

@@ -35,9 +35,15 @@ export function evaluationRpcs(
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
 ): ServiceImpl<typeof EvaluationServiceDesc> {
-  const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, { header }, protocol) =>
-    evaluateMessage(evaluation, message as EvaluateRequest, { protocol, header }),
-  );
+  const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
+    const caller = { protocol, header: context.header };
+    const reply = evaluateMessage(evaluation, message as EvaluateRequest, caller);
+    const told = (response: EvaluateResponse): EvaluateResponse => {
+      context.reportRevision(Number(response.revision));
+      return response;
+    };
+    return reply instanceof Promise ? reply.then(told) : told(reply);
+  });
   const stream = methodNamed(methods, 'EvaluateStream');
   return {
     evaluate: (request, context) => unary(request as Message, context) as Promise<EvaluateResponse>,

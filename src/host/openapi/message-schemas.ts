@@ -1,5 +1,5 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
-import { list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { header, list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { isFreeForm } from '../descriptors/free-form.js';
 import { descriptionOf } from './proto-comments.js';
@@ -38,7 +38,8 @@ function freeForm(message: DescMessage): JsonObject {
 function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
   const hasForms = getOption(message, variant);
   const required: string[] = [];
-  const properties = message.fields.map((field): [string, JsonObject] => {
+  const members = message.fields.filter((field) => form === 'request' || getOption(field, header) === '');
+  const properties = members.map((field): [string, JsonObject] => {
     const schema = {
       ...descriptionOf(`${message.typeName}.${field.name}`),
       ...fieldSchema(field, form, pool),

@@ -1,5 +1,6 @@
-import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
 import type { z } from 'zod';
+import { header } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { jsonSchemaOf } from '../../validation/fields.js';
 import { isFreeForm } from '../descriptors/free-form.js';
@@ -13,7 +14,7 @@ const INTEGER_TEXT = '^[+-]?[0-9]+$';
 
 /** The parts of a request. */
 export interface RequestParts {
-  /** Members in the path or the query. */
+  /** Members in the path, the query or a header. */
   readonly parameters: JsonObject[];
   /** Undefined without a body. */
   readonly body?: JsonObject;
@@ -34,10 +35,15 @@ export function requestParts(
   const required = new Set((whole.required ?? []) as string[]);
   const inPath = ([name]: [string, JsonObject]) => binding.pathMembers.includes(name);
   const path = members.filter(inPath).map(([name, schema]) => parameter('path', name, schema, true));
-  const others = members.filter((member) => !inPath(member));
+  const headers = new Map(message.fields.map((field) => [field.name, getOption(field, header)]));
+  const hasHeader = ([name]: [string, JsonObject]) => (headers.get(name) ?? '') !== '';
+  const inHeader = members
+    .filter(hasHeader)
+    .map(([name, schema]) => parameter('header', headers.get(name) ?? '', schema, false));
+  const others = members.filter((member) => !inPath(member) && !hasHeader(member));
   if (binding.body === '') {
     const query = others.map(([name, schema]) => parameter('query', name, schema, required.has(name)));
-    return { parameters: [...path, ...query] };
+    return { parameters: [...path, ...query, ...inHeader] };
   }
   const { required: _, ...rest } = whole;
   const requiredInBody = [...required].filter((name) => !binding.pathMembers.includes(name));
@@ -47,7 +53,7 @@ export function requestParts(
     properties: Object.fromEntries(others),
     ...(requiredInBody.length === 0 ? {} : { required: requiredInBody }),
   });
-  return { parameters: path, body };
+  return { parameters: [...path, ...inHeader], body };
 }
 
 /** Adds the comments of a message to the schema of an object that stands for it, at every level. */
@@ -90,7 +96,12 @@ function namedObject(schema: JsonObject, message: DescMessage, pool: SchemaPool)
   return pool.share(schemaName(message, 'request'), describedObject(schema, message, pool));
 }
 
-function parameter(place: 'path' | 'query', name: string, shown: JsonObject, required: boolean): JsonObject {
+function parameter(
+  place: 'path' | 'query' | 'header',
+  name: string,
+  shown: JsonObject,
+  required: boolean,
+): JsonObject {
   const { description, ...schema } = withoutNull(shown);
   return {
     name,
@@ -101,7 +112,7 @@ function parameter(place: 'path' | 'query', name: string, shown: JsonObject, req
   };
 }
 
-/** A text in a path or query is never null. */
+/** A text in a path, query or header is never null. */
 function withoutNull(schema: JsonObject): JsonObject {
   if (Array.isArray(schema.type)) {
     const [type] = schema.type.filter((one) => one !== 'null');

@@ -1,6 +1,6 @@
-import type { DescMethod } from '@bufbuild/protobuf';
+import { type DescMethod, getOption } from '@bufbuild/protobuf';
 import type { z } from 'zod';
-import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { Access, header } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
@@ -94,6 +94,12 @@ function success(method: RpcMethod, binding: HttpBinding, pool: SchemaPool): Jso
     return { description, content: { [LINES_MEDIA_TYPE]: { schema } } };
   }
   const reply = response(description, schema);
+  const headers = output.fields.flatMap((field): [string, JsonObject][] => {
+    const name = getOption(field, header);
+    const explained = commentOf(`${output.typeName}.${field.name}`) ?? '';
+    return name === '' ? [] : [[name.toLowerCase(), { ...REVISION, description: explained }]];
+  });
+  if (headers.length > 0) return { ...reply, headers: Object.fromEntries(headers) };
   return binding.verb === 'GET' ? reply : { ...reply, headers: { [REVISION_HEADER]: REVISION } };
 }
 

@@ -1,9 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { ControlResult, Verdict } from '../../evaluation/types.js';
-import { evaluateRequestSchema, readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
-import type { EvaluationService } from '../../evaluation-api/evaluation-service.js';
+import {
+  type EvaluateRequest,
+  evaluateRequestSchema,
+  readEvaluateRequest,
+} from '../../evaluation-api/evaluate-request.js';
+import type { EvaluationService, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext } from '../../rpc/handler.js';
+import { invalidRequest } from '../../validation/parse-input.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { readBody } from './rest-body.js';
 import { type RestReply, type RestRoute, restTemplate } from './rest-routes.js';
@@ -31,8 +36,30 @@ function evaluate(
   const body = readBody(request);
   if ('problem' in body) throw body.problem;
   const caller = { protocol: 'rest', header: context.header };
-  const verdict = evaluation.evaluate(readEvaluateRequest(body.value), 'full', caller);
-  return verdict instanceof Promise ? verdict.then(printVerdict) : printVerdict(verdict);
+  const asked = withDemandedRevision(readEvaluateRequest(body.value), context);
+  const reply = (verdict: RevisedVerdict): RestReply => {
+    context.reportRevision(verdict.revision);
+    return printVerdict(verdict);
+  };
+  const verdict = evaluation.evaluate(asked, 'full', caller);
+  return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+}
+
+/** Header by which a caller demands a revision. */
+const MIN_REVISION_HEADER = 'X-Service-Min-Revision';
+const MIN_REVISION_KEY = MIN_REVISION_HEADER.toLowerCase();
+
+/** Takes the revision of the header into account. Throws a VALIDATION_ERROR when it is none. */
+function withDemandedRevision(asked: EvaluateRequest, context: CallContext): EvaluateRequest {
+  const text = context.header(MIN_REVISION_KEY);
+  if (text === undefined) return asked;
+  const revision = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(revision)) {
+    const message = 'must be a revision: a whole number from 0 to 2^53 - 1';
+    const field = `header.${MIN_REVISION_HEADER}`;
+    throw invalidRequest([{ resource: 'Request', field, code: 'int_parsing', message, value: text }]);
+  }
+  return { ...asked, minRevision: Math.max(revision, asked.minRevision) };
 }
 
 /** A verdict as JSON text, with every declared member. */

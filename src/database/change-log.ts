@@ -1,0 +1,107 @@
+/**
+ * The log of what each revision changed. It is written in the transaction of the mutation, so it has one row for every
+ * revision, and a reader that finds fewer rows than revisions knows that it does not know everything.
+ */
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DbClient } from './client.js';
+import type { DatabaseLocation } from './database-url.js';
+
+/** What a mutation changed, as far as it can change a verdict. */
+export interface Change {
+  /** Agents whose registration, links or policies changed. */
+  readonly agents?: readonly string[];
+  /** Controls that were changed or deleted. Whoever has them in a program knows that it is concerned. */
+  readonly controls?: readonly number[];
+}
+
+/** A change as other processes learn of it. */
+export interface RecordedChange {
+  readonly revision: number;
+  /** `any` when too many agents are concerned to be listed. */
+  readonly agents: readonly string[] | 'any';
+  readonly controls: readonly number[];
+}
+
+/** What is new since a revision. */
+export interface News {
+  /** The latest revision. */
+  readonly revision: number;
+  /** Every change since, in order; null when the log does not tell them all. */
+  readonly changes: readonly RecordedChange[] | null;
+}
+
+/** Told on PostgreSQL when a mutation commits; the payload is its revision. */
+export const CHANGE_CHANNEL = 'control_enforcement_changes';
+
+/** Agents listed in one change. More of them would make a mutation slow that everybody waits for. */
+export const MAX_LISTED_AGENTS = 1_000;
+/** Revisions kept: whoever missed more loads everything anew. */
+export const KEPT_REVISIONS = 10_000;
+/** The log is pruned by whoever commits a multiple of this: by one process, and without a clock. */
+export const PRUNING_INTERVAL = 1_000;
+/** Revisions read at once; whoever is further behind is quicker with loading everything. */
+export const MAX_READ_REVISIONS = 1_000;
+
+/** Writes what a mutation changed, in its own transaction; on PostgreSQL listeners hear of it when it commits. */
+export async function recordChange(
+  tx: DbClient,
+  kind: DatabaseLocation['kind'],
+  change: RecordedChange,
+): Promise<void> {
+  const agents = change.agents === 'any' ? null : JSON.stringify(change.agents);
+  const row = Prisma.sql`
+    INSERT INTO "changes" ("revision", "agents", "controls")
+    VALUES (${change.revision}, ${agents}, ${JSON.stringify(change.controls)})`;
+  await tx.$executeRaw(
+    kind === 'sqlite'
+      ? row
+      : Prisma.sql`
+          WITH written AS (${row} RETURNING "revision")
+          SELECT pg_notify(${CHANGE_CHANNEL}, "revision"::text) FROM written`,
+  );
+}
+
+/** The change of a revision as it is recorded. What is not told may be anything. */
+export function recordedChange(revision: number, change: Change | undefined): RecordedChange {
+  if (change === undefined) return { revision, agents: 'any', controls: [] };
+  const { agents = [], controls = [] } = change;
+  return { revision, agents: agents.length > MAX_LISTED_AGENTS ? 'any' : agents, controls };
+}
+
+/** Deletes what is older than the revisions that are kept. */
+export async function pruneChanges(client: DbClient, revision: number): Promise<void> {
+  await client.$executeRaw`DELETE FROM "changes" WHERE "revision" <= ${revision - KEPT_REVISIONS}`;
+}
+
+/**
+ * The one statement, and so one consistent state, by which news are read. `known` is the placeholder of its argument,
+ * the revision known already; its rows are for `newsOf`.
+ */
+export function newsQuery(known: string): string {
+  return `
+    SELECT s."revision" AS "latest", c."revision", c."agents", c."controls"
+    FROM "service_state" s LEFT JOIN "changes" c ON c."revision" > ${known}
+    WHERE s."id" = 1 ORDER BY c."revision" LIMIT ${MAX_READ_REVISIONS}`;
+}
+
+/** A row of `newsQuery`; numbers as text, number or bigint. */
+export type NewsRow = readonly [latest: unknown, revision: unknown, agents: unknown, controls: unknown];
+
+/** Reads the rows of `newsQuery`. Throws when the row of the revision is missing. */
+export function newsOf(known: number, rows: readonly NewsRow[]): News {
+  const [first] = rows;
+  if (first === undefined) throw new Error('the row of the revision is missing');
+  const revision = Number(first[0]);
+  const missing = revision - known;
+  if (missing === 0) return { revision, changes: [] };
+  // Revisions that went back are those of another database: one that was restored.
+  if (missing < 0 || missing > rows.length) return { revision, changes: null };
+  const changes = rows.flatMap((row) => changeOf(row) ?? []);
+  return { revision, changes: changes.length === missing ? changes : null };
+}
+
+function changeOf([, revision, agents, controls]: NewsRow): RecordedChange | undefined {
+  if (revision === null || typeof controls !== 'string') return undefined;
+  const listed = typeof agents === 'string' ? (JSON.parse(agents) as string[]) : 'any';
+  return { revision: Number(revision), agents: listed, controls: JSON.parse(controls) as number[] };
+}

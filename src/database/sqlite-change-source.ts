@@ -1,0 +1,55 @@
+import { type NewsRow, newsOf, newsQuery } from './change-log.js';
+import type { ChangeSource } from './change-source.js';
+import { openSqliteConnection, type SqliteStatement } from './sqlite-connection.js';
+
+/**
+ * How often the revision is read, in milliseconds. SQLite tells nobody about writes of other processes; reading one row
+ * with a prepared statement costs some microseconds.
+ */
+const POLL_MS = 25;
+
+interface Reader {
+  readonly latest: SqliteStatement;
+  readonly news: SqliteStatement;
+  close(): void;
+}
+
+/** Reads what other processes changed in a SQLite file. */
+export function createSqliteChangeSource(path: string): ChangeSource {
+  let reader: Reader | null = null;
+  let closed = false;
+  return {
+    pollMs: POLL_MS,
+    async read(known) {
+      if (closed) throw new Error('the database is closed');
+      reader ??= openReader(path);
+      const [row] = reader.latest().rows;
+      if (row !== undefined && Number(row[0]) === known) return { revision: known, changes: [] };
+      return newsOf(known, reader.news([BigInt(known)]).rows as unknown as NewsRow[]);
+    },
+    listen() {
+      // There is nothing to listen to, and polling is quick enough.
+    },
+    async close() {
+      closed = true;
+      reader?.close();
+      reader = null;
+    },
+  };
+}
+
+function openReader(path: string): Reader {
+  const connection = openSqliteConnection(path, 'reader');
+  try {
+    // A wait inside SQLite would stop the whole process, and the next poll comes soon anyway.
+    connection.execute('PRAGMA busy_timeout = 0');
+    return {
+      latest: connection.prepare('SELECT "revision" FROM "service_state" WHERE "id" = 1'),
+      news: connection.prepare(newsQuery('?')),
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { RevisionGate } from '../../src/snapshot/revision-gate.js';
+
+function gateAt(start: number, options: { waitMs?: number; maxWaiting?: number } = {}) {
+  const state = { revision: start, asked: 0 };
+  const gate = new RevisionGate({
+    waitMs: 60_000,
+    ...options,
+    revision: () => state.revision,
+    onWaiting: () => {
+      state.asked += 1;
+    },
+  });
+  return { gate, state };
+}
+
+it('lets everybody through whose revision is known, at once or as soon as it is', async () => {
+  const { gate, state } = gateAt(5);
+  await gate.reach(5);
+  expect(state.asked).toBe(0);
+  const through: number[] = [];
+  const all = [6, 7, 8].map((revision) => gate.reach(revision).then(() => through.push(revision)));
+  expect(state.asked).toBe(3);
+  state.revision = 7;
+  gate.advanced();
+  await Promise.all(all.slice(0, 2));
+  expect(through).toEqual([6, 7]);
+  expect(gate.waiting).toBe(1);
+  state.revision = 9;
+  gate.advanced();
+  await all[2];
+  expect(gate.waiting).toBe(0);
+});
+
+it('refuses after its wait, naming both revisions', async () => {
+  const { gate } = gateAt(41, { waitMs: 5 });
+  await expect(gate.reach(57)).rejects.toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: expect.stringMatching(/Revision 57 .* 41 /),
+    options: { retryAfterSeconds: 1 },
+  });
+  expect(gate.waiting).toBe(0);
+});
+
+it('does not let those pile up who demand what will never come', async () => {
+  const { gate, state } = gateAt(1, { maxWaiting: 3 });
+  const waiting = [10, 11, 12].map((revision) => gate.reach(revision));
+  await expect(gate.reach(13)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  expect(gate.waiting).toBe(3);
+  state.revision = 12;
+  gate.advanced();
+  await Promise.all(waiting);
+});

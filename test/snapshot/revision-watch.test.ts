@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { createStalenessLimit } from '../../src/snapshot/staleness.js';
+import { until } from '../support/until.js';
+import { change, fakeSource, fakeStore, snapshotOf, watchOf } from './support.js';
+
+async function watched() {
+  const store = fakeStore();
+  const clock = snapshotOf(store);
+  const { source, state, commit } = fakeSource();
+  const { watch, states } = await watchOf(clock.snapshot, source, { now: clock.now, minRevisionWaitMs: 200 });
+  return { store, ...clock, state, commit, watch, states };
+}
+
+describe('a revision watch', () => {
+  it('loads a change once the database can be read again, even if loading failed when it was noticed', async () => {
+    const { store, loaded, decidesBy, advance, watch, commit } = await watched();
+    store.store('agent', 1);
+    commit({ agents: ['agent'] });
+    await watch.poll();
+    await loaded('agent');
+    store.store('agent', 2);
+    commit({ agents: ['agent'] });
+    await watch.poll();
+    await store.settle('fail');
+    // Until the change can be loaded the older program decides.
+    expect(decidesBy('agent')).toEqual({ controls: [1], revision: 1 });
+    advance(1_000);
+    await watch.poll();
+    await store.settle();
+    expect(decidesBy('agent')).toEqual({ controls: [2], revision: 2 });
+    advance(1_000);
+    // Nothing is behind any more, so nothing is loaded without need.
+    await watch.poll();
+    expect(store.loads()).toBe(3);
+    await watch.stop();
+  });
+
+  it('loads everything anew when the log does not tell what changed', async () => {
+    const { store, loaded, watch, commit } = await watched();
+    store.store('a', 1);
+    store.store('b', 2);
+    await loaded('a', 'b');
+    store.revision = 3;
+    commit({ agents: ['nobody'] });
+    commit();
+    commit({ agents: ['nobody'] });
+    await watch.poll();
+    await store.settle();
+    expect(store.loads()).toBe(4);
+    expect(watch.revision).toBe(3);
+    await watch.stop();
+  });
+
+  it('looks for what others committed before its own change, and counts that as known only then', async () => {
+    const { watch, commit, state } = await watched();
+    commit({ agents: ['theirs'] });
+    const revision = commit({ agents: ['ours'] });
+    watch.committed(change(revision, { agents: ['ours'] }));
+    expect(watch.revision).toBe(0);
+    await until(
+      () => watch.revision,
+      (known) => known === revision,
+    );
+    expect(state.reads).toBe(2);
+    watch.committed(change(commit({}), {}));
+    expect(watch.revision).toBe(revision + 1);
+    await watch.stop();
+  });
+
+  it('follows own changes that overtake a read', async () => {
+    const { watch, commit, state } = await watched();
+    commit({});
+    let finish = (): void => {};
+    state.hold = new Promise((resolve) => {
+      finish = resolve;
+    });
+    const poll = watch.poll();
+    watch.committed(change(1, {}));
+    watch.committed(change(commit({}), {}));
+    finish();
+    await poll;
+    expect(watch.revision).toBe(2);
+    await watch.stop();
+  });
+
+  it('is not led astray by hints that are missing, repeated or wrong', async () => {
+    const { watch, commit, state } = await watched();
+    for (const wrong of [0, undefined, 9_999, 9_999, undefined]) state.hint(wrong);
+    await until(
+      () => state.reads,
+      (reads) => reads > 1,
+    );
+    expect(watch.revision).toBe(0);
+    commit({});
+    commit({});
+    state.hint(2);
+    await until(
+      () => watch.revision,
+      (known) => known === 2,
+    );
+    const { reads } = state;
+    // Old news are no reason to read.
+    state.hint(1);
+    state.hint(2);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(state.reads).toBe(reads);
+    await watch.stop();
+  });
+
+  it('tells when the database goes and comes back, and stops when told to', async () => {
+    const { watch, state, states } = await watched();
+    state.broken = true;
+    await watch.poll();
+    await watch.poll();
+    state.broken = false;
+    await watch.poll();
+    expect(states).toEqual([true, false, true]);
+    await watch.stop();
+    expect(state.closed).toBe(true);
+  });
+
+  it('rejects and closes its source when the database cannot be read at the start', async () => {
+    const store = fakeStore();
+    const { source, state } = fakeSource();
+    state.broken = true;
+    const starting = watchOf(snapshotOf(store).snapshot, source);
+    await expect(starting).rejects.toMatchObject({ name: 'ServiceError', code: 'DATABASE_ERROR' });
+    expect(state.closed).toBe(true);
+  });
+
+  it('notices that the database was restored to an earlier revision', async () => {
+    const { store, watch, commit, state, loaded, decidesBy } = await watched();
+    store.store('agent', 1);
+    for (let count = 0; count < 5; count += 1) commit({});
+    await watch.poll();
+    store.revision = 5;
+    await loaded('agent');
+    state.revision = 2;
+    store.revision = 2;
+    await watch.poll();
+    expect(watch.revision).toBe(2);
+    expect(decidesBy('agent')).toBe('loading');
+    await store.settle();
+    expect(decidesBy('agent')).toEqual({ controls: [1], revision: 2 });
+    await watch.stop();
+  });
+});
+
+describe('a demanded revision', () => {
+  it('is given when the watch has found it, by one read for many who demand it', async () => {
+    const { store, loaded, watch, commit, state } = await watched();
+    store.store('agent', 1);
+    await loaded('agent');
+    store.store('agent', 2);
+    commit({});
+    commit({ agents: ['agent'] });
+    const demanded = Array.from({ length: 50 }, () => watch.programOf('agent', 2));
+    await until(
+      () => watch.revision,
+      (known) => known === 2,
+    );
+    await store.settle();
+    for (const found of demanded) {
+      const { program } = await found;
+      expect(program.controlIds).toEqual([2]);
+    }
+    expect(state.reads).toBeLessThanOrEqual(3);
+    await watch.stop();
+  });
+
+  it('is at hand at once when the own process made it', async () => {
+    const { store, loaded, watch, commit } = await watched();
+    store.store('agent', 1);
+    await loaded('agent');
+    watch.committed(change(commit({}), {}));
+    expect(watch.programOf('agent', 1)).not.toBeInstanceOf(Promise);
+    await watch.stop();
+  });
+
+  it('that never comes is refused after the wait', async () => {
+    const { watch } = await watched();
+    await expect(Promise.resolve(watch.programOf('agent', 7))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message: expect.stringContaining('7'),
+    });
+    await watch.stop();
+  });
+});
+
+it('a staleness limit says how stale the controls are and why', () => {
+  const refusal = (ageMs: number, up: boolean): string => {
+    try {
+      createStalenessLimit(
+        30_000,
+        () => 100_000,
+        () => up,
+      )(100_000 - ageMs);
+      return 'none';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(refusal(30_000, false)).toBe('none');
+  expect(refusal(31_250, false)).toMatch(/31\.3 s old.* 30 s of SERVICE_MAX_STALENESS_SECONDS.*database/);
+  expect(refusal(31_250, true)).toMatch(/could not be loaded/);
+});
