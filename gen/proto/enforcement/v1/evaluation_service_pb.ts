@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/evaluation_service.proto.
  */
 export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
-  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK7AQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbEILCglzdGVwX2Zvcm0i6gEKEEV2YWx1YXRlUmVzcG9uc2USDwoHaXNfc2FmZRgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhMKBnJlYXNvbhgDIAEoCUgAiAEBEi4KB21hdGNoZXMYBCADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0Ei0KBmVycm9ycxgFIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSMgoLbm9uX21hdGNoZXMYBiADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0QgkKB19yZWFzb24i7QEKDUNvbnRyb2xSZXN1bHQSHAoUY29udHJvbF9leGVjdXRpb25faWQYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBRIUCgxjb250cm9sX25hbWUYAyABKAkSKAoGYWN0aW9uGAQgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SLwoGcmVzdWx0GAUgASgLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVzdWx0EjkKEHN0ZWVyaW5nX2NvbnRleHQYBiABKAsyHy5lbmZvcmNlbWVudC52MS5TdGVlcmluZ0NvbnRleHQioQEKD0V2YWx1YXRvclJlc3VsdBIPCgdtYXRjaGVkGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESFAoHbWVzc2FnZRgDIAEoCUgAiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVlcnJvchgFIAEoCUgBiAEBQgoKCF9tZXNzYWdlQggKBl9lcnJvciJZChVFdmFsdWF0ZVN0cmVhbVJlcXVlc3QSCgoCaWQYASABKAkSNAoLZXZhbHVhdGlvbnMYAiADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiWwoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiewoURXZhbHVhdGVTdHJlYW1SZXN1bHQSMwoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2VIABIjCgVlcnJvchgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSABCCQoHb3V0Y29tZSpFCgZEZXRhaWwSFgoSREVUQUlMX1VOU1BFQ0lGSUVEEAASEgoOREVUQUlMX1ZFUkRJQ1QQARIPCgtERVRBSUxfRlVMTBACMvABChFFdmFsdWF0aW9uU2VydmljZRJwCghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiIai7GAKC0+STAhc6ASoiEi9hcGkvdjEvZXZhbHVhdGlvbhJpCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiBKi7GAIoATABYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
+  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK7AQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbEILCglzdGVwX2Zvcm0i6gEKEEV2YWx1YXRlUmVzcG9uc2USDwoHaXNfc2FmZRgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhMKBnJlYXNvbhgDIAEoCUgAiAEBEi4KB21hdGNoZXMYBCADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0Ei0KBmVycm9ycxgFIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSMgoLbm9uX21hdGNoZXMYBiADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0QgkKB19yZWFzb24i7QEKDUNvbnRyb2xSZXN1bHQSHAoUY29udHJvbF9leGVjdXRpb25faWQYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBRIUCgxjb250cm9sX25hbWUYAyABKAkSKAoGYWN0aW9uGAQgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SLwoGcmVzdWx0GAUgASgLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVzdWx0EjkKEHN0ZWVyaW5nX2NvbnRleHQYBiABKAsyHy5lbmZvcmNlbWVudC52MS5TdGVlcmluZ0NvbnRleHQioQEKD0V2YWx1YXRvclJlc3VsdBIPCgdtYXRjaGVkGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESFAoHbWVzc2FnZRgDIAEoCUgAiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVlcnJvchgFIAEoCUgBiAEBQgoKCF9tZXNzYWdlQggKBl9lcnJvciJMChRFdmFsdWF0ZUJhdGNoUmVxdWVzdBI0CgtldmFsdWF0aW9ucxgBIAMoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdCJOChVFdmFsdWF0ZUJhdGNoUmVzcG9uc2USNQoHcmVzdWx0cxgBIAMoCzIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzdWx0IlkKFUV2YWx1YXRlU3RyZWFtUmVxdWVzdBIKCgJpZBgBIAEoCRI0CgtldmFsdWF0aW9ucxgCIAMoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdCJbChZFdmFsdWF0ZVN0cmVhbVJlc3BvbnNlEgoKAmlkGAEgASgJEjUKB3Jlc3VsdHMYAiADKAsyJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3VsdCJ7ChRFdmFsdWF0ZVN0cmVhbVJlc3VsdBIzCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZUgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lKkUKBkRldGFpbBIWChJERVRBSUxfVU5TUEVDSUZJRUQQABISCg5ERVRBSUxfVkVSRElDVBABEg8KC0RFVEFJTF9GVUxMEAIy+AIKEUV2YWx1YXRpb25TZXJ2aWNlEnAKCEV2YWx1YXRlEh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZSIhqLsYAoLT5JMCFzoBKiISL2FwaS92MS9ldmFsdWF0aW9uEoUBCg1FdmFsdWF0ZUJhdGNoEiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVzcG9uc2UiJ6i7GAKC0+STAh06ASoiGC9hcGkvdjEvZXZhbHVhdGlvbi9iYXRjaBJpCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiBKi7GAIoATABYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
 
 /**
  * A step an agent takes.
@@ -291,6 +291,48 @@ export const EvaluatorResultSchema: GenMessage<EvaluatorResult> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 4);
 
 /**
+ * Request of EvaluationService.EvaluateBatch.
+ *
+ * @generated from message enforcement.v1.EvaluateBatchRequest
+ */
+export type EvaluateBatchRequest = Message<"enforcement.v1.EvaluateBatchRequest"> & {
+  /**
+   * Evaluations, at least one and at most 1,000.
+   *
+   * @generated from field: repeated enforcement.v1.EvaluateRequest evaluations = 1;
+   */
+  evaluations: EvaluateRequest[];
+};
+
+/**
+ * Describes the message enforcement.v1.EvaluateBatchRequest.
+ * Use `create(EvaluateBatchRequestSchema)` to create a new message.
+ */
+export const EvaluateBatchRequestSchema: GenMessage<EvaluateBatchRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 5);
+
+/**
+ * Reply of EvaluationService.EvaluateBatch.
+ *
+ * @generated from message enforcement.v1.EvaluateBatchResponse
+ */
+export type EvaluateBatchResponse = Message<"enforcement.v1.EvaluateBatchResponse"> & {
+  /**
+   * One result for each evaluation of the request, in its order.
+   *
+   * @generated from field: repeated enforcement.v1.EvaluateStreamResult results = 1;
+   */
+  results: EvaluateStreamResult[];
+};
+
+/**
+ * Describes the message enforcement.v1.EvaluateBatchResponse.
+ * Use `create(EvaluateBatchResponseSchema)` to create a new message.
+ */
+export const EvaluateBatchResponseSchema: GenMessage<EvaluateBatchResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 6);
+
+/**
  * Request of EvaluationService.EvaluateStream.
  *
  * @generated from message enforcement.v1.EvaluateStreamRequest
@@ -316,7 +358,7 @@ export type EvaluateStreamRequest = Message<"enforcement.v1.EvaluateStreamReques
  * Use `create(EvaluateStreamRequestSchema)` to create a new message.
  */
 export const EvaluateStreamRequestSchema: GenMessage<EvaluateStreamRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 5);
+  messageDesc(file_enforcement_v1_evaluation_service, 7);
 
 /**
  * Reply of EvaluationService.EvaluateStream.
@@ -344,10 +386,10 @@ export type EvaluateStreamResponse = Message<"enforcement.v1.EvaluateStreamRespo
  * Use `create(EvaluateStreamResponseSchema)` to create a new message.
  */
 export const EvaluateStreamResponseSchema: GenMessage<EvaluateStreamResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 6);
+  messageDesc(file_enforcement_v1_evaluation_service, 8);
 
 /**
- * Result of one evaluation on a stream.
+ * Result of one evaluation of a batch or on a stream.
  *
  * @generated from message enforcement.v1.EvaluateStreamResult
  */
@@ -367,7 +409,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
     case: "verdict";
   } | {
     /**
-     * Why there is none. Treat it as unsafe.
+     * Why there is none. Treat it as unsafe. The JSON route says it with a problem body.
      *
      * @generated from field: google.rpc.Status error = 2;
      */
@@ -381,7 +423,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
  * Use `create(EvaluateStreamResultSchema)` to create a new message.
  */
 export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 7);
+  messageDesc(file_enforcement_v1_evaluation_service, 9);
 
 /**
  * How much of a verdict comes back.
@@ -433,6 +475,17 @@ export const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof EvaluateRequestSchema;
     output: typeof EvaluateResponseSchema;
+  },
+  /**
+   * Evaluates many steps, of one agent or of several, in one call. An evaluation that is invalid or fails gets a
+   * status of its own and never fails the others. INVALID_ARGUMENT when there is none or there are too many.
+   *
+   * @generated from rpc enforcement.v1.EvaluationService.EvaluateBatch
+   */
+  evaluateBatch: {
+    methodKind: "unary";
+    input: typeof EvaluateBatchRequestSchema;
+    output: typeof EvaluateBatchResponseSchema;
   },
   /**
    * Evaluates steps as they come. Each message is answered by one message with the same id. Replies come in the
