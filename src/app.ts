@@ -30,6 +30,7 @@ import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/unary.js';
 import { type RpcMethod, rpcMethods } from './host/descriptors/rpc-methods.js';
+import { createEvaluationCalls } from './host/evaluation/evaluation-calls.js';
 import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
 import { createListener } from './host/listener/listener.js';
@@ -125,6 +126,8 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
 
+  const evaluationCalls = createEvaluationCalls(evaluation);
+
   const features: Feature[] = [
     feature(AgentServiceDesc, agentHandlers(agents, agentEvaluators)),
     feature(ControlServiceDesc, controlHandlers(controls, controlVersions, registry)),
@@ -168,9 +171,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
       ...features.flatMap((one) =>
         one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
       ),
-      ...[...evaluationMethods.values()].flatMap((method) =>
-        evaluationRoutes(evaluation, method, config.apiBase),
-      ),
+      ...evaluationRoutes(evaluation, evaluationMethods.values(), config.apiBase, () => new Date(now())),
     ],
     registerRpcs(router: ConnectRouter) {
       for (const one of features) {
@@ -180,7 +181,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
         ]);
         router.service(one.service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
       }
-      router.service(EvaluationServiceDesc, evaluationRpcs(evaluation, evaluationMethods, environment));
+      router.service(EvaluationServiceDesc, evaluationRpcs(evaluationCalls, evaluationMethods, environment));
     },
     shutdownSignal: shutdown.signal,
     now: () => new Date(now()),

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import type { Stage, Step } from '../evaluation/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { anyJson, freeObject, nullable, oneOf, report, text } from '../validation/fields.js';
+import {
+  anyJson,
+  field,
+  freeObject,
+  jsonSchemaOf,
+  nullable,
+  oneOf,
+  refuse,
+  report,
+  text,
+} from '../validation/fields.js';
 import { agentName } from '../validation/names.js';
 import { parseInput } from '../validation/parse-input.js';
 
@@ -61,3 +71,33 @@ const step: z.ZodType<Step> = z
 export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   .object({ agent_name: agentName(), step, stage: oneOf(['pre', 'post']) })
   .transform(({ agent_name, step, stage }) => ({ agentName: agent_name, stage, step }));
+
+/** Most evaluations of one batch, and of one message of a stream. */
+export const MAX_EVALUATIONS = 1_000;
+
+/**
+ * Reads the list of a batch, but none of its evaluations: what is wrong with one of them is not the problem of the
+ * others. Documents show what they must look like.
+ */
+export const evaluateBatchSchema: z.ZodType<{ readonly evaluations: readonly JsonValue[] }> = z.object({
+  evaluations: field(
+    (value, sink) => {
+      if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
+      const problem = evaluationCountProblem(value.length);
+      return problem === undefined ? value : refuse(sink, problem.code, problem.message, value);
+    },
+    {
+      type: 'array',
+      items: jsonSchemaOf(evaluateRequestSchema),
+      minItems: 1,
+      maxItems: MAX_EVALUATIONS,
+    },
+  ),
+});
+
+/** What is wrong with this number of evaluations, if anything. */
+export function evaluationCountProblem(count: number): { code: string; message: string } | undefined {
+  if (count === 0) return { code: 'too_short', message: 'must have at least 1 item' };
+  if (count <= MAX_EVALUATIONS) return undefined;
+  return { code: 'too_long', message: `must have at most ${MAX_EVALUATIONS} items` };
+}

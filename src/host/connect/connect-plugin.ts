@@ -7,7 +7,7 @@ import type { Authenticator } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { Metrics } from '../metrics.js';
-import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
+import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
 import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
@@ -27,9 +27,6 @@ export interface ConnectPluginOptions {
   /** Ends endless streams when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
 }
-
-/** Levels of messages that one level of free-form JSON takes: Value, Struct or ListValue, and a map entry. */
-const MESSAGES_PER_JSON_LEVEL = 3;
 
 /** Serves gRPC, gRPC-Web and Connect in a Fastify scope of its own. */
 export async function registerConnect(scope: FastifyInstance, options: ConnectPluginOptions): Promise<void> {
@@ -58,8 +55,8 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
     readMaxBytes: options.maxMessageBytes,
     // Replies are made by us from stored data, which is bounded; the limit is a safety net.
     writeMaxBytes: 4 * options.maxMessageBytes,
-    binaryOptions: { recursionLimit: MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + 100 },
-    jsonOptions: { recursionLimit: MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + 100 },
+    binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
+    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
     shutdownSignal: options.shutdownSignal,
   });
   // Not thrown where it is found: nothing catches what a plugin throws there.

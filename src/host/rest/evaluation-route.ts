@@ -1,26 +1,46 @@
 import type { FastifyRequest } from 'fastify';
-import type { ControlResult, Verdict } from '../../evaluation/types.js';
-import { evaluateRequestSchema, readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
-import type { EvaluationService } from '../../evaluation-api/evaluation-service.js';
+import type { Verdict } from '../../evaluation/types.js';
+import {
+  evaluateBatchSchema,
+  evaluateRequestSchema,
+  readEvaluateRequest,
+} from '../../evaluation-api/evaluate-request.js';
+import type { EvaluationCaller, EvaluationService } from '../../evaluation-api/evaluation-service.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext } from '../../rpc/handler.js';
+import { parseInput } from '../../validation/parse-input.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
+import { problemOf } from './rest-errors.js';
 import { type RestReply, type RestRoute, restTemplate } from './rest-routes.js';
+import { printVerdict } from './verdict-json.js';
 
-/** The JSON route of Evaluate: it calls the evaluation directly and returns everything. */
+/** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */
 export function evaluationRoutes(
   evaluation: EvaluationService,
-  method: RpcMethod,
+  methods: Iterable<RpcMethod>,
   apiBase: string,
+  now: () => Date,
 ): RestRoute[] {
-  return method.bindings.map((binding) => ({
-    method,
-    binding,
-    template: restTemplate(binding, apiBase),
-    input: evaluateRequestSchema,
-    run: (request, context) => evaluate(evaluation, request, context),
-  }));
+  const routes = {
+    Evaluate: {
+      input: evaluateRequestSchema,
+      run: (request, context) => evaluate(evaluation, request, context),
+    },
+    EvaluateBatch: {
+      input: evaluateBatchSchema,
+      run: (request, context) => evaluateBatch(evaluation, request, context, now),
+    },
+  } as const satisfies Record<string, Pick<RestRoute, 'input' | 'run'>>;
+  return [...methods].flatMap((method) =>
+    method.bindings.map((binding) => {
+      const route = routes[method.desc.name as keyof typeof routes];
+      if (route === undefined) throw new Error(`${method.name} has no JSON route`);
+      return { method, binding, template: restTemplate(binding, apiBase), ...route };
+    }),
+  );
 }
 
 function evaluate(
@@ -28,40 +48,49 @@ function evaluate(
   request: FastifyRequest,
   context: CallContext,
 ): RestReply | Promise<RestReply> {
-  const body = readBody(request);
-  if ('problem' in body) throw body.problem;
   const caller = { protocol: 'rest', header: context.header };
-  const verdict = evaluation.evaluate(readEvaluateRequest(body.value), 'full', caller);
+  const verdict = evaluation.evaluate(readEvaluateRequest(bodyOf(request)), 'full', caller);
   return verdict instanceof Promise ? verdict.then(printVerdict) : printVerdict(verdict);
 }
 
-/** A verdict as JSON text, with every declared member. */
-function printVerdict(verdict: Verdict): RestReply {
-  const { is_safe, confidence, reason } = verdict;
-  return (
-    `{"is_safe":${is_safe},"confidence":${confidence},"reason":${JSON.stringify(reason)},` +
-    `"matches":${printResults(verdict.matches)},"errors":${printResults(verdict.errors)},` +
-    `"non_matches":${printResults(verdict.non_matches)}}`
+function evaluateBatch(
+  evaluation: EvaluationService,
+  request: FastifyRequest,
+  context: CallContext,
+  now: () => Date,
+): RestReply | Promise<RestReply> {
+  const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
+  const caller = { protocol: 'rest', header: context.header };
+  const failed = (error: unknown) => printFailure(problemOf(error, request, now));
+  const results = inSlices(
+    evaluations,
+    (item) => evaluateItem(evaluation, item, caller, failed),
+    () => context.signal,
   );
+  return results instanceof Promise ? results.then(printResults) : printResults(results);
 }
 
-function printResults(results: readonly ControlResult[]): string {
-  if (results.length === 0) return '[]';
-  return `[${results.map(printResult).join(',')}]`;
+/** One result as JSON text; what goes wrong with an evaluation is its own result. */
+function evaluateItem(
+  evaluation: EvaluationService,
+  item: JsonValue,
+  caller: EvaluationCaller,
+  failed: (error: unknown) => string,
+): string | Promise<string> {
+  try {
+    const verdict = evaluation.evaluate(readEvaluateRequest(item), 'full', caller);
+    return verdict instanceof Promise ? verdict.then(printSuccess).catch(failed) : printSuccess(verdict);
+  } catch (error) {
+    return failed(error);
+  }
 }
 
-function printResult(item: ControlResult): string {
-  const { result, steering_context: steering } = item;
-  const metadata = result.metadata === null ? 'null' : stringifyJson(result.metadata);
-  const guidance =
-    steering === null
-      ? 'null'
-      : JSON.stringify({ message: steering.message, required_actions: steering.required_actions ?? [] });
-  return (
-    `{"control_execution_id":"${item.control_execution_id}","control_id":${item.control_id},` +
-    `"control_name":${JSON.stringify(item.control_name)},"action":"${item.action}",` +
-    `"result":{"matched":${result.matched},"confidence":${result.confidence},` +
-    `"message":${JSON.stringify(result.message)},"metadata":${metadata},` +
-    `"error":${JSON.stringify(result.error)}},"steering_context":${guidance}}`
-  );
+function bodyOf(request: FastifyRequest): JsonValue {
+  const body = readBody(request);
+  if ('problem' in body) throw body.problem;
+  return body.value;
 }
+
+const printResults = (results: readonly string[]): string => `{"results":[${results.join(',')}]}`;
+const printSuccess = (verdict: Verdict): string => `{"verdict":${printVerdict(verdict)}}`;
+const printFailure = (problem: JsonObject): string => `{"error":${stringifyJson(problem)}}`;
