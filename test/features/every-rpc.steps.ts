@@ -567,7 +567,7 @@ export const STEPS: readonly Step[] = [
       evaluations: [
         evaluation({ size: 'small' }),
         { ...evaluation({}), agent_name: 'nobody-at-all' },
-        { stage: 'pre' },
+        evaluation('text'),
         evaluation({ size: 'small', card: '4111111111111111' }),
       ],
     },

@@ -37,7 +37,6 @@ export const CONTRACT_ROWS: readonly { method: string; path: string; level: 'pub
   'POST /api/v1/control-templates/render key',
   'GET /api/v1/evaluators key',
   'POST /api/v1/evaluation key',
-  'POST /api/v1/evaluation/batch key',
   'POST /api/v1/observability/events key',
   'POST /api/v1/observability/events/query key',
   'GET /api/v1/observability/stats key',

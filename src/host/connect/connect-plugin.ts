@@ -1,8 +1,13 @@
-import type { DescService } from '@bufbuild/protobuf';
+import { createRegistry, type DescService } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, createContextValues } from '@connectrpc/connect';
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from '../../../gen/proto/google/rpc/error_details_pb.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
@@ -27,6 +32,9 @@ export interface ConnectPluginOptions {
   /** Ends endless streams when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
 }
+
+/** Messages that statuses carry. */
+const DETAIL_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
 
 /** Serves gRPC, gRPC-Web and Connect in a Fastify scope of its own. */
 export async function registerConnect(scope: FastifyInstance, options: ConnectPluginOptions): Promise<void> {
@@ -56,7 +64,8 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
     // Replies are made by us from stored data, which is bounded; the limit is a safety net.
     writeMaxBytes: 4 * options.maxMessageBytes,
     binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
-    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
+    // A status inside a reply carries its details as Any, which over JSON needs to know their types.
+    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
     shutdownSignal: options.shutdownSignal,
   });
   // Not thrown where it is found: nothing catches what a plugin throws there.
