@@ -26,6 +26,7 @@ import { createEvaluationService } from './evaluation-api/evaluation-service.js'
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
 import { builtinEvaluators, createRegistry } from './evaluators/registry.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
+import { protobufEsCodec } from './host/codec/protobuf-es-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/unary.js';
@@ -33,6 +34,7 @@ import { type RpcMethod, rpcMethods } from './host/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from './host/evaluation/evaluation-calls.js';
 import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
+import { createHotLane } from './host/lane/hot-lane.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
@@ -143,16 +145,31 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const shutdown = new AbortController();
   let draining = false;
 
+  const authenticator = createAuthenticator(config.auth);
+  const lane = createHotLane({
+    calls: evaluationCalls,
+    codec: protobufEsCodec,
+    metrics,
+    log,
+    logsCalls: log.isLevelEnabled('debug'),
+    version: VERSION,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    maxMessageBytes: config.limits.bodyBytes,
+    authenticator,
+    methods: evaluationMethods,
+    shutdownSignal: shutdown.signal,
+  });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: { drainGraceMs: config.limits.drainMs },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
+    takeStream: config.grpcHotLane ? lane : undefined,
   });
   const server = await createServer({
     config,
     log,
     listener,
-    authenticator: createAuthenticator(config.auth),
+    authenticator,
     metrics,
     health,
     state: {
