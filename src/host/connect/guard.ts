@@ -44,6 +44,8 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
     } catch (error) {
       const status = toConnectError(error);
       call.code = status.code;
+      // Nothing else of the request counts any more.
+      for (const name of ['grpc-timeout', 'connect-timeout-ms', 'grpc-encoding']) request.header.delete(name);
       // Raised from the body, the error takes the shape of whatever protocol the call came in.
       return withMinimalMessage(
         await handler({

@@ -8,10 +8,7 @@ export const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' };
 
 /** The trailers that carry a status: what Connect sends, with the message escaped as little as gRPC asks for. */
 export function statusTrailers(status: ConnectError): OutgoingHttpHeaders {
-  const trailers: OutgoingHttpHeaders = {};
-  setTrailerStatus(new Headers(), status).forEach((value, name) => {
-    trailers[name] = value;
-  });
-  trailers['grpc-message'] = encodeGrpcMessage(status.rawMessage);
-  return trailers;
+  const headers = setTrailerStatus(new Headers(), status);
+  headers.set('grpc-message', encodeGrpcMessage(status.rawMessage));
+  return Object.fromEntries(headers);
 }
