@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
@@ -143,6 +144,8 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const health = createHealthState(serviceNames(services));
   const shutdown = new AbortController();
+  // Connect listens for each of its calls.
+  setMaxListeners(0, shutdown.signal);
   let draining = false;
 
   const authenticator = createAuthenticator(config.auth);
