@@ -280,6 +280,42 @@ describe('a stream of the lane', () => {
     expect(order.indexOf('quiet')).toBeLessThan(order.length - 1);
   });
 
+  it('evaluates no more than its share in one turn of the event loop', async () => {
+    let turn = 0;
+    let next = setImmediate(function count() {
+      turn += 1;
+      next = setImmediate(count);
+    });
+    const perTurn = new Map<number, number>();
+    lane = await startLane(() => {
+      perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1);
+      return SAFE;
+    });
+    const session = lane.session();
+    const calls = Array.from({ length: 3 }, () => open(session, 'EvaluateStream'));
+    for (const call of calls)
+      call.stream.end(Buffer.concat(Array.from({ length: 1_000 }, () => streamMessage('now'))));
+    for (const call of calls) {
+      expect(await call.ended).toMatchObject({ status: '0' });
+      expect(call.ids).toHaveLength(1_000);
+    }
+    clearImmediate(next);
+    expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(128);
+  });
+
+  it('is gone once it has ended, though it was not reading when it did', async () => {
+    const door = doors();
+    lane = await startLane(door.evaluate);
+    const call = open(lane.session(), 'EvaluateStream', { 'grpc-timeout': '200m' });
+    call.stream.write(Buffer.concat(Array.from({ length: 1_000 }, (_, at) => streamMessage(`late-${at}`))));
+    expect(await call.ended).toMatchObject({ status: '4', rstCode: 0 });
+    expect(door.started()).toBe(64);
+    await until(
+      () => lane.metrics.text(),
+      (found) => /test_rpcs_in_progress\{[^}]*EvaluateStream[^}]*\} 0/.test(found),
+    );
+  });
+
   it('ends at its deadline, and with UNAVAILABLE when the server shuts down', async () => {
     lane = await startLane(doors().evaluate);
     const session = lane.session();

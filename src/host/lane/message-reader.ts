@@ -6,15 +6,21 @@ const PREFIX_LENGTH = 5;
 /** The flag of a compressed message. The other bits have no meaning and are ignored. */
 const COMPRESSED = 1;
 
+const NOTHING = Buffer.alloc(0);
+
 /**
- * Cuts the body of a call into its messages. Nothing is copied as long as a message lies within one chunk. It holds
- * at most one message of the largest size and the chunk behind it.
+ * Cuts the body of a call into its messages. Nothing is copied as long as messages lie within one chunk; a message in
+ * many small ones is gathered in a buffer of its own, so that it takes no more memory than twice its size. At most
+ * one message of the largest size and the chunk behind it are held.
  */
 export class MessageReader {
   readonly #maxBytes: number;
-  #chunks: Buffer[] = [];
-  /** Bytes in all chunks. */
-  #length = 0;
+  /** What is not read yet is between start and end. What is before start belongs to whoever got it. */
+  #buffer = NOTHING;
+  #start = 0;
+  #end = 0;
+  /** Whether the space behind the end is ours. */
+  #mayGrow = false;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -22,38 +28,45 @@ export class MessageReader {
 
   /** Whether bytes are left that are no whole message. */
   get isInsideMessage(): boolean {
-    return this.#length > 0;
+    return this.#end > this.#start;
   }
 
   push(chunk: Buffer): void {
-    if (chunk.length === 0) return;
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
+    const left = this.#end - this.#start;
+    if (left === 0) {
+      // Nothing is kept alive but what is in use.
+      this.#buffer = chunk;
+      this.#start = 0;
+      this.#end = chunk.length;
+      this.#mayGrow = false;
+      return;
+    }
+    if (!this.#mayGrow || this.#end + chunk.length > this.#buffer.length) this.#grow(left, chunk.length);
+    chunk.copy(this.#buffer, this.#end);
+    this.#end += chunk.length;
   }
 
-  /** The next message, a view of what was pushed; undefined until it is complete. Throws a ConnectError. */
+  /** The next message, a view of what was pushed or gathered; undefined until it is complete. Throws a ConnectError. */
   next(): Buffer | undefined {
-    if (this.#length < PREFIX_LENGTH) return undefined;
-    const first = this.#first(PREFIX_LENGTH);
-    const size = first.readUInt32BE(1);
+    if (this.#end - this.#start < PREFIX_LENGTH) return undefined;
+    const size = this.#buffer.readUInt32BE(this.#start + 1);
     if (size > this.#maxBytes) throw tooLarge(size, this.#maxBytes);
-    const end = PREFIX_LENGTH + size;
-    if (this.#length < end) return undefined;
-    const whole = this.#first(end);
-    this.#length -= end;
-    if (whole.length === end) this.#chunks.shift();
-    else this.#chunks[0] = whole.subarray(end);
-    if (((whole[0] ?? 0) & COMPRESSED) !== 0) throw unexpectedCompression();
-    return whole.subarray(PREFIX_LENGTH, end);
+    const from = this.#start + PREFIX_LENGTH;
+    if (this.#end < from + size) return undefined;
+    const flags = this.#buffer[this.#start] ?? 0;
+    this.#start = from + size;
+    if ((flags & COMPRESSED) !== 0) throw unexpectedCompression();
+    const message = this.#buffer.subarray(from, this.#start);
+    return message;
   }
 
-  /** The first chunk, joined with others until it has at least `length` bytes. There must be that many. */
-  #first(length: number): Buffer {
-    const [first] = this.#chunks;
-    if (first !== undefined && first.length >= length) return first;
-    const joined = Buffer.concat(this.#chunks);
-    this.#chunks = [joined];
-    return joined;
+  #grow(left: number, more: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(left + more, 2 * left));
+    this.#buffer.copy(grown, 0, this.#start, this.#end);
+    this.#buffer = grown;
+    this.#start = 0;
+    this.#end = left;
+    this.#mayGrow = true;
   }
 }
 
