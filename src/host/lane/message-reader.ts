@@ -16,7 +16,7 @@ const NOTHING = Buffer.alloc(0);
 export class MessageReader {
   readonly #maxBytes: number;
   /** What is not read yet is between start and end. What is before start belongs to whoever got it. */
-  #buffer = NOTHING;
+  #buffer: Buffer = NOTHING;
   #start = 0;
   #end = 0;
   /** Whether the space behind the end is ours. */
