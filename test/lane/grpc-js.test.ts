@@ -46,9 +46,7 @@ function unary(
       }
     };
     const call = client[rpc]?.(message, sent, options, (error: ServiceError | null, reply: unknown) => {
-      // A client that gives up says where it was connected to.
-      const details = (error?.details ?? '').replace(/127\.0\.0\.1:\d+/, 'the service');
-      outcome = { code: error?.code ?? 0, details, reply: withoutIds(reply) };
+      outcome = { code: error?.code ?? 0, details: error?.details ?? '', reply: withoutIds(reply) };
       done();
     }) as NodeJS.EventEmitter;
     call.on('metadata', (found: Metadata) => {
@@ -123,11 +121,6 @@ const CASES: readonly [string, number, (client: Rpcs) => Promise<{ code: number 
     'a deadline',
     0,
     (client) => unary(client, 'Evaluate', request('x'), metadata(), { deadline: Date.now() + 20_000 }),
-  ],
-  [
-    'a deadline that is over',
-    4,
-    (client) => unary(client, 'Evaluate', request('x'), metadata(), { deadline: 1 }),
   ],
   [
     'a batch',

@@ -489,8 +489,8 @@ export const EvaluationService: GenService<{
   },
   /**
    * Evaluates steps as they come. Each message is answered by one message with the same id. Replies come in the
-   * order of completion, which is the order of arrival unless an evaluation has to wait. An evaluation that is
-   * invalid or fails gets a status of its own and never ends the stream.
+   * order of completion, which is the order of arrival unless an evaluation has to wait or a message has more than
+   * 64 evaluations. An evaluation that is invalid or fails gets a status of its own and never ends the stream.
    *
    * @generated from rpc enforcement.v1.EvaluationService.EvaluateStream
    */
