@@ -1,4 +1,5 @@
 import http2 from 'node:http2';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Verdict } from '../../src/evaluation/types.js';
 import { shutdownReason } from '../../src/host/connect/connect-plugin.js';
@@ -112,6 +113,15 @@ describe('a call of the lane', () => {
       expect(lane.logged).toContainEqual(expect.objectContaining({ message: 'an RPC failed' }));
     },
   );
+
+  it('tells the status even when its text cannot be sent', async () => {
+    lane = await startLane(() => {
+      throw new ConnectError('half a \ud800 pair', Code.OutOfRange);
+    });
+    const call = open(lane.session(), 'Evaluate');
+    call.stream.end(unaryMessage('a'));
+    expect(await call.ended).toMatchObject({ status: '11', rstCode: 0 });
+  });
 
   it('ends at its deadline while the evaluation takes its time', async () => {
     const door = doors();

@@ -141,7 +141,12 @@ export abstract class LaneCall implements EvaluationCaller {
   fail(error: unknown, last?: Buffer): void {
     if (this.isOver) return;
     const status = this.itemFailed(error);
-    this.#trailers = statusTrailers(status);
+    try {
+      this.#trailers = statusTrailers(status);
+    } catch {
+      // What cannot be told in trailers; the status itself can.
+      this.#trailers = { 'grpc-status': String(status.code) };
+    }
     this.#end(codeWord(status.code), last);
   }
 
@@ -175,12 +180,24 @@ export abstract class LaneCall implements EvaluationCaller {
     this.#code = code;
     clearTimeout(this.#timer);
     const { stream } = this;
-    this.#respond();
-    if (this.#isWritable) stream.end(last);
+    this.#orGiveUp(() => {
+      this.#respond();
+      if (this.#isWritable) stream.end(last);
+    });
     if (stream.readableEnded) return;
     // What still comes is nobody's; left unread it would keep the stream open.
     stream.removeAllListeners('data');
     stream.resume();
+  }
+
+  /** Does what Node.js may refuse for reasons that we do not know. Nobody above could do anything about it. */
+  #orGiveUp(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.env.log.error({ err: error, requestId: this.#requestId, rpc: this.method.name }, 'a reply failed');
+      this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
   }
 
   get #isWritable(): boolean {
@@ -207,7 +224,7 @@ export abstract class LaneCall implements EvaluationCaller {
   #sendTrailers(): void {
     const { stream } = this;
     if (stream.destroyed || stream.closed) return;
-    stream.sendTrailers(this.#trailers);
+    this.#orGiveUp(() => stream.sendTrailers(this.#trailers));
     if (stream.readableEnded || stream.endAfterHeaders) return;
     // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what nobody reads.
     setImmediate(() => {
