@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
@@ -26,12 +27,15 @@ import { createEvaluationService } from './evaluation-api/evaluation-service.js'
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
 import { builtinEvaluators, createRegistry } from './evaluators/registry.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
+import { protobufEsCodec } from './host/codec/protobuf-es-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from './host/descriptors/rpc-methods.js';
+import { createEvaluationCalls } from './host/evaluation/evaluation-calls.js';
 import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
+import { createHotLane } from './host/lane/hot-lane.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
@@ -135,6 +139,8 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
 
+  const evaluationCalls = createEvaluationCalls(evaluation);
+
   const features: Feature[] = [
     feature(AgentServiceDesc, agentHandlers(agents, agentEvaluators)),
     feature(ControlServiceDesc, controlHandlers(controls, controlVersions, registry)),
@@ -148,18 +154,35 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const health = createHealthState(serviceNames(services));
   const shutdown = new AbortController();
+  // Connect listens for each of its calls.
+  setMaxListeners(0, shutdown.signal);
   let draining = false;
 
+  const authenticator = createAuthenticator(config.auth);
+  const lane = createHotLane({
+    calls: evaluationCalls,
+    codec: protobufEsCodec,
+    metrics,
+    log,
+    logsCalls: log.isLevelEnabled('debug'),
+    version: VERSION,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    maxMessageBytes: config.limits.bodyBytes,
+    authenticator,
+    methods: evaluationMethods,
+    shutdownSignal: shutdown.signal,
+  });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: { drainGraceMs: config.limits.drainMs },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
+    takeStream: config.grpcHotLane ? lane : undefined,
   });
   const server = await createServer({
     config,
     log,
     listener,
-    authenticator: createAuthenticator(config.auth),
+    authenticator,
     metrics,
     health,
     state: {
@@ -178,9 +201,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
       ...features.flatMap((one) =>
         one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
       ),
-      ...[...evaluationMethods.values()].flatMap((method) =>
-        evaluationRoutes(evaluation, method, config.apiBase),
-      ),
+      ...evaluationRoutes(evaluation, evaluationMethods.values(), config.apiBase, () => new Date(now())),
     ],
     registerRpcs(router: ConnectRouter) {
       for (const one of features) {
@@ -190,7 +211,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
         ]);
         router.service(one.service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
       }
-      router.service(EvaluationServiceDesc, evaluationRpcs(evaluation, evaluationMethods, environment));
+      router.service(EvaluationServiceDesc, evaluationRpcs(evaluationCalls, evaluationMethods, environment));
     },
     shutdownSignal: shutdown.signal,
     now: () => new Date(now()),

@@ -133,6 +133,12 @@ export const VARIABLES = {
     8 * MIB,
     'Largest request body and gRPC message, in bytes.',
   ),
+  grpcHotLane: variable(
+    ['SERVICE_GRPC_HOT_LANE'],
+    BOOLEAN,
+    true,
+    'Serve plain gRPC evaluations on the HTTP/2 stream itself. Off: like every other call. Clients see no difference.',
+  ),
   requestTimeoutSeconds: variable(
     ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
     numberIn(0.1, 3600, '30'),

@@ -25,6 +25,8 @@ export interface Config {
     readonly methods: readonly string[] | '*';
     readonly headers: readonly string[] | '*';
   };
+  /** Whether plain gRPC evaluations take the short way. */
+  readonly grpcHotLane: boolean;
   readonly metricsPrefix: string;
   readonly log: {
     readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -151,6 +153,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       sessionSecret: values.sessionSecret,
     },
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
+    grpcHotLane: values.grpcHotLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),
     log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },
     limits: {

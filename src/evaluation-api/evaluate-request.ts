@@ -3,10 +3,13 @@ import type { Stage, Step } from '../evaluation/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import {
   anyJson,
+  field,
   freeObject,
   integer,
+  jsonSchemaOf,
   nullable,
   oneOf,
+  refuse,
   report,
   text,
   withDefault,
@@ -87,3 +90,33 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
     step,
     minRevision: min_revision,
   }));
+
+/** Most evaluations of one batch, and of one message of a stream. */
+export const MAX_EVALUATIONS = 1_000;
+
+/**
+ * Reads the list of a batch, but none of its evaluations: what is wrong with one of them is not the problem of the
+ * others. Documents show what they must look like.
+ */
+export const evaluateBatchSchema: z.ZodType<{ readonly evaluations: readonly JsonValue[] }> = z.object({
+  evaluations: field(
+    (value, sink) => {
+      if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
+      const problem = evaluationCountProblem(value.length);
+      return problem === undefined ? value : refuse(sink, problem.code, problem.message, value);
+    },
+    {
+      type: 'array',
+      items: jsonSchemaOf(evaluateRequestSchema),
+      minItems: 1,
+      maxItems: MAX_EVALUATIONS,
+    },
+  ),
+});
+
+/** What is wrong with this number of evaluations, if anything. */
+export function evaluationCountProblem(count: number): { code: string; message: string } | undefined {
+  if (count === 0) return { code: 'too_short', message: 'must have at least 1 item' };
+  if (count <= MAX_EVALUATIONS) return undefined;
+  return { code: 'too_long', message: `must have at most ${MAX_EVALUATIONS} items` };
+}

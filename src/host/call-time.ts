@@ -1,5 +1,8 @@
 import { ServiceError } from '../errors/service-error.js';
 
+/** Longest time that a timer of Node.js takes, in milliseconds; beyond it, it fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * The time limit of one call. It starts when something first waits or asks for the signal: most evaluations are
  * answered at once and need neither a timer nor a signal.

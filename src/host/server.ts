@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter } from '@connectrpc/connect';
 import Fastify, {
@@ -23,6 +22,7 @@ import { openApiDocument } from './openapi/document.js';
 import { OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
 import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './operations-routes.js';
 import { registerReflection } from './reflection.js';
+import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
 import { nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
 import { type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
@@ -48,13 +48,6 @@ export interface ServerOptions {
   readonly now: () => Date;
 }
 
-/** Header that tells the version of the server on every reply. */
-export const VERSION_HEADER = 'X-SERVICE-Server-Version';
-export const REQUEST_ID_HEADER = 'x-request-id';
-
-/** Request ids of callers are taken over when they look like ids; anything else could forge log lines. */
-const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
-
 /** `type/subtype`, whatever parameters follow. */
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
@@ -72,7 +65,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     bodyLimit: config.limits.bodyBytes,
     exposeHeadRoutes: false,
     requestIdHeader: false,
-    genReqId: (request) => requestId(request.headers[REQUEST_ID_HEADER]),
+    genReqId: (request) => requestIdOf(request.headers),
     // Steps and definitions never reach the log: `logRequests` below writes method, path, status and time only.
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: {
@@ -151,10 +144,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   );
   logRequests(app);
   return app;
-}
-
-function requestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && ACCEPTABLE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 /** What is served where, literal paths before those with parameters. */

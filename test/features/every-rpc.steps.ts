@@ -561,6 +561,48 @@ export const STEPS: readonly Step[] = [
     expected: invalid('step value_error'),
   },
   {
+    rpc: 'EvaluationService.EvaluateBatch',
+    what: 'gives every evaluation a result of its own, with a regular key',
+    input: {
+      evaluations: [
+        evaluation({ size: 'small' }),
+        { ...evaluation({}), agent_name: 'nobody-at-all' },
+        evaluation('text'),
+        evaluation({ size: 'small', card: '4111111111111111' }),
+      ],
+    },
+    key: READER_KEY,
+    expected: {
+      reply: {
+        results: [
+          { verdict: { is_safe: true, non_matches: [{ control_id: 2 }, { control_id: 1 }] }, error: null },
+          { verdict: null, error: { code: 5, details: ['google.rpc.ErrorInfo'] } },
+          { verdict: null, error: { code: 3, details: ['google.rpc.ErrorInfo', 'google.rpc.BadRequest'] } },
+          { verdict: { is_safe: false, matches: [{ control_id: 1, action: 'deny' }] }, error: null },
+        ],
+      },
+    },
+  },
+  {
+    rpc: 'EvaluationService.EvaluateBatch',
+    what: 'demands an evaluation',
+    input: { evaluations: [] },
+    expected: invalid('evaluations too_short'),
+  },
+  {
+    rpc: 'EvaluationService.EvaluateBatch',
+    what: 'demands no more than 1,000 evaluations',
+    input: { evaluations: Array<Json>(1_001).fill({}) },
+    expected: invalid('evaluations too_long'),
+  },
+  {
+    rpc: 'EvaluationService.EvaluateBatch',
+    what: 'demands a key',
+    input: { evaluations: [evaluation({})] },
+    key: null,
+    expected: NO_KEY,
+  },
+  {
     rpc: 'ControlService.UpdateControl',
     what: 'renames and disables a control',
     input: { control_id: 1, name: 'cards', enabled: false },

@@ -56,6 +56,7 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   SetAgentPolicy: 'admin',
   DeleteAgentPolicy: 'admin',
   Evaluate: 'key',
+  EvaluateBatch: 'key',
   EvaluateStream: 'key',
   ListEvaluators: 'key',
   RenderTemplate: 'key',

@@ -182,6 +182,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  grpcHotLane: {
+    names: ['SERVICE_GRPC_HOT_LANE'],
+    value: (config) => config.grpcHotLane,
+    fallback: true,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
   maxBodyBytes: {
     names: ['SERVICE_MAX_BODY_BYTES'],
     value: (config) => config.limits.bodyBytes,

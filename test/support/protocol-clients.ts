@@ -95,7 +95,12 @@ export const PROTOCOLS = {
     ),
   'Connect with JSON over h1': (url: string) =>
     transportClient(url, () =>
-      createConnectTransport({ baseUrl: url, httpVersion: '1.1', useBinaryFormat: false }),
+      createConnectTransport({
+        baseUrl: url,
+        httpVersion: '1.1',
+        useBinaryFormat: false,
+        jsonOptions: { registry: MESSAGE_TYPES },
+      }),
     ),
 } as const satisfies Record<string, (url: string) => ProtocolClient>;
 

@@ -85,6 +85,7 @@ function comparableMember(
       const list = Array.isArray(item) ? { conditions: item } : item;
       return comparable(field.message, list, freeForm).conditions;
     }
+    if (field.message.typeName === 'google.rpc.Status') return comparableStatus(field.message, item);
     return comparable(field.message, item, freeForm);
   };
   if (field.fieldKind === 'list') return ((value as unknown[] | null | undefined) ?? []).map(one);
@@ -92,6 +93,23 @@ function comparableMember(
     return Object.fromEntries(Object.entries((value as object) ?? {}).map(([key, item]) => [key, one(item)]));
   }
   return value === undefined || value === null ? null : one(value);
+}
+
+/** gRPC codes of the HTTP statuses that evaluations inside a reply have. */
+const GRPC_CODES: Readonly<Record<number, number>> = { 404: 5, 422: 3, 500: 13, 503: 14 };
+
+/** Code and kinds of details of a status; the JSON routes say it with a problem body. */
+function comparableStatus(desc: DescMessage, status: unknown): unknown {
+  const problem = status as { error_code?: string; status?: number; errors?: unknown };
+  if (problem.error_code === undefined) {
+    const { code, details } = comparable(desc, status);
+    return { code, details };
+  }
+  const details = [
+    'google.rpc.ErrorInfo',
+    ...(problem.errors === undefined ? [] : ['google.rpc.BadRequest']),
+  ];
+  return { code: GRPC_CODES[problem.status ?? 0], details };
 }
 
 interface AnyMessage {

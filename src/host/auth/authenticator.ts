@@ -15,6 +15,8 @@ export interface Authenticator {
    * not seen before. Fails with AUTH_MISSING_KEY, AUTH_INVALID_KEY or AUTH_INSUFFICIENT_PRIVILEGES.
    */
   authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
+  /** The same for a caller that has no session, only a key or nothing. */
+  authorizeKey(apiKey: string | undefined, access: Access): Principal;
   /** Whether the credentials are good for anything. */
   recognizes(credentials: Credentials): Promise<boolean>;
   /** Starts a session for whoever shows a key; undefined when the key is not configured. Works when disabled, too. */
@@ -52,16 +54,20 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return permitted(principal, access, sessionLacksRight);
   }
 
+  function authorizeKey(apiKey: string | undefined, access: Access): Principal {
+    if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
+    if (apiKey === undefined) throw missingKey();
+    const known = keyRing.find(apiKey);
+    if (known === undefined) throw invalidKey();
+    return permitted(known.principal, access, keyLacksRight);
+  }
+
   return {
     enabled,
+    authorizeKey,
     authorize({ apiKey, session }, access) {
       if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
-      if (apiKey !== undefined) {
-        const known = keyRing.find(apiKey);
-        if (known === undefined) throw invalidKey();
-        return permitted(known.principal, access, keyLacksRight);
-      }
-      if (session === undefined) throw missingKey();
+      if (apiKey !== undefined || session === undefined) return authorizeKey(apiKey, access);
       const principal = sessions.read(session.token);
       return principal instanceof Promise
         ? principal.then((found) => ofSession(found, session, access))

@@ -29,8 +29,8 @@ const NONE: Credentials = {};
 
 export function createCredentialReader(isForeign: ForeignOriginCheck): CredentialReader {
   function read(request: FastifyRequest, acts: boolean): Credentials {
-    const apiKey = apiKeyOf(request);
-    if (apiKey !== undefined && apiKey !== '') return { apiKey };
+    const apiKey = apiKeyOf(request.raw);
+    if (apiKey !== undefined) return { apiKey };
     const { cookie } = request.headers;
     const token = cookie === undefined ? undefined : sessionTokenOf(cookie);
     return token === undefined ? NONE : { session: { token, foreignOrigin: acts && isForeign(request) } };
@@ -39,8 +39,8 @@ export function createCredentialReader(isForeign: ForeignOriginCheck): Credentia
     ofRest: (request) => read(request, request.method !== 'GET'),
     ofRpc(request) {
       if (protocolOf(request.headers['content-type'] ?? '') !== 'grpc') return read(request, true);
-      const apiKey = apiKeyOf(request);
-      return apiKey === undefined || apiKey === '' ? NONE : { apiKey };
+      const apiKey = apiKeyOf(request.raw);
+      return apiKey === undefined ? NONE : { apiKey };
     },
   };
 }

@@ -1,14 +1,22 @@
-import type { FastifyRequest } from 'fastify';
-
 /** Header and metadata entry that carries the API key. */
 export const API_KEY_HEADER = 'x-api-key';
 
-/** The API key of a request; of a repeated header the first one. Undefined without one. */
-export function apiKeyOf(request: FastifyRequest): string | undefined {
-  const value = request.headers[API_KEY_HEADER];
+/** What the key of a request is read from: the headers by name, and name and value by turns as they came. */
+export interface KeyHeaders {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly rawHeaders: readonly string[];
+}
+
+/** The API key of a request, never empty; of a repeated header the first one. Undefined without one. */
+export function apiKeyOf(request: KeyHeaders): string | undefined {
+  const value = firstOf(request);
+  return value === '' ? undefined : value;
+}
+
+function firstOf({ headers, rawHeaders }: KeyHeaders): string | undefined {
+  const value = headers[API_KEY_HEADER];
   if (typeof value !== 'string' || !value.includes(',')) return Array.isArray(value) ? value[0] : value;
   // Node joins repeated headers with commas; the raw list tells a comma in a key from a repetition.
-  const { rawHeaders } = request.raw;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() === API_KEY_HEADER) return rawHeaders[index + 1];
   }

@@ -1,10 +1,16 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 
+/** How long a body may take, in milliseconds, and what its call ends with when that was not enough. */
+export interface BodyExpiry {
+  readonly limitMs: number;
+  readonly error: () => ConnectError;
+}
+
 /**
- * Passes a request body on, but fails with DEADLINE_EXCEEDED when it is not complete after `limitMs`. For unary calls:
- * their implementation, which has a time limit of its own, runs only after the body was read.
+ * Passes a request body on, but fails when it is not complete in time. For unary calls: their implementation, which
+ * has a time limit of its own, runs only after the body was read.
  */
-export function withinTime(body: AsyncIterable<Uint8Array>, limitMs: number): AsyncIterable<Uint8Array> {
+export function withinTime(body: AsyncIterable<Uint8Array>, expiry: BodyExpiry): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {
       const chunks = body[Symbol.asyncIterator]();
@@ -14,7 +20,7 @@ export function withinTime(body: AsyncIterable<Uint8Array>, limitMs: number): As
       });
       // Nobody waits for it when the body is complete in time.
       expired.catch(() => {});
-      const timer = setTimeout(() => expire(tooSlow(limitMs)), limitMs);
+      const timer = setTimeout(() => expire(expiry.error()), expiry.limitMs);
       return {
         async next() {
           try {
@@ -35,6 +41,12 @@ export function withinTime(body: AsyncIterable<Uint8Array>, limitMs: number): As
   };
 }
 
-function tooSlow(limitMs: number): ConnectError {
+/** The status of a call whose request did not arrive within the time that the service allows. */
+export function tooSlow(limitMs: number): ConnectError {
   return new ConnectError(`the request was not complete after ${limitMs / 1000} s`, Code.DeadlineExceeded);
+}
+
+/** The status of a call whose caller gave it less time than it took; in the words of Connect. */
+export function deadlinePassed(): ConnectError {
+  return new ConnectError('the operation timed out', Code.DeadlineExceeded);
 }

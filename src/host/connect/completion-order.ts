@@ -1,11 +1,13 @@
 /**
  * Answers the items of `source` in the order in which their answers are ready: at once where `answer` returns a value,
  * later where it returns a promise. At most `window` answers are open at a time; beyond that nothing more is read from
- * the source, so memory stays bounded and back-pressure reaches the sender.
+ * the source, so memory stays bounded and back-pressure reaches the sender. Fails with the reason of `signal` as soon
+ * as that is aborted.
  */
 export async function* inCompletionOrder<Item, Answer>(
   source: AsyncIterable<Item>,
   window: number,
+  signal: AbortSignal,
   answer: (item: Item) => Answer | Promise<Answer>,
 ): AsyncGenerator<Answer> {
   const items = source[Symbol.asyncIterator]();
@@ -19,7 +21,10 @@ export async function* inCompletionOrder<Item, Answer>(
     wake?.();
   };
   const failed = (error: unknown): void => happened({ kind: 'failure', error });
+  const aborted = (): void => failed(signal.reason);
+  signal.addEventListener('abort', aborted, { once: true });
   try {
+    signal.throwIfAborted();
     while (!ended || open > 0) {
       if (!ended && !reading && open < window) {
         reading = true;
@@ -50,7 +55,9 @@ export async function* inCompletionOrder<Item, Answer>(
       }
     }
   } finally {
-    if (!ended) await items.return?.();
+    signal.removeEventListener('abort', aborted);
+    // Not waited for: after an abort the source may never say another word.
+    if (!ended) items.return?.()?.catch(() => {});
   }
 }
 

@@ -1,16 +1,22 @@
-import type { DescService } from '@bufbuild/protobuf';
+import { createRegistry, type DescService } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, createContextValues } from '@connectrpc/connect';
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from '../../../gen/proto/google/rpc/error_details_pb.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { Metrics } from '../metrics.js';
-import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
+import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
 import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
+import { codeWord } from './status-word.js';
 
 export interface ConnectPluginOptions {
   /** Adds the implementations. */
@@ -28,8 +34,8 @@ export interface ConnectPluginOptions {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Levels of messages that one level of free-form JSON takes: Value, Struct or ListValue, and a map entry. */
-const MESSAGES_PER_JSON_LEVEL = 3;
+/** Messages that statuses carry. */
+const DETAIL_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
 
 /** Serves gRPC, gRPC-Web and Connect in a Fastify scope of its own. */
 export async function registerConnect(scope: FastifyInstance, options: ConnectPluginOptions): Promise<void> {
@@ -58,8 +64,9 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
     readMaxBytes: options.maxMessageBytes,
     // Replies are made by us from stored data, which is bounded; the limit is a safety net.
     writeMaxBytes: 4 * options.maxMessageBytes,
-    binaryOptions: { recursionLimit: MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + 100 },
-    jsonOptions: { recursionLimit: MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + 100 },
+    binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
+    // A status inside a reply carries its details as Any, which over JSON needs to know their types.
+    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
     shutdownSignal: options.shutdownSignal,
   });
   // Not thrown where it is found: nothing catches what a plugin throws there.
@@ -91,21 +98,33 @@ function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>
     const rpc = (request.routeOptions.url ?? '').slice(1);
     const protocol = protocolOf(request.headers['content-type'] ?? '');
     metrics.rpcStarted(rpc, protocol);
+    if (protocol === 'grpc') withoutCors(reply);
+    repairAuthority(request);
     // Comes when the reply is complete, and also when the caller went away, over every version of HTTP.
     reply.raw.once('close', () => {
       const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
-      const code = codeWord(calls.get(request)?.code) ?? fallback;
+      const status = calls.get(request)?.code ?? fallback;
+      const code = typeof status === 'string' ? status : codeWord(status);
       metrics.rpcEnded(rpc, protocol, code, reply.elapsedTime / 1000);
     });
     done();
   });
 }
 
-function codeWord(code: RpcCall['code'] | undefined): string | undefined {
-  if (code === undefined || code === null) return undefined;
-  return code === 'ok'
-    ? 'ok'
-    : Code[code].replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+/** No browser speaks plain gRPC. */
+function withoutCors(reply: FastifyReply): void {
+  for (const name of ['vary', 'access-control-allow-origin', 'access-control-expose-headers']) {
+    reply.removeHeader(name);
+  }
+}
+
+/** Connect makes a URL of the authority, and breaks off the call when it is none. Nobody looks at that URL. */
+function repairAuthority(request: FastifyRequest): void {
+  const { headers } = request.raw;
+  const name = ':authority' in headers ? ':authority' : 'host';
+  const authority = headers[name];
+  if (typeof authority !== 'string' || !URL.canParse(`http://${authority}`))
+    headers[name] = 'invalid.invalid';
 }
 
 /** The reason streams are ended with at shutdown. */

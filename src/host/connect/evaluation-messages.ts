@@ -1,69 +1,60 @@
 import { create } from '@bufbuild/protobuf';
-import { StructSchema } from '@bufbuild/protobuf/wkt';
+import { anyPack, StructSchema } from '@bufbuild/protobuf/wkt';
+import { ConnectError } from '@connectrpc/connect';
 import {
   Decision,
-  Stage as StageMessage,
   type SteeringContext as SteeringContextMessage,
   SteeringContextSchema,
 } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
   type ControlResult as ControlResultMessage,
   ControlResultSchema,
-  Detail as DetailMessage,
+  type EvaluateBatchResponse,
+  EvaluateBatchResponseSchema,
   type EvaluateRequest,
   type EvaluateResponse,
   EvaluateResponseSchema,
+  type EvaluateStreamRequest,
+  type EvaluateStreamResponse,
+  EvaluateStreamResponseSchema,
+  type EvaluateStreamResult,
+  EvaluateStreamResultSchema,
   EvaluatorResultSchema,
   type Step as StepMessage,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { ServiceError } from '../../errors/service-error.js';
-import type { ControlResult, Detail, SteeringContext } from '../../evaluation/types.js';
-import {
-  type EvaluateRequest as EvaluationInput,
-  readEvaluateRequest,
-} from '../../evaluation-api/evaluate-request.js';
+import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
+import type { ControlResult, SteeringContext } from '../../evaluation/types.js';
 import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
-import { JsonSyntaxError, JsonTooDeepError, JsonUndecodableError } from '../../json/json-errors.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { parseJson } from '../../json/parse-json.js';
-import { invalidRequest } from '../../validation/parse-input.js';
+import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../codec/evaluation-codec.js';
 import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
-import { within } from './mapping-error.js';
+import { MappingError, within } from './mapping-error.js';
 
-/** An EvaluateRequest message as the evaluation takes it. Throws a ServiceError or MappingError that names the field. */
-export function evaluationRequestOf(message: EvaluateRequest): EvaluationInput {
-  return readEvaluateRequest({
-    agent_name: message.agentName === '' ? undefined : message.agentName,
-    stage: stageWord(message.stage),
-    step: stepOf(message),
-    // Beyond 2^53 it loses precision and is refused all the same.
-    min_revision: Number(message.minRevision),
-  });
+/** The fields of an EvaluateRequest message. */
+export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
+  const { agentName, stage, detail, stepForm, minRevision } = message;
+  return {
+    agentName,
+    stage,
+    detail,
+    step: stepForm.case === 'step' ? stepOrProblem(stepForm.value) : undefined,
+    minRevision: Number(minRevision),
+    stepJson: stepForm.case === 'stepJson' ? stepForm.value : undefined,
+  };
 }
 
-/** The detail a message asks for; the verdict alone unless it says otherwise. */
-export function detailOf(message: EvaluateRequest): Detail {
-  switch (message.detail) {
-    case DetailMessage.UNSPECIFIED:
-    case DetailMessage.VERDICT:
-      return 'verdict';
-    case DetailMessage.FULL:
-      return 'full';
-    default:
-      throw invalid('detail', 'literal_error', 'must be DETAIL_VERDICT or DETAIL_FULL', message.detail);
+/** The fields of an EvaluateStreamRequest message. */
+export function streamFieldsOf(message: EvaluateStreamRequest): StreamFields {
+  return { id: message.id, evaluations: message.evaluations.map(evaluationFieldsOf) };
+}
+
+function stepOrProblem(step: StepMessage): JsonObject | MappingError {
+  try {
+    return within('step', null, plainStep, step);
+  } catch (error) {
+    if (error instanceof MappingError) return error;
+    throw error;
   }
-}
-
-function stageWord(stage: StageMessage): JsonValue | undefined {
-  if (stage === StageMessage.PRE) return 'pre';
-  if (stage === StageMessage.POST) return 'post';
-  return stage === StageMessage.UNSPECIFIED ? undefined : stage;
-}
-
-function stepOf(message: EvaluateRequest): JsonValue | undefined {
-  const { stepForm } = message;
-  if (stepForm.case === 'step') return within('step', null, plainStep, stepForm.value);
-  return stepForm.case === 'stepJson' ? parseStepJson(stepForm.value) : undefined;
 }
 
 function plainStep(step: StepMessage): JsonObject {
@@ -76,24 +67,6 @@ function plainStep(step: StepMessage): JsonObject {
 
 const topValue = (value: NonNullable<StepMessage['input']>): JsonValue => valueToPlain(value);
 
-function parseStepJson(bytes: Uint8Array): JsonValue {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (error instanceof JsonTooDeepError) throw invalid('step_json', 'recursion_loop', error.message);
-    if (error instanceof JsonSyntaxError || error instanceof JsonUndecodableError) {
-      throw invalid('step_json', 'json_invalid', error.message);
-    }
-    throw error;
-  }
-}
-
-function invalid(field: string, code: string, message: string, value?: JsonValue): ServiceError {
-  return invalidRequest([
-    { resource: 'Request', field, code, message, ...(value === undefined ? {} : { value }) },
-  ]);
-}
-
 /** A verdict as a message. */
 export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   const message = create(EvaluateResponseSchema);
@@ -105,6 +78,38 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   message.nonMatches = verdict.non_matches.map(controlResultMessage);
   message.revision = BigInt(verdict.revision);
   return message;
+}
+
+/** The results of a batch as a message. */
+export function batchMessage(outcomes: readonly Outcome[]): EvaluateBatchResponse {
+  const message = create(EvaluateBatchResponseSchema);
+  message.results = outcomes.map(resultMessage);
+  return message;
+}
+
+/** The answer to one message of a stream as a message. */
+export function streamReplyMessage(reply: StreamReply): EvaluateStreamResponse {
+  const message = create(EvaluateStreamResponseSchema);
+  message.id = reply.id;
+  message.results = reply.outcomes.map(resultMessage);
+  return message;
+}
+
+function resultMessage(outcome: Outcome): EvaluateStreamResult {
+  const message = create(EvaluateStreamResultSchema);
+  message.outcome =
+    outcome instanceof ConnectError
+      ? { case: 'error', value: statusMessage(outcome) }
+      : { case: 'verdict', value: verdictMessage(outcome) };
+  return message;
+}
+
+/** A status as the message that carries it inside a reply. */
+function statusMessage(error: ConnectError): Status {
+  const details = error.details.flatMap((detail) =>
+    'desc' in detail ? [anyPack(detail.desc, create(detail.desc, detail.value))] : [],
+  );
+  return create(StatusSchema, { code: error.code, message: error.rawMessage, details });
 }
 
 const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;

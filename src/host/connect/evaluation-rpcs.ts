@@ -1,53 +1,60 @@
-import { create, type Message } from '@bufbuild/protobuf';
-import { anyPack } from '@bufbuild/protobuf/wkt';
-import { Code, type ConnectError, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
-import {
-  type EvaluateRequest,
-  type EvaluateResponse,
-  type EvaluateStreamRequest,
-  type EvaluateStreamResponse,
-  EvaluateStreamResponseSchema,
-  type EvaluateStreamResult,
-  EvaluateStreamResultSchema,
-  type EvaluationService as EvaluationServiceDesc,
+import type { Message } from '@bufbuild/protobuf';
+import { Code, ConnectError, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
+import type {
+  EvaluateBatchRequest,
+  EvaluateBatchResponse,
+  EvaluateRequest,
+  EvaluateResponse,
+  EvaluateStreamRequest,
+  EvaluateStreamResponse,
+  EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
-import type { ServiceError } from '../../errors/service-error.js';
-import type { EvaluationCaller, EvaluationService } from '../../evaluation-api/evaluation-service.js';
-import { invalidRequest } from '../../validation/parse-input.js';
+import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { type EvaluationCall, type EvaluationCalls, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
 import { inCompletionOrder } from './completion-order.js';
-import { detailOf, evaluationRequestOf, verdictMessage } from './evaluation-messages.js';
-import { correctedDecodeError } from './guard.js';
+import {
+  batchMessage,
+  evaluationFieldsOf,
+  streamFieldsOf,
+  streamReplyMessage,
+  verdictMessage,
+} from './evaluation-messages.js';
+import { correctedDecodeError } from './message-errors.js';
 import { headerReader, rpcCallOf } from './rpc-call.js';
-import { logRpcError, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
-
-/** Messages of one stream that may wait at the same time. Local evaluators never wait; it bounds the rest. */
-const STREAM_WINDOW = 64;
-/** Longest id of a stream message, in UTF-16 code units. */
-const MAX_STREAM_ID_LENGTH = 128;
-/** Most evaluations of one stream message. */
-const MAX_EVALUATIONS_PER_MESSAGE = 1_000;
+import { itemFailure, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
 
 /** The RPCs that call the evaluation directly, without the detour over plain values. */
 export function evaluationRpcs(
-  evaluation: EvaluationService,
+  calls: EvaluationCalls,
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
 ): ServiceImpl<typeof EvaluationServiceDesc> {
-  const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
+  const evaluate = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
     const caller = { protocol, header: context.header };
-    const reply = evaluateMessage(evaluation, message as EvaluateRequest, caller);
-    const told = (response: EvaluateResponse): EvaluateResponse => {
-      context.reportRevision(Number(response.revision));
-      return response;
+    const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
+    const reply = (made: RevisedVerdict): EvaluateResponse => {
+      context.reportRevision(made.revision);
+      return verdictMessage(made);
     };
-    return reply instanceof Promise ? reply.then(told) : told(reply);
+    return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
   });
-  const stream = methodNamed(methods, 'EvaluateStream');
+  const batchMethod = methodNamed(methods, 'EvaluateBatch');
+  const batch = unaryRpc(batchMethod, environment, (message, context, protocol) => {
+    const { evaluations } = message as EvaluateBatchRequest;
+    const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), {
+      caller: { protocol, header: context.header },
+      signal: () => context.signal,
+      failed: itemFailure(environment.log, batchMethod.name, context.requestId),
+    });
+    return outcomes instanceof Promise ? outcomes.then(batchMessage) : batchMessage(outcomes);
+  });
+  const streamMethod = methodNamed(methods, 'EvaluateStream');
   return {
-    evaluate: (request, context) => unary(request as Message, context) as Promise<EvaluateResponse>,
-    evaluateStream: (requests, context) => evaluateStream(evaluation, stream, environment, requests, context),
+    evaluate: (request, context) => evaluate(request as Message, context) as Promise<EvaluateResponse>,
+    evaluateBatch: (request, context) => batch(request as Message, context) as Promise<EvaluateBatchResponse>,
+    evaluateStream: (requests, context) =>
+      evaluateStream(calls, streamMethod, environment, requests, context),
   };
 }
 
@@ -57,118 +64,38 @@ function methodNamed(methods: ReadonlyMap<string, RpcMethod>, name: string): Rpc
   return found;
 }
 
-function evaluateMessage(
-  evaluation: EvaluationService,
-  message: EvaluateRequest,
-  caller: EvaluationCaller,
-): EvaluateResponse | Promise<EvaluateResponse> {
-  const verdict = evaluation.evaluate(evaluationRequestOf(message), detailOf(message), caller);
-  return verdict instanceof Promise ? verdict.then(verdictMessage) : verdictMessage(verdict);
-}
-
 async function* evaluateStream(
-  evaluation: EvaluationService,
+  calls: EvaluationCalls,
   method: RpcMethod,
   environment: RpcEnvironment,
   requests: AsyncIterable<EvaluateStreamRequest>,
   context: HandlerContext,
 ): AsyncGenerator<EvaluateStreamResponse> {
-  const call = rpcCallOf(context);
-  const caller = { protocol: context.protocolName, header: headerReader(context) };
-  const failed = (error: unknown): ConnectError => {
-    const status = rpcError(error);
-    logRpcError(environment.log, method.name, call.requestId, status, error);
-    return status;
+  const rpc = rpcCallOf(context);
+  const { signal } = context;
+  const call: EvaluationCall = {
+    caller: { protocol: context.protocolName, header: headerReader(context) },
+    signal: () => signal,
+    failed: itemFailure(environment.log, method.name, rpc.requestId),
+  };
+  const answer = (message: EvaluateStreamRequest) => {
+    const reply = calls.message(streamFieldsOf(message), call);
+    return reply instanceof Promise ? reply.then(streamReplyMessage) : streamReplyMessage(reply);
   };
   try {
-    yield* inCompletionOrder(requests, STREAM_WINDOW, (message) =>
-      answer(evaluation, message, caller, failed),
-    );
-    call.code = 'ok';
+    yield* inCompletionOrder(requests, STREAM_WINDOW, signal, answer);
+    rpc.code = 'ok';
   } catch (error) {
-    const status = correctedDecodeError(rpcError(error));
-    call.code = status.code;
+    const status = signal.aborted ? endOf(signal) : correctedDecodeError(rpcError(error));
+    rpc.code = status.code;
     throw status;
   } finally {
-    call.code ??= Code.Canceled;
+    rpc.code ??= Code.Canceled;
   }
 }
 
-/** One message of the stream; what goes wrong with an evaluation becomes its own status. */
-function answer(
-  evaluation: EvaluationService,
-  message: EvaluateStreamRequest,
-  caller: EvaluationCaller,
-  failed: (error: unknown) => ConnectError,
-): EvaluateStreamResponse | Promise<EvaluateStreamResponse> {
-  const problem = messageProblem(message);
-  if (problem !== undefined) {
-    const id = message.id.slice(0, MAX_STREAM_ID_LENGTH);
-    return streamResponse(id, [errorResult(failed(problem))]);
-  }
-  const results = message.evaluations.map((request) => result(evaluation, request, caller, failed));
-  const sync = results.filter((one): one is EvaluateStreamResult => !(one instanceof Promise));
-  if (sync.length === results.length) return streamResponse(message.id, sync);
-  return Promise.all(results).then((all) => streamResponse(message.id, all));
-}
-
-function messageProblem(message: EvaluateStreamRequest): ServiceError | undefined {
-  const { id, evaluations } = message;
-  if (id.length > MAX_STREAM_ID_LENGTH) {
-    return invalidMessage('id', 'string_too_long', `must have at most ${MAX_STREAM_ID_LENGTH} characters`);
-  }
-  if (evaluations.length === 0)
-    return invalidMessage('evaluations', 'too_short', 'must have at least 1 item');
-  if (evaluations.length > MAX_EVALUATIONS_PER_MESSAGE) {
-    return invalidMessage(
-      'evaluations',
-      'too_long',
-      `must have at most ${MAX_EVALUATIONS_PER_MESSAGE} items`,
-    );
-  }
-  return undefined;
-}
-
-function invalidMessage(field: string, code: string, message: string): ServiceError {
-  return invalidRequest([{ resource: 'Request', field, code, message }]);
-}
-
-function result(
-  evaluation: EvaluationService,
-  request: EvaluateRequest,
-  caller: EvaluationCaller,
-  failed: (error: unknown) => ConnectError,
-): EvaluateStreamResult | Promise<EvaluateStreamResult> {
-  try {
-    const verdict = evaluateMessage(evaluation, request, caller);
-    if (!(verdict instanceof Promise)) return verdictResult(verdict);
-    return verdict.then(verdictResult, (error: unknown) => errorResult(failed(error)));
-  } catch (error) {
-    return errorResult(failed(error));
-  }
-}
-
-function streamResponse(id: string, results: EvaluateStreamResult[]): EvaluateStreamResponse {
-  const message = create(EvaluateStreamResponseSchema);
-  message.id = id;
-  message.results = results;
-  return message;
-}
-
-function verdictResult(value: EvaluateResponse): EvaluateStreamResult {
-  const message = create(EvaluateStreamResultSchema);
-  message.outcome = { case: 'verdict', value };
-  return message;
-}
-
-function errorResult(error: ConnectError): EvaluateStreamResult {
-  return create(EvaluateStreamResultSchema, { outcome: { case: 'error', value: statusMessage(error) } });
-}
-
-/** A status as the message that carries it inside a stream. */
-function statusMessage(error: ConnectError): Status {
-  const details = error.details.flatMap((detail) =>
-    'desc' in detail ? [anyPack(detail.desc, create(detail.desc, detail.value))] : [],
-  );
-  return create(StatusSchema, { code: error.code, message: error.rawMessage, details });
+/** The status of a call that a signal ended: deadline, shutdown, or the caller went away. */
+function endOf(signal: AbortSignal): ConnectError {
+  const reason: unknown = signal.reason;
+  return reason instanceof ConnectError ? reason : new ConnectError('the call was canceled', Code.Canceled);
 }

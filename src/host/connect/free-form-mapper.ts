@@ -6,6 +6,13 @@ import { MappingError } from './mapping-error.js';
 /** Deepest free-form JSON the service takes, over every protocol. */
 export const MAX_FREE_FORM_DEPTH = 200;
 
+/** Levels of messages that one level of free-form JSON takes: Value, Struct or ListValue, and a map entry. */
+const MESSAGES_PER_JSON_LEVEL = 3;
+/** Levels of the messages around free-form JSON, and to spare. */
+const OTHER_MESSAGE_LEVELS = 100;
+/** Deepest nesting of messages that is read. Beyond MAX_FREE_FORM_DEPTH the mapper refuses with a better error. */
+export const MESSAGE_RECURSION_LIMIT = MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + OTHER_MESSAGE_LEVELS;
+
 /** A google.protobuf.Value as JSON. Refuses NaN, infinities and what is nested too deep. */
 export function valueToPlain(value: Value, depth = 1): JsonValue {
   const { kind } = value;

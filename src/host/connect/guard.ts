@@ -4,14 +4,21 @@ import type {
   UniversalServerRequest,
   UniversalServerResponse,
 } from '@connectrpc/connect/protocol';
-import { errorFromJsonBytes, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
-import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
+import {
+  errorFromJsonBytes,
+  errorToJsonBytes,
+  parseTimeout as parseConnectTimeout,
+} from '@connectrpc/connect/protocol-connect';
+import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { LONGEST_TIMER_MS } from '../call-time.js';
 import { toConnectError } from '../errors/connect-error.js';
-import { withinTime } from './body-time.js';
+import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
+import { correctedStatus } from './message-errors.js';
+import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
 export interface GuardOptions {
@@ -38,6 +45,8 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
     } catch (error) {
       const status = toConnectError(error);
       call.code = status.code;
+      // Nothing else of the request counts any more.
+      for (const name of ['grpc-timeout', 'connect-timeout-ms', 'grpc-encoding']) request.header.delete(name);
       // Raised from the body, the error takes the shape of whatever protocol the call came in.
       return withMinimalMessage(
         await handler({
@@ -47,6 +56,7 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
         }),
       );
     }
+    dropEndlessDeadline(request);
     const response = await handler(takesOneMessage ? withBodyTime(request, bodyTimeMs) : request);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
@@ -63,17 +73,33 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
 function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {
   const { body } = request;
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return request;
-  return { ...request, body: withinTime(body as AsyncIterable<Uint8Array>, limitMs) };
+  const deadlineMs = deadlineOf(request)?.timeoutMs;
+  const expiry =
+    deadlineMs === undefined || deadlineMs > limitMs
+      ? { limitMs, error: () => tooSlow(limitMs) }
+      : { limitMs: deadlineMs, error: deadlinePassed };
+  return { ...request, body: withinTime(body as AsyncIterable<Uint8Array>, expiry) };
+}
+
+/** A deadline in weeks is none; Connect would take it for one that is over, because timers do not reach that far. */
+function dropEndlessDeadline(request: UniversalServerRequest): void {
+  const deadline = deadlineOf(request);
+  if ((deadline?.timeoutMs ?? 0) > LONGEST_TIMER_MS) request.header.delete(deadline?.name ?? '');
+}
+
+/** The header that states a deadline, and its time in milliseconds. What is no time is refused by Connect. */
+function deadlineOf({ header }: UniversalServerRequest): { name: string; timeoutMs: number } | undefined {
+  const isConnect = protocolOf(header.get('content-type') ?? '') === 'connect';
+  const name = isConnect ? 'connect-timeout-ms' : 'grpc-timeout';
+  const parse = isConnect ? parseConnectTimeout : parseGrpcTimeout;
+  const { timeoutMs } = parse(header.get(name), Number.POSITIVE_INFINITY);
+  return timeoutMs === undefined ? undefined : { name, timeoutMs };
 }
 
 // biome-ignore lint/correctness/useYield: it fails before there is anything to yield
 async function* failing(error: ConnectError): AsyncIterable<Uint8Array> {
   throw error;
 }
-
-/** How Connect begins the messages of what it calls an internal error, though the caller did it. */
-const DECODE_ERROR = 'parse binary: ';
-const COMPRESSION_ERROR = 'received compressed envelope';
 
 /** The implementation has not run: the message was refused before it. */
 async function correctDecodeError(
@@ -141,24 +167,6 @@ function correctedTrailerFrame(frame: Uint8Array, call: RpcCall): Uint8Array {
   new DataView(out.buffer).setUint32(1, data.byteLength);
   out.set(data, 5);
   return out;
-}
-
-/** The status of a decode error, corrected; any other one as it is. For streams, which meet it while they read. */
-export function correctedDecodeError(error: ConnectError): ConnectError {
-  return correctedStatus(error.code, error.rawMessage) ?? error;
-}
-
-function correctedStatus(code: Code, message: string): ConnectError | undefined {
-  if (code !== Code.Internal) return undefined;
-  if (message.startsWith(DECODE_ERROR)) {
-    const reason = message.slice(DECODE_ERROR.length);
-    return new ConnectError(`the request message cannot be decoded: ${reason}`, Code.InvalidArgument);
-  }
-  if (message.startsWith(COMPRESSION_ERROR)) {
-    const text = 'a request message is marked as compressed, but the call states no encoding';
-    return new ConnectError(text, Code.InvalidArgument);
-  }
-  return undefined;
 }
 
 async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -3,7 +3,7 @@ import { Code, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext } from '../../rpc/handler.js';
 import { untilAborted } from '../../rpc/until-aborted.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { correctedDecodeError } from './guard.js';
+import { correctedDecodeError } from './message-errors.js';
 import { callContextOf, type RpcCall, rpcCallOf } from './rpc-call.js';
 import { logRpcError, type RpcEnvironment, rpcError } from './unary.js';
 

@@ -27,6 +27,8 @@ export function unaryRpc(
     const call = rpcCallOf(context);
     const time = createCallTime(environment.requestTimeoutMs, () => context.signal);
     try {
+      // A deadline may have passed before the call got here.
+      context.signal.throwIfAborted();
       const reply = await time.bound(
         run(
           message,
@@ -51,6 +53,15 @@ export function unaryRpc(
 export function rpcError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   return toConnectError(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
+}
+
+/** Turns what went wrong with one item of a call into its status, and logs it as it would be logged for a call. */
+export function itemFailure(log: HostLog, rpc: string, requestId: string): (error: unknown) => ConnectError {
+  return (error) => {
+    const status = rpcError(error);
+    logRpcError(log, rpc, requestId, status, error);
+    return status;
+  };
 }
 
 /** Logs what is a fault of the server; what the caller did wrong is its own affair. */

@@ -1,8 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   createServer,
+  type Http2Server,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Http2Connection } from './http2-connection.js';
@@ -13,6 +16,16 @@ import type { ProblemListener } from './problem.js';
 const MAX_INVALID_FRAMES = 100;
 const MAX_REJECTED_STREAMS = 100;
 
+/**
+ * Gets every request before it becomes one: as the stream it came in on, its headers by name, and names and values by
+ * turns. Returns true when it serves the stream, false when it leaves it alone. Must not throw.
+ */
+export type StreamTaker = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+) => boolean;
+
 /** Speaks HTTP/2 on sockets that others accepted. */
 export interface Http2Sockets {
   /**
@@ -22,11 +35,12 @@ export interface Http2Sockets {
   serve(socket: Socket, opened: () => void): Http2Connection | undefined;
 }
 
-/** Makes the HTTP/2 server; `onRequest` gets the requests of all its sessions. */
+/** Makes the HTTP/2 server; `onRequest` gets the requests of all its sessions that `takeStream` does not take. */
 export function createHttp2Sockets(
   limits: ListenerLimits,
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
   onProblem: ProblemListener,
+  takeStream?: StreamTaker,
 ): Http2Sockets {
   // This server never listens: sockets are handed to it.
   const server = createServer(
@@ -43,6 +57,7 @@ export function createHttp2Sockets(
     },
     onRequest,
   );
+  if (takeStream !== undefined) putFirst(server, takeStream);
   let started: ServerHttp2Session | undefined;
   server.on('session', (session) => {
     started = session;
@@ -63,4 +78,27 @@ export function createHttp2Sockets(
       return new Http2Connection(session, socket, limits, onProblem);
     },
   };
+}
+
+type StreamListener = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: string[],
+) => void;
+
+/** A server that has requests makes them in a listener of 'stream' of its own; ours comes before it. */
+function putFirst(server: Http2Server, takeStream: StreamTaker): void {
+  const listeners = server.listeners('stream') as StreamListener[];
+  const [makeRequest] = listeners;
+  if (listeners.length !== 1 || makeRequest === undefined) {
+    throw new Error('This version of Node.js makes HTTP/2 requests in a way the listener does not know');
+  }
+  server.removeAllListeners('stream');
+  const onStream: StreamListener = (stream, headers, flags, rawHeaders) => {
+    if (!takeStream(stream, headers, rawHeaders))
+      makeRequest.call(server, stream, headers, flags, rawHeaders);
+  };
+  // The types of Node.js leave out the raw headers, which every listener is given.
+  server.on('stream', onStream as (...parameters: never) => void as never);
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyServerFactory } from 'fastify';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
-import { createHttp2Sockets } from './http2-server.js';
+import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
 import { type ListenerCounts, OpenConnections } from './open-connections.js';
 import type { ProblemListener } from './problem.js';
@@ -18,6 +18,8 @@ export interface ListenerOptions {
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Told about every connection that was given up, for logs and metrics. */
   readonly onProblem?: ProblemListener | undefined;
+  /** Gets HTTP/2 streams before Fastify does. */
+  readonly takeStream?: StreamTaker | undefined;
 }
 
 /** One port for HTTP/1.1 and HTTP/2. */
@@ -66,7 +68,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
 
   function createFront(handle: RequestHandler): FrontServer {
     const http1 = new WeakMap<Socket, Http1Connection>();
-    const http2 = createHttp2Sockets(limits, handle, onProblem);
+    const http2 = createHttp2Sockets(limits, handle, onProblem, options.takeStream);
 
     const server = new FrontServer(limits, onHttp1Request, {
       accept,

@@ -2,6 +2,7 @@ import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType 
 import { header, list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { isFreeForm } from '../descriptors/free-form.js';
+import { problemSchema } from './problem-schemas.js';
 import { descriptionOf } from './proto-comments.js';
 import { mayBeAbsent } from './reply-presence.js';
 import { orNull, type SchemaPool } from './schema-pool.js';
@@ -26,6 +27,8 @@ export function schemaName(message: DescMessage, form: Form): string {
 /** A reference to the schema of a message as the JSON routes carry it. */
 export function messageSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
   if (isFreeForm(message)) return freeForm(message);
+  // Over JSON an error inside a reply looks like an error that is the reply.
+  if (message.typeName === 'google.rpc.Status') return problemSchema(pool);
   const wrapped = getOption(message, list_wrapper) ? message.fields[0] : undefined;
   if (wrapped !== undefined) return fieldSchema(wrapped, form, pool);
   return pool.define(schemaName(message, form), () => objectSchema(message, form, pool));

@@ -1,31 +1,46 @@
 import type { FastifyRequest } from 'fastify';
-import type { ControlResult, Verdict } from '../../evaluation/types.js';
 import {
   type EvaluateRequest,
+  evaluateBatchSchema,
   evaluateRequestSchema,
   readEvaluateRequest,
 } from '../../evaluation-api/evaluate-request.js';
 import type { EvaluationService, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext } from '../../rpc/handler.js';
-import { invalidRequest } from '../../validation/parse-input.js';
+import { invalidRequest, parseInput } from '../../validation/parse-input.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
+import { problemOf } from './rest-errors.js';
 import { type RestReply, type RestRoute, restTemplate } from './rest-routes.js';
+import { printVerdict } from './verdict-json.js';
 
-/** The JSON route of Evaluate: it calls the evaluation directly and returns everything. */
+/** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */
 export function evaluationRoutes(
   evaluation: EvaluationService,
-  method: RpcMethod,
+  methods: Iterable<RpcMethod>,
   apiBase: string,
+  now: () => Date,
 ): RestRoute[] {
-  return method.bindings.map((binding) => ({
-    method,
-    binding,
-    template: restTemplate(binding, apiBase),
-    input: evaluateRequestSchema,
-    run: (request, context) => evaluate(evaluation, request, context),
-  }));
+  const routes = {
+    Evaluate: {
+      input: evaluateRequestSchema,
+      run: (request, context) => evaluate(evaluation, request, context),
+    },
+    EvaluateBatch: {
+      input: evaluateBatchSchema,
+      run: (request, context) => evaluateBatch(evaluation, request, context, now),
+    },
+  } as const satisfies Record<string, Pick<RestRoute, 'input' | 'run'>>;
+  return [...methods].flatMap((method) =>
+    method.bindings.map((binding) => {
+      const route = routes[method.desc.name as keyof typeof routes];
+      if (route === undefined) throw new Error(`${method.name} has no JSON route`);
+      return { method, binding, template: restTemplate(binding, apiBase), ...route };
+    }),
+  );
 }
 
 function evaluate(
@@ -33,10 +48,8 @@ function evaluate(
   request: FastifyRequest,
   context: CallContext,
 ): RestReply | Promise<RestReply> {
-  const body = readBody(request);
-  if ('problem' in body) throw body.problem;
   const caller = { protocol: 'rest', header: context.header };
-  const asked = withDemandedRevision(readEvaluateRequest(body.value), context);
+  const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
   const reply = (verdict: RevisedVerdict): RestReply => {
     context.reportRevision(verdict.revision);
     return printVerdict(verdict);
@@ -49,46 +62,70 @@ function evaluate(
 const MIN_REVISION_HEADER = 'X-Service-Min-Revision';
 const MIN_REVISION_KEY = MIN_REVISION_HEADER.toLowerCase();
 
-/** Takes the revision of the header into account. Throws a VALIDATION_ERROR when it is none. */
-function withDemandedRevision(asked: EvaluateRequest, context: CallContext): EvaluateRequest {
+/** The revision that the header demands, 0 without one. Throws a VALIDATION_ERROR when it is none. */
+function demandedRevision(context: CallContext): number {
   const text = context.header(MIN_REVISION_KEY);
-  if (text === undefined) return asked;
+  if (text === undefined) return 0;
   const revision = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(revision)) {
     const message = 'must be a revision: a whole number from 0 to 2^53 - 1';
     const field = `header.${MIN_REVISION_HEADER}`;
     throw invalidRequest([{ resource: 'Request', field, code: 'int_parsing', message, value: text }]);
   }
-  return { ...asked, minRevision: Math.max(revision, asked.minRevision) };
+  return revision;
 }
 
-/** A verdict as JSON text, with every declared member. */
-function printVerdict(verdict: Verdict): RestReply {
-  const { is_safe, confidence, reason } = verdict;
-  return (
-    `{"is_safe":${is_safe},"confidence":${confidence},"reason":${JSON.stringify(reason)},` +
-    `"matches":${printResults(verdict.matches)},"errors":${printResults(verdict.errors)},` +
-    `"non_matches":${printResults(verdict.non_matches)}}`
+function demanding(asked: EvaluateRequest, revision: number): EvaluateRequest {
+  return revision <= asked.minRevision ? asked : { ...asked, minRevision: revision };
+}
+
+function evaluateBatch(
+  evaluation: EvaluationService,
+  request: FastifyRequest,
+  context: CallContext,
+  now: () => Date,
+): RestReply | Promise<RestReply> {
+  const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
+  const caller = { protocol: 'rest', header: context.header };
+  const failed = (error: unknown) => printFailure(problemOf(error, request, now));
+  const demanded = demandedRevision(context);
+  let oldest = Number.POSITIVE_INFINITY;
+  const succeeded = (verdict: RevisedVerdict): string => {
+    oldest = Math.min(oldest, verdict.revision);
+    return `{"verdict":${printVerdict(verdict)}}`;
+  };
+  const judge = (item: JsonValue) =>
+    evaluation.evaluate(demanding(readEvaluateRequest(item), demanded), 'full', caller);
+  const reply = (results: readonly string[]): RestReply => {
+    if (oldest !== Number.POSITIVE_INFINITY) context.reportRevision(oldest);
+    return `{"results":[${results.join(',')}]}`;
+  };
+  const results = inSlices(
+    evaluations,
+    (item) => evaluateItem(() => judge(item), succeeded, failed),
+    () => context.signal,
   );
+  return results instanceof Promise ? results.then(reply) : reply(results);
 }
 
-function printResults(results: readonly ControlResult[]): string {
-  if (results.length === 0) return '[]';
-  return `[${results.map(printResult).join(',')}]`;
+/** One result as JSON text; what goes wrong with an evaluation is its own result. */
+function evaluateItem(
+  judge: () => RevisedVerdict | Promise<RevisedVerdict>,
+  succeeded: (verdict: RevisedVerdict) => string,
+  failed: (error: unknown) => string,
+): string | Promise<string> {
+  try {
+    const verdict = judge();
+    return verdict instanceof Promise ? verdict.then(succeeded).catch(failed) : succeeded(verdict);
+  } catch (error) {
+    return failed(error);
+  }
 }
 
-function printResult(item: ControlResult): string {
-  const { result, steering_context: steering } = item;
-  const metadata = result.metadata === null ? 'null' : stringifyJson(result.metadata);
-  const guidance =
-    steering === null
-      ? 'null'
-      : JSON.stringify({ message: steering.message, required_actions: steering.required_actions ?? [] });
-  return (
-    `{"control_execution_id":"${item.control_execution_id}","control_id":${item.control_id},` +
-    `"control_name":${JSON.stringify(item.control_name)},"action":"${item.action}",` +
-    `"result":{"matched":${result.matched},"confidence":${result.confidence},` +
-    `"message":${JSON.stringify(result.message)},"metadata":${metadata},` +
-    `"error":${JSON.stringify(result.error)}},"steering_context":${guidance}}`
-  );
+function bodyOf(request: FastifyRequest): JsonValue {
+  const body = readBody(request);
+  if ('problem' in body) throw body.problem;
+  return body.value;
 }
+
+const printFailure = (problem: JsonObject): string => `{"error":${stringifyJson(problem)}}`;

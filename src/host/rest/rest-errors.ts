@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors/service-error.js';
+import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../errors/problem.js';
 import { UndecodableBodyError } from './rest-body.js';
@@ -32,14 +33,26 @@ export function sendError(
     return sendDetail(reply, known.status, known.detail);
   const serviceError = known ?? toServiceError(error);
   const status = httpStatusOf(serviceError);
-  if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
-  else if (error instanceof ClientGoneError) request.log.debug({}, 'the client went away');
-  else if (status >= 500) request.log.warn({ err: error }, 'a request could not be served');
+  logFailure(serviceError, error, request);
   if (status === 401) reply.header('www-authenticate', 'ApiKey');
   const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
   const body = problemBody(serviceError, { instance: pathOf(request), now: now(), requestId: request.id });
   return reply.code(status).type('application/json').send(stringifyJson(body));
+}
+
+/** The problem body of what went wrong with one part of a request, logged like the failure of a whole one. */
+export function problemOf(error: unknown, request: FastifyRequest, now: () => Date): JsonObject {
+  const serviceError = toServiceError(error);
+  logFailure(serviceError, error, request);
+  return problemBody(serviceError, { instance: pathOf(request), now: now(), requestId: request.id });
+}
+
+function logFailure(serviceError: ServiceError, error: unknown, request: FastifyRequest): void {
+  if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
+  else if (error instanceof ClientGoneError) request.log.debug({}, 'the client went away');
+  else if (httpStatusOf(serviceError) >= 500)
+    request.log.warn({ err: error }, 'a request could not be served');
 }
 
 function sendDetail(reply: FastifyReply, status: number, detail: string): FastifyReply {

@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/evaluation_service.proto.
  */
 export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
-  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSLtAQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbBIwCgxtaW5fcmV2aXNpb24YBiABKANCGqq7GBZYLVNlcnZpY2UtTWluLVJldmlzaW9uQgsKCXN0ZXBfZm9ybSKUAgoQRXZhbHVhdGVSZXNwb25zZRIPCgdpc19zYWZlGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESEwoGcmVhc29uGAMgASgJSACIAQESLgoHbWF0Y2hlcxgEIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSLQoGZXJyb3JzGAUgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIyCgtub25fbWF0Y2hlcxgGIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSKAoIcmV2aXNpb24YByABKANCFqq7GBJYLVNlcnZpY2UtUmV2aXNpb25CCQoHX3JlYXNvbiLtAQoNQ29udHJvbFJlc3VsdBIcChRjb250cm9sX2V4ZWN1dGlvbl9pZBgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFEhQKDGNvbnRyb2xfbmFtZRgDIAEoCRIoCgZhY3Rpb24YBCABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIvCgZyZXN1bHQYBSABKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZXN1bHQSOQoQc3RlZXJpbmdfY29udGV4dBgGIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dCKhAQoPRXZhbHVhdG9yUmVzdWx0Eg8KB21hdGNoZWQYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARIUCgdtZXNzYWdlGAMgASgJSACIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWVycm9yGAUgASgJSAGIAQFCCgoIX21lc3NhZ2VCCAoGX2Vycm9yIlkKFUV2YWx1YXRlU3RyZWFtUmVxdWVzdBIKCgJpZBgBIAEoCRI0CgtldmFsdWF0aW9ucxgCIAMoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdCJbChZFdmFsdWF0ZVN0cmVhbVJlc3BvbnNlEgoKAmlkGAEgASgJEjUKB3Jlc3VsdHMYAiADKAsyJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3VsdCJ7ChRFdmFsdWF0ZVN0cmVhbVJlc3VsdBIzCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZUgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIAEIJCgdvdXRjb21lKkUKBkRldGFpbBIWChJERVRBSUxfVU5TUEVDSUZJRUQQABISCg5ERVRBSUxfVkVSRElDVBABEg8KC0RFVEFJTF9GVUxMEAIy8AEKEUV2YWx1YXRpb25TZXJ2aWNlEnAKCEV2YWx1YXRlEh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZSIhqLsYAoLT5JMCFzoBKiISL2FwaS92MS9ldmFsdWF0aW9uEmkKDkV2YWx1YXRlU3RyZWFtEiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXNwb25zZSIEqLsYAigBMAFiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
+  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSLtAQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbBIwCgxtaW5fcmV2aXNpb24YBiABKANCGqq7GBZYLVNlcnZpY2UtTWluLVJldmlzaW9uQgsKCXN0ZXBfZm9ybSKUAgoQRXZhbHVhdGVSZXNwb25zZRIPCgdpc19zYWZlGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESEwoGcmVhc29uGAMgASgJSACIAQESLgoHbWF0Y2hlcxgEIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSLQoGZXJyb3JzGAUgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIyCgtub25fbWF0Y2hlcxgGIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSKAoIcmV2aXNpb24YByABKANCFqq7GBJYLVNlcnZpY2UtUmV2aXNpb25CCQoHX3JlYXNvbiLtAQoNQ29udHJvbFJlc3VsdBIcChRjb250cm9sX2V4ZWN1dGlvbl9pZBgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFEhQKDGNvbnRyb2xfbmFtZRgDIAEoCRIoCgZhY3Rpb24YBCABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIvCgZyZXN1bHQYBSABKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZXN1bHQSOQoQc3RlZXJpbmdfY29udGV4dBgGIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dCKhAQoPRXZhbHVhdG9yUmVzdWx0Eg8KB21hdGNoZWQYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARIUCgdtZXNzYWdlGAMgASgJSACIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWVycm9yGAUgASgJSAGIAQFCCgoIX21lc3NhZ2VCCAoGX2Vycm9yIkwKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0EjQKC2V2YWx1YXRpb25zGAEgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Ik4KFUV2YWx1YXRlQmF0Y2hSZXNwb25zZRI1CgdyZXN1bHRzGAEgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiWQoVRXZhbHVhdGVTdHJlYW1SZXF1ZXN0EgoKAmlkGAEgASgJEjQKC2V2YWx1YXRpb25zGAIgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0IlsKFkV2YWx1YXRlU3RyZWFtUmVzcG9uc2USCgoCaWQYASABKAkSNQoHcmVzdWx0cxgCIAMoCzIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzdWx0IoEBChRFdmFsdWF0ZVN0cmVhbVJlc3VsdBIzCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZUgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIADoEsLsYAUIJCgdvdXRjb21lKkUKBkRldGFpbBIWChJERVRBSUxfVU5TUEVDSUZJRUQQABISCg5ERVRBSUxfVkVSRElDVBABEg8KC0RFVEFJTF9GVUxMEAIy+AIKEUV2YWx1YXRpb25TZXJ2aWNlEnAKCEV2YWx1YXRlEh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZSIhqLsYAoLT5JMCFzoBKiISL2FwaS92MS9ldmFsdWF0aW9uEoUBCg1FdmFsdWF0ZUJhdGNoEiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVzcG9uc2UiJ6i7GAKC0+STAh06ASoiGC9hcGkvdjEvZXZhbHVhdGlvbi9iYXRjaBJpCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiBKi7GAIoATABYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
 
 /**
  * A step an agent takes.
@@ -308,6 +308,48 @@ export const EvaluatorResultSchema: GenMessage<EvaluatorResult> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 4);
 
 /**
+ * Request of EvaluationService.EvaluateBatch.
+ *
+ * @generated from message enforcement.v1.EvaluateBatchRequest
+ */
+export type EvaluateBatchRequest = Message<"enforcement.v1.EvaluateBatchRequest"> & {
+  /**
+   * Evaluations, at least one and at most 1,000.
+   *
+   * @generated from field: repeated enforcement.v1.EvaluateRequest evaluations = 1;
+   */
+  evaluations: EvaluateRequest[];
+};
+
+/**
+ * Describes the message enforcement.v1.EvaluateBatchRequest.
+ * Use `create(EvaluateBatchRequestSchema)` to create a new message.
+ */
+export const EvaluateBatchRequestSchema: GenMessage<EvaluateBatchRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 5);
+
+/**
+ * Reply of EvaluationService.EvaluateBatch.
+ *
+ * @generated from message enforcement.v1.EvaluateBatchResponse
+ */
+export type EvaluateBatchResponse = Message<"enforcement.v1.EvaluateBatchResponse"> & {
+  /**
+   * One result for each evaluation of the request, in its order.
+   *
+   * @generated from field: repeated enforcement.v1.EvaluateStreamResult results = 1;
+   */
+  results: EvaluateStreamResult[];
+};
+
+/**
+ * Describes the message enforcement.v1.EvaluateBatchResponse.
+ * Use `create(EvaluateBatchResponseSchema)` to create a new message.
+ */
+export const EvaluateBatchResponseSchema: GenMessage<EvaluateBatchResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 6);
+
+/**
  * Request of EvaluationService.EvaluateStream.
  *
  * @generated from message enforcement.v1.EvaluateStreamRequest
@@ -333,7 +375,7 @@ export type EvaluateStreamRequest = Message<"enforcement.v1.EvaluateStreamReques
  * Use `create(EvaluateStreamRequestSchema)` to create a new message.
  */
 export const EvaluateStreamRequestSchema: GenMessage<EvaluateStreamRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 5);
+  messageDesc(file_enforcement_v1_evaluation_service, 7);
 
 /**
  * Reply of EvaluationService.EvaluateStream.
@@ -361,10 +403,10 @@ export type EvaluateStreamResponse = Message<"enforcement.v1.EvaluateStreamRespo
  * Use `create(EvaluateStreamResponseSchema)` to create a new message.
  */
 export const EvaluateStreamResponseSchema: GenMessage<EvaluateStreamResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 6);
+  messageDesc(file_enforcement_v1_evaluation_service, 8);
 
 /**
- * Result of one evaluation on a stream.
+ * Result of one evaluation of a batch or on a stream.
  *
  * @generated from message enforcement.v1.EvaluateStreamResult
  */
@@ -384,7 +426,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
     case: "verdict";
   } | {
     /**
-     * Why there is none. Treat it as unsafe.
+     * Why there is none. Treat it as unsafe. The JSON route says it with a problem body.
      *
      * @generated from field: google.rpc.Status error = 2;
      */
@@ -398,7 +440,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
  * Use `create(EvaluateStreamResultSchema)` to create a new message.
  */
 export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 7);
+  messageDesc(file_enforcement_v1_evaluation_service, 9);
 
 /**
  * How much of a verdict comes back.
@@ -452,9 +494,20 @@ export const EvaluationService: GenService<{
     output: typeof EvaluateResponseSchema;
   },
   /**
+   * Evaluates many steps, of one agent or of several, in one call. An evaluation that is invalid or fails gets a
+   * status of its own and never fails the others. INVALID_ARGUMENT when there is none or there are too many.
+   *
+   * @generated from rpc enforcement.v1.EvaluationService.EvaluateBatch
+   */
+  evaluateBatch: {
+    methodKind: "unary";
+    input: typeof EvaluateBatchRequestSchema;
+    output: typeof EvaluateBatchResponseSchema;
+  },
+  /**
    * Evaluates steps as they come. Each message is answered by one message with the same id. Replies come in the
-   * order of completion, which is the order of arrival unless an evaluation has to wait. An evaluation that is
-   * invalid or fails gets a status of its own and never ends the stream.
+   * order of completion, which is the order of arrival unless an evaluation has to wait or a message has more than
+   * 64 evaluations. An evaluation that is invalid or fails gets a status of its own and never ends the stream.
    *
    * @generated from rpc enforcement.v1.EvaluationService.EvaluateStream
    */

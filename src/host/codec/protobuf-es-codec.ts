@@ -1,0 +1,48 @@
+import { type DescMessage, fromBinary, type Message, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import {
+  EvaluateBatchRequestSchema,
+  EvaluateBatchResponseSchema,
+  EvaluateRequestSchema,
+  EvaluateResponseSchema,
+  EvaluateStreamRequestSchema,
+  EvaluateStreamResponseSchema,
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import {
+  batchMessage,
+  evaluationFieldsOf,
+  streamFieldsOf,
+  streamReplyMessage,
+  verdictMessage,
+} from '../connect/evaluation-messages.js';
+import { MESSAGE_RECURSION_LIMIT } from '../connect/free-form-mapper.js';
+import type { EvaluationCodec } from './evaluation-codec.js';
+
+/** Bytes before each message of gRPC: a flag and the length. */
+const PREFIX_LENGTH = 5;
+
+/** The codec over the messages of protobuf-es: what every other codec is measured and checked against. */
+export const protobufEsCodec: EvaluationCodec = {
+  decodeEvaluate: (bytes) => evaluationFieldsOf(read(EvaluateRequestSchema, bytes)),
+  decodeBatch: (bytes) => read(EvaluateBatchRequestSchema, bytes).evaluations.map(evaluationFieldsOf),
+  decodeStream: (bytes) => streamFieldsOf(read(EvaluateStreamRequestSchema, bytes)),
+  frameVerdict: (verdict) => frame(EvaluateResponseSchema, verdictMessage(verdict)),
+  frameBatch: (outcomes) => frame(EvaluateBatchResponseSchema, batchMessage(outcomes)),
+  frameStream(replies) {
+    const frames = replies.map((reply) => frame(EvaluateStreamResponseSchema, streamReplyMessage(reply)));
+    const [only] = frames;
+    return frames.length === 1 && only !== undefined ? only : Buffer.concat(frames);
+  },
+};
+
+function read<Desc extends DescMessage>(desc: Desc, bytes: Uint8Array): MessageShape<Desc> {
+  return fromBinary(desc, bytes, { recursionLimit: MESSAGE_RECURSION_LIMIT });
+}
+
+function frame(desc: DescMessage, message: Message): Buffer {
+  const bytes = toBinary(desc, message);
+  const framed = Buffer.allocUnsafe(PREFIX_LENGTH + bytes.length);
+  framed[0] = 0;
+  framed.writeUInt32BE(bytes.length, 1);
+  framed.set(bytes, PREFIX_LENGTH);
+  return framed;
+}

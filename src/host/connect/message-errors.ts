@@ -1,0 +1,28 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+
+/** How Connect begins the messages of what it calls an internal error, though the caller did it. */
+const DECODE_ERROR = 'parse binary: ';
+const COMPRESSION_ERROR = 'received compressed envelope';
+
+/** The bytes of a message are none; `reason` in the words of protobuf-es. */
+export function undecodableMessage(reason: string): ConnectError {
+  return new ConnectError(`the request message cannot be decoded: ${reason}`, Code.InvalidArgument);
+}
+
+/** A message is marked as compressed, but the call has no encoding. */
+export function unexpectedCompression(): ConnectError {
+  const text = 'a request message is marked as compressed, but the call states no encoding';
+  return new ConnectError(text, Code.InvalidArgument);
+}
+
+/** A decode error, corrected; any other one as it is. For streams, which meet it while they read. */
+export function correctedDecodeError(error: ConnectError): ConnectError {
+  return correctedStatus(error.code, error.rawMessage) ?? error;
+}
+
+/** What Connect calls an internal error of ours, as the error of the caller that it is; else undefined. */
+export function correctedStatus(code: Code, message: string): ConnectError | undefined {
+  if (code !== Code.Internal) return undefined;
+  if (message.startsWith(DECODE_ERROR)) return undecodableMessage(message.slice(DECODE_ERROR.length));
+  return message.startsWith(COMPRESSION_ERROR) ? unexpectedCompression() : undefined;
+}

@@ -1,0 +1,89 @@
+import type { ConnectError } from '@connectrpc/connect';
+import type { ServiceError } from '../../errors/service-error.js';
+import { evaluationCountProblem } from '../../evaluation-api/evaluate-request.js';
+import type {
+  EvaluationCaller,
+  EvaluationService,
+  RevisedVerdict,
+} from '../../evaluation-api/evaluation-service.js';
+import { invalidRequest } from '../../validation/parse-input.js';
+import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../codec/evaluation-codec.js';
+import { detailOf, evaluationRequestOf } from './evaluation-input.js';
+import { inSlices } from './in-slices.js';
+
+/** Messages of one stream that may wait at the same time. Local evaluators never wait; it bounds the rest. */
+export const STREAM_WINDOW = 64;
+/** Longest id of a stream message, in UTF-16 code units. */
+const MAX_STREAM_ID_LENGTH = 128;
+
+/** What is known about the call that evaluations belong to. */
+export interface EvaluationCall {
+  readonly caller: EvaluationCaller;
+  /** Aborted when nobody waits any more; asked for only by what takes long. */
+  readonly signal: () => AbortSignal;
+  /** Turns what went wrong with one evaluation of many into its status. */
+  readonly failed: (error: unknown) => ConnectError;
+}
+
+/** The RPCs of the evaluation, whichever lane they came in and whichever codec read them. */
+export interface EvaluationCalls {
+  /** Throws or rejects with what is wrong. */
+  evaluate(fields: EvaluationFields, caller: EvaluationCaller): RevisedVerdict | Promise<RevisedVerdict>;
+  /** Throws a ServiceError for a batch without evaluations or with too many. */
+  batch(evaluations: readonly EvaluationFields[], call: EvaluationCall): Outcome[] | Promise<Outcome[]>;
+  /** Answers one message of a stream. Rejects with the reason of the signal only. */
+  message(message: StreamFields, call: EvaluationCall): StreamReply | Promise<StreamReply>;
+}
+
+export function createEvaluationCalls(service: EvaluationService): EvaluationCalls {
+  const evaluate: EvaluationCalls['evaluate'] = (fields, caller) =>
+    service.evaluate(evaluationRequestOf(fields), detailOf(fields), caller);
+
+  /** What goes wrong with an evaluation becomes its own status. */
+  function outcomeOf(
+    fields: EvaluationFields,
+    { caller, failed }: EvaluationCall,
+  ): Outcome | Promise<Outcome> {
+    try {
+      const verdict = evaluate(fields, caller);
+      return verdict instanceof Promise ? verdict.catch(failed) : verdict;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  const all = (evaluations: readonly EvaluationFields[], call: EvaluationCall) =>
+    inSlices(evaluations, (fields) => outcomeOf(fields, call), call.signal);
+
+  return {
+    evaluate,
+    batch(evaluations, call) {
+      const problem = countProblem(evaluations);
+      if (problem !== undefined) throw problem;
+      return all(evaluations, call);
+    },
+    message({ id, evaluations }, call) {
+      const problem = idProblem(id) ?? countProblem(evaluations);
+      if (problem !== undefined) {
+        return { id: id.slice(0, MAX_STREAM_ID_LENGTH), outcomes: [call.failed(problem)] };
+      }
+      const outcomes = all(evaluations, call);
+      if (!(outcomes instanceof Promise)) return { id, outcomes };
+      return outcomes.then((late) => ({ id, outcomes: late }));
+    },
+  };
+}
+
+function idProblem(id: string): ServiceError | undefined {
+  if (id.length <= MAX_STREAM_ID_LENGTH) return undefined;
+  return invalid('id', 'string_too_long', `must have at most ${MAX_STREAM_ID_LENGTH} characters`);
+}
+
+function countProblem(evaluations: readonly unknown[]): ServiceError | undefined {
+  const problem = evaluationCountProblem(evaluations.length);
+  return problem && invalid('evaluations', problem.code, problem.message);
+}
+
+function invalid(field: string, code: string, message: string): ServiceError {
+  return invalidRequest([{ resource: 'Request', field, code, message }]);
+}

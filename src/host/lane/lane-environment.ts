@@ -1,0 +1,32 @@
+import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { EvaluationCodec } from '../codec/evaluation-codec.js';
+import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
+import type { HostLog } from '../host-log.js';
+import type { Metrics } from '../metrics.js';
+import type { LaneCall } from './lane-call.js';
+
+/** What every call of the lane needs. */
+export interface LaneEnvironment {
+  readonly calls: EvaluationCalls;
+  readonly codec: EvaluationCodec;
+  readonly metrics: Metrics;
+  readonly log: HostLog;
+  /** Whether anybody reads a log line for each call. */
+  readonly logsCalls: boolean;
+  /** Told on every reply. */
+  readonly version: string;
+  /** Longest time of a unary call: for its request to arrive, and then for its answer. In milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** Largest message of a caller, in bytes. */
+  readonly maxMessageBytes: number;
+  /** Calls that want to be told when the server shuts down. */
+  readonly running: Set<LaneCall>;
+}
+
+/** An RPC of the lane. */
+export interface LaneMethod {
+  /** `package.Service/Method`. */
+  readonly name: string;
+  readonly path: string;
+  readonly access: Access;
+}

@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { createCallTime } from '../call-time.js';
+import { tooSlow } from '../connect/body-time.js';
+import type { EvaluationCall } from '../evaluation/evaluation-calls.js';
+import { LaneCall } from './lane-call.js';
+import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
+import { incompleteMessage, MessageReader } from './message-reader.js';
+
+/** What a unary RPC does with its message. */
+export interface UnaryWork<Message> {
+  decode(bytes: Buffer): Message;
+  /** The reply, framed. Throws or rejects with what is wrong. */
+  answer(
+    message: Message,
+    call: EvaluationCall,
+    reportRevision: (revision: number) => void,
+  ): Buffer | Promise<Buffer>;
+}
+
+/** A call with one message each way. It runs once its body has ended. */
+export class UnaryCall<Message> extends LaneCall {
+  readonly #work: UnaryWork<Message>;
+  readonly #reader: MessageReader;
+  #message: Message | undefined;
+
+  constructor(
+    env: LaneEnvironment,
+    method: LaneMethod,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    work: UnaryWork<Message>,
+  ) {
+    super(env, method, stream, headers);
+    this.#work = work;
+    this.#reader = new MessageReader(env.maxMessageBytes);
+  }
+
+  protected startReading(): void {
+    const { requestTimeoutMs } = this.env;
+    this.endAfter(requestTimeoutMs, () => tooSlow(requestTimeoutMs));
+    this.read();
+  }
+
+  protected onChunk(chunk: Buffer): void {
+    if (this.isOver) return;
+    this.#reader.push(chunk);
+    for (let bytes = this.#reader.next(); bytes !== undefined; bytes = this.#reader.next()) {
+      const message = this.decoded(this.#work.decode, bytes);
+      if (this.#message !== undefined) throw wrongCount('received extra');
+      this.#message = message;
+    }
+  }
+
+  protected onEnd(): void {
+    if (this.isOver) return;
+    if (this.#reader.isInsideMessage) throw incompleteMessage();
+    if (this.#message === undefined) throw wrongCount('missing');
+    this.checkDeadline();
+    const call = { caller: this, signal: () => this.signal, failed: this.itemFailed };
+    const reply = this.#work.answer(this.#message, call, this.reportRevision);
+    if (reply instanceof Promise) this.#wait(reply);
+    else this.succeed(this.checkedSize(reply));
+  }
+
+  #wait(reply: Promise<Buffer>): void {
+    this.endAfter(Number.POSITIVE_INFINITY, deadlineOnly);
+    const time = createCallTime(this.env.requestTimeoutMs, () => this.signal);
+    const done = time.bound(reply) as Promise<Buffer>;
+    done
+      .then((late) => this.succeed(this.checkedSize(late)))
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => time.end());
+  }
+}
+
+/** The words of Connect. */
+function wrongCount(problem: 'missing' | 'received extra'): ConnectError {
+  const text = `protocol error: ${problem} input message for unary method`;
+  return new ConnectError(text, Code.Unimplemented);
+}
+
+function deadlineOnly(): never {
+  throw new Error('a call without a limit has reached it');
+}

@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Header that tells the version of the server on every reply. */
+export const VERSION_HEADER = 'X-SERVICE-Server-Version';
+/** Header that names a request, on requests and replies. */
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** Request ids of callers are taken over when they look like ids; anything else could forge log lines. */
+const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** The id of a request: the one its caller gave it, or a new one. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers[REQUEST_ID_HEADER];
+  return typeof given === 'string' && ACCEPTABLE_REQUEST_ID.test(given) ? given : randomUUID();
+}
