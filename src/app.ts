@@ -24,7 +24,8 @@ import { type Database, openDatabase } from './database/database.js';
 import { createMutator } from './database/mutator.js';
 import { createEvaluationService } from './evaluation-api/evaluation-service.js';
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
-import { builtinEvaluators, createRegistry } from './evaluators/registry.js';
+import { type Evaluators, loadEvaluators } from './evaluators/load-evaluators.js';
+import { meteredRegistry } from './evaluators/metered.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
@@ -76,16 +77,42 @@ export async function createApp({ config, log, onQuery }: AppOptions): Promise<A
     logger: log,
     ...(onQuery === undefined ? {} : { onQuery }),
   });
+  let evaluators: Evaluators | undefined;
   try {
-    return await assemble(config, log, database);
+    evaluators = await loadEvaluators({
+      modules: config.evaluators.modules,
+      custom: {
+        directory: process.cwd(),
+        environment: config.evaluators.environment,
+        timeoutMs: config.evaluators.timeoutMs,
+        workers: config.evaluators.workers,
+        log,
+      },
+      optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
+    });
+    return await assemble({ config, log, database, evaluators });
   } catch (error) {
+    await evaluators?.close();
     await database.close();
     throw error;
   }
 }
 
-async function assemble(config: Config, log: Logger, database: Database): Promise<App> {
-  const registry = createRegistry(builtinEvaluators);
+/** What is opened before the parts are put together. */
+interface Foundations {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly evaluators: Evaluators;
+}
+
+async function assemble({ config, log, database, evaluators }: Foundations): Promise<App> {
+  const metrics = createMetrics(config.metricsPrefix, {
+    snapshotAgents: () => snapshot.size,
+    revision: () => watch.revision,
+    databaseUp: () => watch.databaseUp,
+  });
+  const registry = meteredRegistry(evaluators.registry, metrics.meterOf);
   const now = () => Date.now();
   const snapshot = new Snapshot({
     load: createProgramLoader({
@@ -113,11 +140,6 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const agentEvaluators = createAgentEvaluators({ database, mutate, registry });
   const policies = createPolicyService({ database, mutate, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
-  const metrics = createMetrics(config.metricsPrefix, {
-    snapshotAgents: () => snapshot.size,
-    revision: () => watch.revision,
-    databaseUp: () => watch.databaseUp,
-  });
   const observability = createObservability({ config: config.observability, database, log, now });
   const evaluation = createEvaluationService({
     snapshot,
@@ -212,6 +234,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
       await server.close();
       watch.stop();
       await observability.recorder?.close();
+      await evaluators.close();
       await database.close();
     },
   };

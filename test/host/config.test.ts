@@ -219,6 +219,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['1', 1]],
     refuses: ['0', '10000001', '1.5'],
   },
+  evaluators: {
+    names: ['SERVICE_EVALUATORS'],
+    value: (config) => config.evaluators.modules,
+    fallback: [],
+    accepts: [['./a.js, word-limit,,@acme/tone', ['./a.js', 'word-limit', '@acme/tone']]],
+    refuses: [],
+  },
   evaluatorTimeoutSeconds: {
     names: ['EVALUATOR_TIMEOUT_SECONDS'],
     value: (config) => config.evaluators.timeoutMs,
@@ -228,9 +235,12 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   },
   maxConcurrentEvaluations: {
     names: ['MAX_CONCURRENT_EVALUATIONS'],
-    value: (config) => config.evaluators.maxConcurrent,
+    value: (config) => config.evaluators.workers,
     fallback: 3,
-    accepts: [['10', 10]],
+    accepts: [
+      ['10', 10],
+      ['65', 64],
+    ],
     refuses: ['0', '10001', '2.5'],
   },
   evaluatorCacheSize: {
