@@ -35,12 +35,9 @@ const configSchema = z
       .max(60_000)
       .default(10_000)
       .meta({ description: 'Longest time of a check, retries included, in milliseconds.' }),
-    on_error: z
-      .enum(['allow', 'deny'])
-      .default('allow')
-      .meta({
-        description: 'What a check says when the model cannot be asked: deny matches, allow does not.',
-      }),
+    on_error: z.enum(['allow', 'deny']).default('allow').meta({
+      description: 'What a check says when the model cannot be asked: deny matches, allow does not.',
+    }),
     payload_field: z
       .enum(['input', 'output'])
       .nullable()

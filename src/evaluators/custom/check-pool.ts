@@ -16,14 +16,19 @@ const MAX_RUNS = 2;
 /** Delay of the second restart in a row without an answer in between, in milliseconds; it doubles up to the limit. */
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
-/** By how many bytes the process may grow while a check runs, and how often that is looked at, in milliseconds. */
-const MAX_GROWTH_BYTES = 768 * 1024 * 1024;
+/**
+ * By how many bytes the process may grow while a check runs, more than a worker's objects may take, and how often that
+ * is looked at, in milliseconds.
+ */
+export const MAX_GROWTH_BYTES = 768 * 1024 * 1024;
 const MEMORY_INTERVAL_MS = 50;
 
 export interface CheckPoolOptions {
   /** Workers, and so checks at the same time. */
   readonly size: number;
   readonly startWorker: () => EvaluatorWorker;
+  /** By how many bytes the process may grow while a check runs. */
+  readonly maxGrowthBytes: number;
   /** Told when a worker ended that should not have. */
   readonly onWorkerLost: (reason: Error) => void;
 }
@@ -207,7 +212,7 @@ export class CheckPool {
   #lookAtMemory(): void {
     const size = process.memoryUsage.rss();
     for (const slot of this.#slots) {
-      if (slot.job === null || size - slot.sizeBefore <= MAX_GROWTH_BYTES) continue;
+      if (slot.job === null || size - slot.sizeBefore <= this.#options.maxGrowthBytes) continue;
       this.#end(slot, 'the process grew too much while the check ran');
     }
   }

@@ -1,6 +1,6 @@
 import { configSchemaOf } from '../config-problems.js';
 import type { Evaluator } from '../types.js';
-import { CheckPool } from './check-pool.js';
+import { CheckPool, MAX_GROWTH_BYTES } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
 import { startEvaluatorWorker } from './evaluator-worker.js';
 
@@ -14,6 +14,10 @@ export interface CustomEvaluatorOptions {
   readonly timeoutMs: number;
   /** Checks of one evaluator at the same time, each in a worker of its own. */
   readonly workers: number;
+  /** Longest time a module may take to load, in milliseconds. */
+  readonly startLimitMs?: number;
+  /** By how many bytes the process may grow while a check runs; MAX_GROWTH_BYTES when absent. */
+  readonly maxGrowthBytes?: number;
   readonly log: {
     info(facts: object, message: string): void;
     warn(facts: object, message: string): void;
@@ -32,11 +36,13 @@ export async function loadCustomEvaluator(
   let name = specifier;
   const pool = new CheckPool({
     size: options.workers,
+    maxGrowthBytes: options.maxGrowthBytes ?? MAX_GROWTH_BYTES,
     startWorker: () =>
       startEvaluatorWorker({
         specifier,
         directory,
         environment,
+        startLimitMs: options.startLimitMs,
         onOutput: (line) => log.info({ evaluator: name, output: line }, 'output of a custom evaluator'),
       }),
     onWorkerLost: (reason) =>

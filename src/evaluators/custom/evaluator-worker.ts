@@ -4,7 +4,7 @@ import type { JsonValue } from '../../json/json-value.js';
 import type { EvaluatorDescription, FromWorker, ToWorker, WorkerInput } from './worker-messages.js';
 
 /** Longest time a module may take to load, in milliseconds. */
-const START_LIMIT_MS = 10_000;
+export const START_LIMIT_MS = 10_000;
 
 /**
  * Memory of one worker, in MiB: what JavaScript objects may take. A worker that needs more ends. Buffers are not
@@ -26,6 +26,8 @@ export interface EvaluatorWorkerOptions extends WorkerInput {
   readonly environment: Readonly<Record<string, string>>;
   /** Told every line that the author's code writes. */
   readonly onOutput: (line: string) => void;
+  /** Longest time the module may take to load, in milliseconds; START_LIMIT_MS when absent. */
+  readonly startLimitMs?: number | undefined;
 }
 
 /** A worker thread with an author's module in it. */
@@ -43,7 +45,7 @@ export interface EvaluatorWorker {
 
 /** Starts a worker and loads the module in it. */
 export function startEvaluatorWorker(options: EvaluatorWorkerOptions): EvaluatorWorker {
-  const { specifier, directory, environment, onOutput } = options;
+  const { specifier, directory, environment, onOutput, startLimitMs = START_LIMIT_MS } = options;
   const input: WorkerInput = { specifier, directory };
   const worker = new Worker(new URL('./worker-entry.mjs', import.meta.url), {
     name: `evaluator ${specifier}`,
@@ -77,8 +79,8 @@ export function startEvaluatorWorker(options: EvaluatorWorkerOptions): Evaluator
   });
   const ready = new Promise<EvaluatorDescription>((resolve, reject) => {
     const limit = setTimeout(() => {
-      terminate(new Error(`the module did not load within ${START_LIMIT_MS} ms`));
-    }, START_LIMIT_MS);
+      terminate(new Error(`the module did not load within ${startLimitMs} ms`));
+    }, startLimitMs);
     worker.on('message', (message: FromWorker) => {
       switch (message.type) {
         case 'ready':
