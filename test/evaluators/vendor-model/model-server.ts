@@ -22,6 +22,8 @@ export interface ModelServer {
   open(): number;
   /** What it does from now on. */
   behave(behaviour: Behaviour): void;
+  /** Ends all connections. */
+  hangUp(): void;
   stop(): Promise<void>;
 }
 
@@ -38,6 +40,13 @@ export const silent: Behaviour = () => undefined;
 
 /** Starts a model; it goes with the test. */
 export async function startModel(behaviour: Behaviour): Promise<ModelServer> {
+  const model = await openModel(behaviour);
+  onTestFinished(model.stop);
+  return model;
+}
+
+/** Starts a model; whoever does stops it. */
+export async function openModel(behaviour: Behaviour): Promise<ModelServer> {
   let current = behaviour;
   let open = 0;
   const requests: ModelRequest[] = [];
@@ -61,7 +70,6 @@ export async function startModel(behaviour: Behaviour): Promise<ModelServer> {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  onTestFinished(stop);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
@@ -69,6 +77,7 @@ export async function startModel(behaviour: Behaviour): Promise<ModelServer> {
     behave(next) {
       current = next;
     },
+    hangUp: () => server.closeAllConnections(),
     stop,
   };
 }
