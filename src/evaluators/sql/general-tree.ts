@@ -461,8 +461,10 @@ class Walk {
 
   #table(name: unknown, place: Place, alias: string | null = null): void {
     const names = this.#names(name);
-    const table = names.at(-1);
-    if (table === undefined) return;
+    const last = names.at(-1);
+    if (last === undefined) return;
+    // Oracle: `t@link` is the table t of another database.
+    const table = this.#options.dialect === 'oracle' ? (last.split('@')[0] ?? last) : last;
     // GRANT … ON schema.*
     this.#builder.table(place, names.at(-2) ?? null, table === '*' ? '' : table, alias);
   }
