@@ -35,10 +35,13 @@ export interface EvaluatorPackage {
   createEvaluator(options: OptionalEvaluatorOptions & { textOf(data: JsonValue): string }): PackagedEvaluator;
 }
 
-/** The evaluators of the packages that are installed. Rejects when one is installed and does not work. */
-export async function loadOptionalEvaluators(options: OptionalEvaluatorOptions): Promise<Evaluator[]> {
+/** The evaluators of those packages that are installed. Rejects when one is installed and does not work. */
+export async function loadOptionalEvaluators(
+  options: OptionalEvaluatorOptions,
+  packages: readonly string[] = PACKAGES,
+): Promise<Evaluator[]> {
   const evaluators: Evaluator[] = [];
-  for (const name of PACKAGES) {
+  for (const name of packages) {
     const found = await importIfInstalled(name);
     if (found !== null) evaluators.push(evaluatorOf(found, options));
   }

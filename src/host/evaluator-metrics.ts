@@ -7,12 +7,11 @@ const BUCKETS = [0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 
 const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half_open', 'open'];
 
-const IDLE: EvaluatorStatus = { running: 0, queued: 0 };
-
 interface Metered {
   readonly name: string;
   readonly meter: EvaluatorMeter;
-  readonly status: () => EvaluatorStatus;
+  /** Undefined for an evaluator that waits for nobody. */
+  readonly status: () => EvaluatorStatus | undefined;
 }
 
 /**
@@ -53,7 +52,10 @@ export function createEvaluatorMetrics(
       labelNames: ['evaluator'],
       registers,
       collect() {
-        for (const { name: evaluator, status } of all) this.set({ evaluator }, read(status()));
+        for (const { name: evaluator, status } of all) {
+          const found = status();
+          if (found !== undefined) this.set({ evaluator }, read(found));
+        }
       },
     });
   };
@@ -61,17 +63,17 @@ export function createEvaluatorMetrics(
   counter(
     'errors_total',
     'Checks that failed, time-outs and those answered by on_error included.',
-    ({ meter, status }) => meter.errors + (status().answeredErrors ?? 0),
+    ({ meter, status }) => meter.errors + (status()?.answeredErrors ?? 0),
   );
   counter(
     'timeouts_total',
     'Checks that ran out of time, those answered by on_error included.',
-    ({ meter, status }) => meter.timeouts + (status().answeredTimeouts ?? 0),
+    ({ meter, status }) => meter.timeouts + (status()?.answeredTimeouts ?? 0),
   );
   counter(
     'worker_restarts_total',
     'Workers that ended and were replaced.',
-    ({ status }) => status().workerRestarts,
+    ({ status }) => status()?.workerRestarts,
   );
   gauge('running', 'Checks that run outside the main thread.', ({ running }) => running);
   gauge('queue_length', 'Checks that wait for their turn.', ({ queued }) => queued);
@@ -82,7 +84,7 @@ export function createEvaluatorMetrics(
     registers,
     collect() {
       for (const { name, status } of all) {
-        const { breaker } = status();
+        const breaker = status()?.breaker;
         if (breaker === undefined) continue;
         for (const state of BREAKER_STATES) this.set({ evaluator: name, state }, breaker === state ? 1 : 0);
       }
@@ -96,7 +98,7 @@ export function createEvaluatorMetrics(
       timeouts: 0,
       waited: (seconds) => durations.observe({ evaluator: name }, seconds),
     };
-    all.push({ name, meter, status: () => evaluator.status?.() ?? IDLE });
+    all.push({ name, meter, status: () => evaluator.status?.() });
     return meter;
   };
 }
