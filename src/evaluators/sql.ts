@@ -29,6 +29,7 @@ export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evalu
       if (!isAnythingChecked(config)) {
         return { evaluate: (data) => (isBlank(readInput(data)) ? NO_QUERY : NOTHING_CHECKED) };
       }
+      if (dialect !== 'postgres') pool.warm();
       return {
         evaluate(data, { detail, signal }) {
           const input = readInput(data);

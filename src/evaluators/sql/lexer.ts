@@ -18,6 +18,8 @@ const ODD_CHARACTER =
   /[\u0085\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff\ufff9-\ufffb]/;
 const ODD_IN_COMMENT = /[\v\f\u0085\u2028\u2029]/;
 const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
+const TO_LINE_FEED = /[^\n]*/y;
+const TO_LINE_BREAK = /[^\r\n]*/y;
 const PLAIN_WORD = /[A-Za-z0-9_$\u0080-\uffff]*/y;
 const EXTENDED_WORD = /[A-Za-z0-9_$@#\u0080-\uffff]*/y;
 const NUMBER = /(?:[0-9]|\.[0-9])(?:[eE][+-](?=[0-9])|[A-Za-z0-9_.])*/y;
@@ -182,12 +184,11 @@ function refuseOddWord(word: string): void {
 }
 
 function lineCommentEnd(text: string, start: number, rules: DialectRules): number {
-  const newline = text.indexOf('\n', start);
-  const end = newline < 0 ? text.length : newline;
-  if (rules.returnEndsComment) {
-    const carriageReturn = text.indexOf('\r', start);
-    return carriageReturn < 0 ? end : Math.min(end, carriageReturn);
-  }
+  const line = rules.returnEndsComment ? TO_LINE_BREAK : TO_LINE_FEED;
+  line.lastIndex = start;
+  line.test(text);
+  const end = line.lastIndex;
+  if (rules.returnEndsComment) return end;
   const comment = text.slice(start, end);
   const carriageReturn = comment.indexOf('\r');
   if ((carriageReturn >= 0 && carriageReturn < comment.length - 1) || ODD_IN_COMMENT.test(comment)) {

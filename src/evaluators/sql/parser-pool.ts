@@ -2,8 +2,11 @@ import { Worker } from 'node:worker_threads';
 
 /** Workers of the process: one more than one, so that one hostile text does not stop all others. */
 const WORKERS = 2;
-/** Longest time of one parse, in milliseconds: a thousand times what a query of 1 KB takes. */
-const PARSE_TIMEOUT_MS = 500;
+/**
+ * Longest time of one parse, in milliseconds. A query of 1 KB takes 1, the largest text some 100; the rest is for
+ * machines that are busy with other things, because this is time of the clock.
+ */
+const PARSE_TIMEOUT_MS = 1_000;
 /** Longest time that a worker may take to load the parser, in milliseconds. */
 const START_TIMEOUT_MS = 10_000;
 /** Most texts that wait: about what two workers parse in the time limit of an evaluation. */
@@ -21,6 +24,8 @@ export interface ParserPool {
    * the parser takes too long or too many texts wait, and with the signal's reason when nobody waits any more.
    */
   parse(text: string, dialect: string, signal: AbortSignal): Promise<ParserAnswer>;
+  /** Starts a worker, if there is none: the first text need not wait for it then. */
+  warm(): void;
   /** Ends all workers. The next text starts new ones. */
   close(): Promise<void>;
 }
@@ -37,8 +42,8 @@ interface Job {
   readonly id: number;
   readonly text: string;
   readonly dialect: string;
+  readonly signal: AbortSignal;
   readonly settle: (answer: ParserAnswer | Error) => void;
-  settled: boolean;
 }
 
 /** A worker and the one job it has. */
@@ -69,12 +74,13 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     const { job } = seat;
     clearTimeout(seat.timer);
     seat.job = null;
+    seat.worker?.unref();
     job?.settle(answer);
   };
 
   /** Frees a seat; its worker is gone or must go. */
   const abandon = (seat: Seat, answer: ParserAnswer | Error): void => {
-    const { worker } = seat;
+    const { worker, ready } = seat;
     seat.worker = null;
     seat.ready = false;
     finish(seat, answer);
@@ -82,6 +88,8 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     // What a dying worker still says is of no interest, but must not end the process.
     worker?.on('error', () => {});
     void worker?.terminate();
+    // The next text should not wait for a start. What did not even start is left until it is wanted.
+    if (ready) start(seat);
     fill();
   };
 
@@ -121,8 +129,9 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     });
     worker.on('error', (error) => died(error instanceof Error ? error.message : String(error)));
     worker.on('exit', (code) => died(`the worker ended with code ${code}`));
-    // Last: a listener for messages keeps the process alive again.
+    // Last: a listener for messages would keep the process alive again.
     worker.unref();
+    seat.timer.unref();
   };
 
   /** Gives waiting jobs to free seats. */
@@ -130,11 +139,15 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     for (const seat of seats) {
       if (seat.job !== null) continue;
       let job = waiting.shift();
-      while (job?.settled) job = waiting.shift();
+      while (job?.signal.aborted) {
+        job.settle(new Error('nobody waits for the SQL parser any more'));
+        job = waiting.shift();
+      }
       if (job === undefined) return;
       seat.job = job;
       if (seat.worker === null) start(seat);
-      else begin(seat);
+      seat.worker?.ref();
+      begin(seat);
     }
   }
 
@@ -146,24 +159,17 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
       }
       return new Promise((resolve, reject) => {
         lastId += 1;
-        const onAbort = (): void => job.settle(new Error('nobody waits for the SQL parser any more'));
-        const job: Job = {
-          id: lastId,
-          text,
-          dialect,
-          settled: false,
-          settle(answer) {
-            if (job.settled) return;
-            job.settled = true;
-            signal.removeEventListener('abort', onAbort);
-            if (answer instanceof Error) reject(answer);
-            else resolve(answer);
-          },
+        const settle = (answer: ParserAnswer | Error): void => {
+          if (answer instanceof Error) reject(answer);
+          else resolve(answer);
         };
-        signal.addEventListener('abort', onAbort);
-        waiting.push(job);
+        waiting.push({ id: lastId, text, dialect, signal, settle });
         fill();
       });
+    },
+    warm() {
+      const [seat] = seats;
+      if (seat !== undefined && seats.every(({ worker }) => worker === null)) start(seat);
     },
     async close() {
       const ended = seats.map(({ worker }) => worker);

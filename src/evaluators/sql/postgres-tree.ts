@@ -24,6 +24,8 @@ export function readPostgresStatement(tree: TreeNode, literals: LiteralReader): 
   return builder.build();
 }
 
+const LOWER_CASE_A = 97;
+
 class Walk {
   readonly #builder: StatementBuilder;
   readonly #literals: LiteralReader;
@@ -40,19 +42,31 @@ class Walk {
     } else if (isNode(value)) {
       // A RangeVar stands bare where the grammar allows nothing else.
       if (typeof value.relname === 'string') this.#table(value, place);
-      else for (const [key, child] of Object.entries(value)) this.#member(key, child, place);
+      // Trees come from JSON.parse: they have own members only.
+      else for (const key in value) this.#member(key, value[key], place);
     }
   }
 
   #member(key: string, child: unknown, place: Place): void {
-    if (!isNode(child) || Array.isArray(child)) {
+    if (!isNode(child)) return;
+    // Kinds of nodes begin with a capital, members of them do not.
+    if (key.charCodeAt(0) >= LOWER_CASE_A) this.#plainMember(key, child, place);
+    else this.#kind(key, child, place);
+  }
+
+  #plainMember(key: string, child: TreeNode, place: Place): void {
+    if (key === 'intoClause' || key === 'into') {
+      if (key === 'intoClause') this.#builder.operation(place, 'CREATE');
+      this.#target(child.rel, below(place));
+    } else if (key !== 'lockingClause') {
       // FOR UPDATE OF names aliases.
-      if (key !== 'lockingClause') this.node(child, place);
-      return;
+      this.node(child, place);
     }
-    for (const { name, ...more } of operationsOf(key, child) ?? []) {
-      this.#builder.operation(place, name, more);
-    }
+  }
+
+  #kind(key: string, child: TreeNode, place: Place): void {
+    const operations = operationsOf(key, child);
+    for (const operation of operations ?? []) this.#builder.operation(place, operation.name, operation);
     switch (key) {
       case 'SelectStmt':
         this.#select(child, place);
@@ -68,11 +82,6 @@ class Walk {
         return;
       case 'MergeStmt':
         this.#merge(child, place);
-        return;
-      case 'intoClause':
-      case 'into':
-        if (key === 'intoClause') this.#builder.operation(place, 'CREATE');
-        this.#target(child.rel, below(place));
         return;
       case 'ExplainStmt':
         this.node(child.query, below(place, { notRun: place.notRun || !isAnalyzed(child) }));
@@ -123,7 +132,7 @@ class Walk {
         return;
       default:
         // Of other statements and expressions all parts count alike; they keep the clause that they stand in.
-        this.node(child, operationsOf(key, child) === null ? place : below(place));
+        this.node(child, operations === null ? place : below(place));
         return;
     }
   }
