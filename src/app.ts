@@ -25,7 +25,8 @@ import { type Database, openDatabase } from './database/database.js';
 import { createMutator } from './database/mutator.js';
 import { createEvaluationService } from './evaluation-api/evaluation-service.js';
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
-import { builtinEvaluators, createRegistry } from './evaluators/registry.js';
+import { type Evaluators, loadEvaluators } from './evaluators/load-evaluators.js';
+import { meteredRegistry } from './evaluators/metered.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
 import { protobufEsCodec } from './host/codec/protobuf-es-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
@@ -81,19 +82,46 @@ export async function createApp({ config, log, onQuery }: AppOptions): Promise<A
     logger: log,
     ...(onQuery === undefined ? {} : { onQuery }),
   });
+  let evaluators: Evaluators | undefined;
   try {
-    return await assemble(config, log, database);
+    evaluators = await loadEvaluators({
+      modules: config.evaluators.modules,
+      custom: {
+        directory: process.cwd(),
+        environment: config.evaluators.environment,
+        timeoutMs: config.evaluators.timeoutMs,
+        workers: config.evaluators.workers,
+        log,
+      },
+      optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
+    });
+    return await assemble({ config, log, database, evaluators });
   } catch (error) {
+    await evaluators?.close();
     await database.close();
     throw error;
   }
 }
 
-async function assemble(config: Config, log: Logger, database: Database): Promise<App> {
-  const registry = createRegistry(builtinEvaluators);
-  const now = () => Date.now();
+/** What is opened before the parts are put together. */
+interface Foundations {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly evaluators: Evaluators;
+}
+
+async function assemble({ config, log, database, evaluators }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
+  const metrics = createMetrics(config.metricsPrefix, {
+    snapshotAgents: () => snapshot.size,
+    revision: () => watch.revision,
+    stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
+    databaseUp: () => watch.databaseUp,
+  });
+  const registry = meteredRegistry(evaluators.registry, metrics.meterOf);
+  const now = () => Date.now();
   const snapshot = new Snapshot({
     load: createProgramLoader({
       client: database.client,
@@ -122,12 +150,6 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
   const agentEvaluators = createAgentEvaluators({ database, mutate, registry });
   const policies = createPolicyService({ database, mutate, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
-  const metrics = createMetrics(config.metricsPrefix, {
-    snapshotAgents: () => snapshot.size,
-    revision: () => watch.revision,
-    stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
-    databaseUp: () => watch.databaseUp,
-  });
   const { maxStalenessMs } = config.limits;
   const observability = createObservability({ config: config.observability, database, log, now });
   const evaluation = createEvaluationService({
@@ -243,6 +265,7 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
       await server.close();
       await watch.stop();
       await observability.recorder?.close();
+      await evaluators.close();
       await database.close();
     },
   };

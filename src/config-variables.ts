@@ -170,6 +170,12 @@ export const VARIABLES = {
     null,
     'Refuse to evaluate by controls that were last known to be the latest longer ago than this. Not set: never refuse.',
   ),
+  evaluators: variable<readonly string[]>(
+    ['SERVICE_EVALUATORS'],
+    commaList(),
+    [],
+    'Custom evaluators, separated by commas: npm packages, or files and folders by paths that begin with ./ or /.',
+  ),
   evaluatorTimeoutSeconds: variable(
     ['EVALUATOR_TIMEOUT_SECONDS'],
     numberIn(0.001, 3600, '30'),
@@ -180,7 +186,7 @@ export const VARIABLES = {
     ['MAX_CONCURRENT_EVALUATIONS'],
     integerIn(1, 10_000, '3'),
     3,
-    'Accepted for compatibility; local evaluators run one after another within a step.',
+    'Checks of one custom evaluator at the same time, each in a worker thread of its own; at most 64.',
   ),
   evaluatorCacheSize: variable(
     ['EVALUATOR_CACHE_SIZE'],
@@ -192,13 +198,13 @@ export const VARIABLES = {
     ['VENDOR_API_KEY'],
     text(),
     null,
-    'Key of the external model evaluator. Accepted; no effect before that evaluator exists.',
+    'Key of the external model evaluator, vendor.model. Without it, its controls cannot be evaluated.',
   ),
   vendorApiUrl: variable<string | null>(
     ['VENDOR_API_URL'],
     textLike(/^https?:\/\/\S+$/, 'an http or https URL', 'https://models.example.com'),
     null,
-    'Endpoint of the external model evaluator. Accepted; no effect before that evaluator exists.',
+    'Endpoint of the external model evaluator; it is asked at /v1/score below this address.',
   ),
   observabilityEnabled: variable(
     ['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'],

@@ -49,7 +49,12 @@ export interface Config {
   readonly evaluators: {
     /** Time limit of an evaluator that states none, in milliseconds. */
     readonly timeoutMs: number;
-    readonly maxConcurrent: number;
+    /** Names of packages and paths of modules. */
+    readonly modules: readonly string[];
+    /** Workers of one custom evaluator. */
+    readonly workers: number;
+    /** The environment without what is the service's own: its secrets are none of an evaluator's business. */
+    readonly environment: Readonly<Record<string, string>>;
     readonly cacheSize: number;
     readonly vendorApiKey: string | null;
     readonly vendorApiUrl: string | null;
@@ -63,6 +68,9 @@ export interface Config {
   /** Variables that look like ours but are not: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
+
+/** Worker threads of one custom evaluator at most: each has a heap of its own. */
+const MAX_WORKERS = 64;
 
 /** Variables that are read elsewhere or refused on purpose. */
 const REFUSED = new Map([
@@ -166,7 +174,9 @@ function assemble(values: Values, url: string, environment: Environment, problem
     },
     evaluators: {
       timeoutMs: values.evaluatorTimeoutSeconds * 1000,
-      maxConcurrent: values.maxConcurrentEvaluations,
+      modules: values.evaluators,
+      workers: Math.min(values.maxConcurrentEvaluations, MAX_WORKERS),
+      environment: foreignVariables(environment),
       cacheSize: values.evaluatorCacheSize,
       vendorApiKey: values.vendorApiKey,
       vendorApiUrl: values.vendorApiUrl,
@@ -181,13 +191,26 @@ function assemble(values: Values, url: string, environment: Environment, problem
   };
 }
 
+function foreignVariables(environment: Environment): Record<string, string> {
+  const own = knownVariables();
+  const foreign = Object.entries(environment).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !own.has(entry[0]) && !isDatabaseVariable(entry[0]),
+  );
+  return Object.fromEntries(foreign);
+}
+
 function logLevel(word: (typeof LOG_LEVELS)[number]): Config['log']['level'] {
   if (word === 'warning') return 'warn';
   return word === 'critical' ? 'fatal' : word;
 }
 
+function knownVariables(): ReadonlySet<string> {
+  return new Set(Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]));
+}
+
 function unknownVariables(environment: Environment): string[] {
-  const known = new Set(Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]));
+  const known = knownVariables();
   return Object.keys(environment)
     .filter((name) => name.startsWith('SERVICE_') && !isDatabaseVariable(name))
     .filter((name) => !known.has(name) && !REFUSED.has(name))

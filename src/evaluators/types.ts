@@ -18,6 +18,25 @@ export interface CompiledEvaluator {
   evaluate(data: JsonValue, call: CheckCall): EvaluatorResult | Promise<EvaluatorResult>;
 }
 
+/** What an evaluator that works outside the main thread is doing; asked for when somebody reads the metrics. */
+export interface EvaluatorStatus {
+  /** Checks under way. */
+  readonly running: number;
+  /** Checks that wait for their turn. */
+  readonly queued: number;
+  /** How often a worker had to be replaced. */
+  readonly workerRestarts?: number;
+  /** State of the circuit breaker in front of a remote endpoint. */
+  readonly breaker?: BreakerState;
+  /** Checks that failed and were answered all the same, as the configuration says (`on_error`). */
+  readonly answeredErrors?: number;
+  /** Those of `answeredErrors` that ran out of time. */
+  readonly answeredTimeouts?: number;
+}
+
+/** `open` calls nobody, `half_open` makes one call to see whether the endpoint answers again. */
+export type BreakerState = 'closed' | 'half_open' | 'open';
+
 /** An evaluator of the service. */
 export interface Evaluator {
   readonly name: string;
@@ -42,6 +61,10 @@ export interface Evaluator {
   readonly compileCost?: (config: JsonObject) => number;
   /** Compiles a configuration that `configSchema` accepts. Throws on one that it does not. */
   compile(config: JsonObject): CompiledEvaluator;
+  /** What it is doing now. Absent when it works in the main thread and waits for nobody. */
+  status?(): EvaluatorStatus;
+  /** Lets go of threads and connections. Checks that are under way fail. */
+  close?(): Promise<void>;
 }
 
 /** Evaluators by name. */

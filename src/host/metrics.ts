@@ -1,6 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stage } from '../evaluation/types.js';
 import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
+import type { EvaluatorMeter } from '../evaluators/metered.js';
+import type { Evaluator } from '../evaluators/types.js';
+import { createEvaluatorMetrics } from './evaluator-metrics.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
 const BUCKETS = [
@@ -18,6 +21,8 @@ export interface Metrics {
   rpcStarted(rpc: string, protocol: string): void;
   rpcEnded(rpc: string, protocol: string, code: string, seconds: number): void;
   evaluated(label: VerdictLabel, stage: Stage, protocol: string): void;
+  /** The meter of an evaluator, once for each. */
+  meterOf(evaluator: Evaluator): EvaluatorMeter;
 }
 
 /** Figures that are asked for only when the metrics are read. */
@@ -98,6 +103,7 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
       rpcDurations.observe({ rpc, protocol }, seconds);
     },
     evaluated: (decision, stage, protocol) => evaluations.inc({ decision, stage, protocol }),
+    meterOf: createEvaluatorMetrics(prefix, registers),
   };
 }
 

@@ -96,7 +96,7 @@ export function createSchemaValidator(): SchemaValidator {
  * Unknown keywords are allowed, as JSON Schema demands. Own properties only, or `constructor` would always be there.
  * Without inlining, code does not grow faster than the schema.
  */
-const OPTIONS = {
+export const OPTIONS = {
   strict: false,
   logger: false,
   meta: false,
@@ -124,7 +124,7 @@ const DRAFT_2020 = {
   meta: lazyMeta(Ajv2020 as unknown as ValidatorClass),
 };
 
-function dialectOf(dialect: JsonValue | undefined) {
+export function dialectOf(dialect: JsonValue | undefined) {
   return typeof dialect === 'string' && /draft-0[467]/.test(dialect) ? DRAFT_7 : DRAFT_2020;
 }
 
@@ -132,7 +132,7 @@ function dialectOf(dialect: JsonValue | undefined) {
  * Patterns run on the linear engine. The compiler keeps them by the text of their regular expression object, so each
  * one needs a text of its own, or all patterns would become the first one.
  */
-function linearEngine(spend: (pattern: string) => void) {
+export function linearEngine(spend: (pattern: string) => void) {
   const engine = (pattern: string) => {
     spend(pattern);
     const compiled = compilePattern(pattern);

@@ -243,6 +243,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['30', 30_000]],
     refuses: ['1', '0', 'off'],
   },
+  evaluators: {
+    names: ['SERVICE_EVALUATORS'],
+    value: (config) => config.evaluators.modules,
+    fallback: [],
+    accepts: [['./a.js, word-limit,,@acme/tone', ['./a.js', 'word-limit', '@acme/tone']]],
+    refuses: [],
+  },
   evaluatorTimeoutSeconds: {
     names: ['EVALUATOR_TIMEOUT_SECONDS'],
     value: (config) => config.evaluators.timeoutMs,
@@ -252,9 +259,12 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   },
   maxConcurrentEvaluations: {
     names: ['MAX_CONCURRENT_EVALUATIONS'],
-    value: (config) => config.evaluators.maxConcurrent,
+    value: (config) => config.evaluators.workers,
     fallback: 3,
-    accepts: [['10', 10]],
+    accepts: [
+      ['10', 10],
+      ['65', 64],
+    ],
     refuses: ['0', '10001', '2.5'],
   },
   evaluatorCacheSize: {

@@ -70,9 +70,20 @@ export async function spawnService(
 ): Promise<ServiceProcess> {
   const directory = await mkdtemp(path.join(tmpdir(), 'service-process-'));
   await options.prepare?.(directory);
-  const child = spawn(process.execPath, [service.main, ...(options.arguments ?? [])], {
+  const words = [service.main, ...(options.arguments ?? [])];
+  return spawnCommand(process.execPath, words, options.environment ?? {}, directory);
+}
+
+/** Runs a command that starts the service, in a folder that goes with it. */
+export function spawnCommand(
+  command: string,
+  words: readonly string[],
+  environment: Record<string, string>,
+  directory: string,
+): ServiceProcess {
+  const child = spawn(command, words, {
     cwd: directory,
-    env: { SERVICE_HOST: '127.0.0.1', SERVICE_PORT: '0', ...options.environment },
+    env: { SERVICE_HOST: '127.0.0.1', SERVICE_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -1,0 +1,64 @@
+/**
+ * The interface for authors of evaluators: `import { defineEvaluator } from 'control-enforcement-service/evaluator'`.
+ * docs/custom-evaluators.md shows how to write, install and use one.
+ */
+import type { z } from 'zod';
+
+/**
+ * JSON as evaluators see it. An integer beyond 2^53 is a bigint, so that no digit is lost; every other number is a
+ * number.
+ */
+export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
+
+/** A JSON Schema (2020-12 unless `$schema` says draft 7). Patterns are RE2's: no look-around, no back-references. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What an evaluator says about the data. */
+export interface EvaluatorAnswer {
+  /** Whether the condition holds. A match of a deny control makes the step unsafe. */
+  readonly matched: boolean;
+  /** How sure it is, 0 to 1; 1 when absent. */
+  readonly confidence?: number;
+  /** Shown to the caller. */
+  readonly message?: string | null;
+  /** Facts for the caller, as JSON. With the rest of the answer at most 256 KiB of JSON text. */
+  readonly metadata?: { readonly [key: string]: unknown } | null;
+}
+
+/** What a check is told beside data and configuration. */
+export interface EvaluatorContext {
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** An evaluator. */
+export interface EvaluatorDefinition<Config = unknown> {
+  /** What controls call it: 1 to 255 characters, letters, digits, `.`, `_`, `-`. Not the name of another one. */
+  readonly name: string;
+  /** For example `1.0.0`; shown to clients. */
+  readonly version: string;
+  readonly description?: string;
+  /**
+   * What a configuration looks like, as a zod 4 schema or as a JSON Schema of an object. Controls with another one are
+   * refused. A refinement that JSON Schema cannot express is checked when the control is evaluated: a configuration
+   * that it refuses is an evaluator error.
+   */
+  readonly configSchema: z.ZodType<Config> | JsonSchema;
+  /** Time limit of one check, in milliseconds, 1 to 3,600,000; EVALUATOR_TIMEOUT_SECONDS when absent. */
+  readonly timeoutMs?: number;
+  /** Whether it needs a key of some other service; only shown to clients. */
+  readonly requiresApiKey?: boolean;
+  /**
+   * Looks at the selected data, which are null when the selector led nowhere. Runs in a worker thread, one check at a
+   * time in each. What it throws is an evaluator error, and a deny control with an error makes the step unsafe.
+   * `config` is what the zod schema made of the configuration, or the configuration as it is.
+   */
+  evaluate(data: Json, config: Config, context: EvaluatorContext): EvaluatorAnswer | Promise<EvaluatorAnswer>;
+}
+
+/** Gives an evaluator its types, above all that of `config`. Make it the default export of the module. */
+export function defineEvaluator<Config>(
+  definition: EvaluatorDefinition<Config>,
+): EvaluatorDefinition<Config> {
+  return definition;
+}

@@ -1,0 +1,228 @@
+// @ts-check
+/**
+ * What runs in the worker of a custom evaluator: loads the author's module, describes it, and answers checks. Plain
+ * JavaScript, because a worker thread loads the same file whether the service runs from `src` or from `dist`.
+ * The messages are described in worker-messages.ts.
+ */
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import vm from 'node:vm';
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from 'zod';
+
+/** Longest text of an answer, in characters. */
+const MAX_ANSWER_LENGTH = 256 * 1024;
+/** Output beyond this is dropped: lines in a second, and characters in a line. */
+const MAX_LINES_PER_SECOND = 50;
+const MAX_LINE_LENGTH = 1_000;
+/** Parsed configurations that are kept. */
+const MAX_CONFIGS = 1_000;
+/** Below every other thread of the service, so that an evaluator that burns its processor time takes none of theirs. */
+const NICENESS = 10;
+
+/** @typedef {import('./worker-messages.js').FromWorker} FromWorker */
+/** @typedef {import('./worker-messages.js').ToWorker} ToWorker */
+/** @typedef {import('./worker-messages.js').WorkerInput} WorkerInput */
+/** @typedef {import('./define-evaluator.js').EvaluatorDefinition<any>} Definition */
+
+if (parentPort === null) throw new Error('this module runs in worker threads only');
+const port = parentPort;
+const input = /** @type {WorkerInput} */ (workerData);
+
+/** @param {FromWorker} message */
+const send = (message) => port.postMessage(message);
+
+// As in the main thread: a member named __proto__ is data.
+Reflect.deleteProperty(Object.prototype, '__proto__');
+sendOutputToLog();
+lowerPriority();
+
+try {
+  const definition = await loadDefinition();
+  const description = describe(definition);
+  serve(definition);
+  send({ type: 'ready', description });
+} catch (error) {
+  send({ type: 'failed', problem: messageOf(error) });
+}
+
+/** @returns {Promise<Definition>} */
+async function loadDefinition() {
+  const { specifier, directory } = input;
+  // Packages are looked for from the working directory, as if a module there imported them.
+  const importFrom = vm.runInThisContext('(specifier) => import(specifier)', {
+    filename: path.join(directory, 'importer.js'),
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  const url = path.isAbsolute(specifier) ? String(pathToFileURL(specifier)) : specifier;
+  const { default: definition } = await importFrom(url);
+  if (typeof definition !== 'object' || definition === null) {
+    throw new Error('its default export must be the evaluator: export default defineEvaluator({ … })');
+  }
+  return definition;
+}
+
+/** @param {Definition} definition */
+function describe(definition) {
+  const { name, version, description, timeoutMs, requiresApiKey, configSchema, evaluate } = definition;
+  demand(typeof name === 'string' && /^[A-Za-z0-9._-]{1,255}$/.test(name), 'name', 'letters, digits, . _ -');
+  demand(typeof version === 'string' && version !== '' && version.length <= 255, 'version', 'a text');
+  demand(description === undefined || typeof description === 'string', 'description', 'a text');
+  demand(
+    timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs >= 1 && timeoutMs <= 3_600_000),
+    'timeoutMs',
+    'a number from 1 to 3600000',
+  );
+  demand(requiresApiKey === undefined || typeof requiresApiKey === 'boolean', 'requiresApiKey', 'a boolean');
+  demand(typeof configSchema === 'object' && configSchema !== null, 'configSchema', 'a schema');
+  demand(typeof evaluate === 'function', 'evaluate', 'a function');
+  return {
+    name,
+    version,
+    description: description ?? '',
+    requiresApiKey: requiresApiKey ?? false,
+    timeoutMs: timeoutMs ?? null,
+    configJsonSchema: jsonSchemaOf(configSchema),
+  };
+}
+
+/**
+ * @param {boolean} holds
+ * @param {string} member
+ * @param {string} expected
+ */
+function demand(holds, member, expected) {
+  if (!holds) throw new Error(`"${member}" of the evaluator must be ${expected}`);
+}
+
+/** @param {any} schema */
+function isZod(schema) {
+  return '_zod' in schema;
+}
+
+/** @param {any} schema */
+function jsonSchemaOf(schema) {
+  if (isZod(schema)) {
+    const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    return JSON.parse(JSON.stringify(shown));
+  }
+  if ('_def' in schema || '~standard' in schema) {
+    throw new Error('"configSchema" of the evaluator must be a schema of zod 4 or a JSON Schema');
+  }
+  return JSON.parse(JSON.stringify(schema));
+}
+
+/** @param {Definition} definition */
+function serve(definition) {
+  /** @type {Map<string, unknown>} */
+  const configs = new Map();
+  /** @type {AbortController | null} */
+  let running = null;
+  const schema = /** @type {any} */ (definition.configSchema);
+
+  /** @param {string} text */
+  async function configOf(text) {
+    if (configs.has(text)) return configs.get(text);
+    let config = JSON.parse(text);
+    if (isZod(schema)) {
+      const read = await schema.safeParseAsync(config);
+      if (!read.success) throw new Error(`the configuration is invalid: ${read.error.issues[0]?.message}`);
+      config = read.data;
+    }
+    if (configs.size >= MAX_CONFIGS) configs.clear();
+    configs.set(text, config);
+    return config;
+  }
+
+  /** @param {Extract<ToWorker, { type: 'check' }>} check */
+  async function answer({ id, config, data }) {
+    running = new AbortController();
+    try {
+      const context = { signal: running.signal };
+      const answered = await definition.evaluate(data, await configOf(config), context);
+      send({ type: 'answer', id, answer: answerText(answered) });
+    } catch (error) {
+      send({ type: 'problem', id, problem: messageOf(error) });
+    } finally {
+      running = null;
+    }
+  }
+
+  port.on('message', (/** @type {ToWorker} */ message) => {
+    if (message.type === 'check') void answer(message);
+    else running?.abort();
+  });
+}
+
+/**
+ * The answer as JSON text, with every member. Checked here, so that what is wrong or huge never reaches the main
+ * thread.
+ * @param {any} answered
+ */
+function answerText(answered) {
+  if (typeof answered !== 'object' || answered === null) throw new Error('the answer is no object');
+  const { matched, confidence = 1, message = null, metadata = null } = answered;
+  if (typeof matched !== 'boolean') throw new Error('"matched" of the answer is no boolean');
+  if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) {
+    throw new Error('"confidence" of the answer is no number from 0 to 1');
+  }
+  if (message !== null && typeof message !== 'string') throw new Error('"message" of the answer is no text');
+  if (typeof metadata !== 'object' || Array.isArray(metadata)) {
+    throw new Error('"metadata" of the answer is no object');
+  }
+  const text = JSON.stringify({ matched, confidence, message, metadata });
+  if (text.length > MAX_ANSWER_LENGTH) throw new Error(`the answer exceeds ${MAX_ANSWER_LENGTH} characters`);
+  return text;
+}
+
+/** Output goes line by line to the log of the service; a flood of it is dropped here, where it costs nobody else. */
+function sendOutputToLog() {
+  let left = MAX_LINES_PER_SECOND;
+  let dropped = 0;
+  let second = 0;
+  /** @param {string} line */
+  const sendLine = (line) => {
+    const now = Math.floor(performance.now() / 1000);
+    if (now !== second) {
+      if (dropped > 0) send({ type: 'log', text: `${dropped} further lines were dropped` });
+      second = now;
+      left = MAX_LINES_PER_SECOND;
+      dropped = 0;
+    }
+    if (left === 0) dropped += 1;
+    else {
+      left -= 1;
+      send({ type: 'log', text: line.slice(0, MAX_LINE_LENGTH) });
+    }
+  };
+  /**
+   * @param {string | Uint8Array} chunk
+   * @param {...any} rest
+   */
+  const write = (chunk, ...rest) => {
+    const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    for (const line of text.split('\n', MAX_LINES_PER_SECOND)) if (line.trim() !== '') sendLine(line);
+    const done = rest.at(-1);
+    if (typeof done === 'function') queueMicrotask(done);
+    return true;
+  };
+  process.stdout.write = write;
+  process.stderr.write = write;
+}
+
+/** On Linux the niceness belongs to the thread; elsewhere it would be that of the whole service. */
+function lowerPriority() {
+  if (process.platform !== 'linux') return;
+  try {
+    os.setPriority(NICENESS);
+  } catch {
+    // Some containers forbid it, and it is no condition for anything.
+  }
+}
+
+/** @param {unknown} thrown */
+function messageOf(thrown) {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.slice(0, MAX_LINE_LENGTH);
+}

@@ -1,0 +1,39 @@
+import type { CustomEvaluatorOptions } from './custom/custom-evaluator.js';
+import { loadCustomEvaluators } from './custom/load-custom-evaluators.js';
+import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optional-evaluators.js';
+import { builtinEvaluators, createRegistry } from './registry.js';
+import type { EvaluatorRegistry } from './types.js';
+
+export interface EvaluatorsOptions {
+  /** What SERVICE_EVALUATORS names. */
+  readonly modules: readonly string[];
+  readonly custom: CustomEvaluatorOptions;
+  readonly optional: OptionalEvaluatorOptions;
+}
+
+/** All evaluators of a service. */
+export interface Evaluators {
+  readonly registry: EvaluatorRegistry;
+  /** Ends their workers. */
+  close(): Promise<void>;
+}
+
+/** Loads every evaluator: built in, installed, and custom. Rejects when one that is asked for cannot be used. */
+export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evaluators> {
+  const known = [...builtinEvaluators, ...(await loadOptionalEvaluators(options.optional))];
+  const custom = await loadCustomEvaluators(options.modules, options.custom);
+  const close = async (): Promise<void> => {
+    await Promise.all([...known, ...custom].map((evaluator) => evaluator.close?.()));
+  };
+  try {
+    for (const { name } of custom) {
+      if (known.some((other) => other.name === name)) {
+        throw new Error(`SERVICE_EVALUATORS: the service has an evaluator named ${name} already`);
+      }
+    }
+    return { registry: createRegistry([...known, ...custom]), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { textOf } from '../evaluation/text.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { type ConfigProblem, configSchemaOf } from './config-problems.js';
+import type { CompiledEvaluator, Evaluator } from './types.js';
+
+/** Packages that register an evaluator by being installed. */
+const PACKAGES = ['@control-enforcement/evaluator-vendor-model'] as const;
+
+/** What such a package is given. */
+export interface OptionalEvaluatorOptions {
+  readonly apiKey: string | null;
+  readonly apiUrl: string | null;
+  readonly log: { warn(facts: object, message: string): void };
+}
+
+/** What its `createEvaluator` returns: an evaluator that checks configurations without the readers of the service. */
+export interface PackagedEvaluator
+  extends Pick<
+    Evaluator,
+    | 'name'
+    | 'version'
+    | 'description'
+    | 'requiresApiKey'
+    | 'timeoutMs'
+    | 'external'
+    | 'configJsonSchema'
+    | 'status'
+  > {
+  problemsOf(config: JsonObject): readonly ConfigProblem[];
+  compile(config: JsonObject): CompiledEvaluator;
+}
+
+/** The module of such a package. */
+export interface EvaluatorPackage {
+  createEvaluator(options: OptionalEvaluatorOptions & { textOf(data: JsonValue): string }): PackagedEvaluator;
+}
+
+/** The evaluators of those packages that are installed. Rejects when one is installed and does not work. */
+export async function loadOptionalEvaluators(
+  options: OptionalEvaluatorOptions,
+  packages: readonly string[] = PACKAGES,
+): Promise<Evaluator[]> {
+  const evaluators: Evaluator[] = [];
+  for (const name of packages) {
+    const found = await importIfInstalled(name);
+    if (found !== null) evaluators.push(evaluatorOf(found, options));
+  }
+  return evaluators;
+}
+
+/** The evaluator of a package. */
+export function evaluatorOf(found: EvaluatorPackage, options: OptionalEvaluatorOptions): Evaluator {
+  const { problemsOf, ...packaged } = found.createEvaluator({ ...options, textOf });
+  return { ...packaged, configSchema: configSchemaOf(problemsOf) };
+}
+
+async function importIfInstalled(name: string): Promise<EvaluatorPackage | null> {
+  try {
+    return (await import(name)) as EvaluatorPackage;
+  } catch (error) {
+    // Node names the package when it is absent, and a file when the package is there but was not built.
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) return null;
+    throw new Error(`the package ${name} is installed but cannot be used; npm run build builds it`, {
+      cause: error,
+    });
+  }
+}

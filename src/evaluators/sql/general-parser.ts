@@ -1,0 +1,49 @@
+import { readGeneralStatement } from './general-tree.js';
+import { type Dialect, NotParsed, type ParsedQuery, type Statement } from './model.js';
+import type { ParserPool } from './parser-pool.js';
+import { type PlainStatement, plainText } from './plain-text.js';
+
+const PARSER_DIALECTS: Readonly<Record<Exclude<Dialect, 'postgres'>, string>> = {
+  mysql: 'mysql',
+  tsql: 'mssql',
+  oracle: 'oracle',
+  sqlite: 'sqlite',
+};
+
+/** Parses a text of a dialect that has no parser of its own here. Rejects with NotParsed for what is no such SQL. */
+export async function parseGeneral(
+  text: string,
+  dialect: Exclude<Dialect, 'postgres'>,
+  pool: ParserPool,
+  signal: AbortSignal,
+): Promise<ParsedQuery> {
+  const plain = plainText(text, dialect);
+  const answer = await pool.parse(plain.text, PARSER_DIALECTS[dialect], signal);
+  if ('refused' in answer) throw new NotParsed(answer.refused);
+  const trees = answer.statements;
+  // Where parser and lexer disagree, one of them has not understood what the server will run.
+  if (trees.length !== plain.statements.length) {
+    throw new NotParsed('it is not certain where the statements end');
+  }
+  const { strings, uncertainConjunctions } = plain;
+  const statements = trees.map((tree) =>
+    readGeneralStatement(tree, { dialect, strings, uncertainConjunctions }),
+  );
+  if (dialect === 'tsql') {
+    for (const [index, statement] of statements.entries()) {
+      refuseHiddenStatement(plain.statements[index] as PlainStatement, statement);
+    }
+  }
+  return { statements, statementCount: trees.length + (plain.commentAfterLast ? 1 : 0) };
+}
+
+/**
+ * T-SQL needs no semicolon between statements: what the parser takes for an alias (`SELECT * FROM a COMMIT`) may be
+ * a statement. These words are reserved, so one that is no operation of the statement was misunderstood.
+ */
+function refuseHiddenStatement({ statementWords }: PlainStatement, { operations }: Statement): void {
+  const known = new Set(operations.flatMap(({ name, also }) => [name, ...also]));
+  for (const word of statementWords) {
+    if (!known.has(word)) throw new NotParsed('a statement is hidden behind another one');
+  }
+}

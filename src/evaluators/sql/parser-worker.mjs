@@ -1,0 +1,36 @@
+/**
+ * The worker that the general SQL parser runs in: JavaScript, because a worker cannot load TypeScript when the tests
+ * run the sources. It says `{ ready: true }` once, then takes `{ id, text, dialect }` and answers
+ * `{ id, statements }` or `{ id, refused }`.
+ */
+import { parentPort } from 'node:worker_threads';
+import { init, Parser } from '@guanmingchiu/sqlparser-ts';
+
+/** How messages of the parser's own begin. All else is a failure of its code, after which its memory is unsound. */
+const OWN_ERROR = /^sql parser error:/;
+
+/** @param {unknown} value Removes the places in the text, four fifths of a tree. */
+function withoutPlaces(value) {
+  if (Array.isArray(value)) {
+    for (const item of value) withoutPlaces(item);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const key of Object.keys(value)) {
+      if (key === 'span' || key.endsWith('_token')) delete value[key];
+      else withoutPlaces(value[key]);
+    }
+  }
+}
+
+await init();
+parentPort?.on('message', ({ id, text, dialect }) => {
+  try {
+    const statements = Parser.parse(text, dialect);
+    withoutPlaces(statements);
+    parentPort?.postMessage({ id, statements });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!OWN_ERROR.test(message)) throw error;
+    parentPort?.postMessage({ id, refused: message });
+  }
+});
+parentPort?.postMessage({ ready: true });

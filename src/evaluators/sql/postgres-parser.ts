@@ -1,0 +1,129 @@
+import { DIALECT_RULES } from './dialect-rules.js';
+import { scan } from './lexer.js';
+import { NotParsed, type ParsedQuery } from './model.js';
+import { type LiteralReader, readPostgresStatement, type TreeNode } from './postgres-tree.js';
+import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
+
+/**
+ * The parser runs in the process, synchronously. With these bounds the worst text measured takes some 50 ms, and the
+ * tree stays at a tenth of the depth at which the parser's stack overflows.
+ */
+const BOUNDS: ParserBounds = {
+  maxLength: 500_000,
+  maxTokens: 10_000,
+  maxDepth: 500,
+  flatConjunctions: true,
+};
+const RULES = DIALECT_RULES.postgres;
+
+/** Signs that the scanner takes together, comments included, and begins anew behind each sign that opens one. */
+const SIGN_RUN = /[~!@#^&|`?+\-*/%<>=]+/g;
+/** Greatest sum of the squares of the lengths of runs that open comments: some 15 ms. A line of 100 signs has 10,000. */
+const MAX_SIGN_WORK = 20_000_000;
+
+const parse = await load();
+
+/** At start-up, never in the first evaluation. A parser that cannot be loaded fails the start. */
+async function load(): Promise<(text: string) => unknown> {
+  try {
+    const { loadModule, parseSync } = await import('libpg-query');
+    await loadModule();
+    return parseSync;
+  } catch (error) {
+    throw new Error('the PostgreSQL parser (package libpg-query) cannot be loaded', { cause: error });
+  }
+}
+
+/** The text that was parsed last, with its outcome: the controls of an agent look at the same text in turn. */
+let last: { readonly text: string; readonly outcome: ParsedQuery | NotParsed } | undefined;
+
+/** Parses a text as PostgreSQL does. Throws NotParsed for what PostgreSQL refuses and for what is too large. */
+export function parsePostgres(text: string): ParsedQuery {
+  if (last?.text !== text) last = { text, outcome: outcomeOf(text) };
+  const { outcome } = last;
+  if (outcome instanceof NotParsed) throw outcome;
+  return outcome;
+}
+
+function outcomeOf(text: string): ParsedQuery | NotParsed {
+  try {
+    return parseAnew(text);
+  } catch (error) {
+    if (error instanceof NotParsed) return error;
+    throw error;
+  }
+}
+
+function parseAnew(text: string): ParsedQuery {
+  if (text.length > BOUNDS.maxLength) throw new NotParsed('the query is too long');
+  refuseSignRuns(text);
+  const bounds = createBoundsCheck(BOUNDS);
+  let commentAfterLast = false;
+  let tokens = false;
+  let separators = 0;
+  scan(text, RULES, (kind, start, end) => {
+    if (kind === 'comment') {
+      commentAfterLast ||= separators > 0 && !tokens;
+      return;
+    }
+    if (kind === 'word') bounds.word(text.slice(start, end).toUpperCase());
+    else if (kind === 'symbol') bounds.symbol(text.charCodeAt(start));
+    else bounds.plain();
+    const separator = kind === 'symbol' && text[start] === ';';
+    if (separator) separators += 1;
+    tokens = !separator;
+    commentAfterLast = false;
+  });
+  const statements = parseTrees(text);
+  if (statements.length === 0) throw new NotParsed('there is no statement');
+  const literals = createLiteralReader(text);
+  return {
+    statements: statements.map((tree) => readPostgresStatement(tree, literals)),
+    statementCount: statements.length + (commentAfterLast ? 1 : 0),
+  };
+}
+
+function refuseSignRuns(text: string): void {
+  let work = 0;
+  for (const [run] of text.matchAll(SIGN_RUN)) {
+    if (run.includes('/*')) work += run.length ** 2;
+    if (work > MAX_SIGN_WORK) throw new NotParsed('the query has too many comments without a blank between');
+  }
+}
+
+function parseTrees(text: string): TreeNode[] {
+  let result: { stmts?: { stmt?: unknown }[] };
+  try {
+    result = parse(text) as { stmts?: { stmt?: unknown }[] };
+  } catch (error) {
+    throw new NotParsed(error instanceof Error ? error.message : 'the parser failed');
+  }
+  return (result.stmts ?? []).flatMap(({ stmt }) => (stmt === undefined ? [] : [stmt as TreeNode]));
+}
+
+/** Tells what is written in front of a constant, which the tree does not: LIMIT 5, LIMIT (5) and FETCH FIRST 5. */
+function createLiteralReader(text: string): LiteralReader {
+  let before: Map<number, string> | undefined;
+  return (location) => {
+    before ??= wordsBefore(text);
+    return before.get(location) ?? '';
+  };
+}
+
+/** The token in front of each number, by the place of the number in bytes, as the parser counts. */
+function wordsBefore(text: string): Map<number, string> {
+  const words = new Map<number, string>();
+  let previous = '';
+  let bytes = 0;
+  let counted = 0;
+  scan(text, RULES, (kind, start, end) => {
+    if (kind === 'comment') return;
+    if (kind === 'number') {
+      bytes += Buffer.byteLength(text.slice(counted, start));
+      counted = start;
+      words.set(bytes, previous);
+    }
+    previous = kind === 'word' || kind === 'symbol' ? text.slice(start, end).toUpperCase() : '';
+  });
+  return words;
+}

@@ -1,0 +1,419 @@
+/** Reads the tree of PostgreSQL's parser (libpg_query; node names as in PostgreSQL's parsenodes.h) into the model. */
+import { type EqualityTest, NO_LIMIT, OPAQUE_LIMIT, type RowLimit, type Statement } from './model.js';
+import { operationOfFunction, operationsOf } from './postgres-operations.js';
+import {
+  below,
+  type CteScope,
+  isCteInScope,
+  type Place,
+  rootPlace,
+  StatementBuilder,
+} from './statement-builder.js';
+
+/** A node, or the members of one. */
+export type TreeNode = Readonly<Record<string, unknown>>;
+/** The word or symbol in front of the number at a place of the text, in bytes. */
+export type LiteralReader = (location: number) => string;
+
+/** Reads the tree of one statement. */
+export function readPostgresStatement(tree: TreeNode, literals: LiteralReader): Statement {
+  const builder = new StatementBuilder();
+  const select = member(tree, 'SelectStmt');
+  const plain = select !== null && isPlainSelect(select);
+  new Walk(builder, literals).node(tree, rootPlace(plain));
+  return builder.build();
+}
+
+const LOWER_CASE_A = 97;
+
+class Walk {
+  readonly #builder: StatementBuilder;
+  readonly #literals: LiteralReader;
+
+  constructor(builder: StatementBuilder, literals: LiteralReader) {
+    this.#builder = builder;
+    this.#literals = literals;
+  }
+
+  /** Any value of the tree. */
+  node(value: unknown, place: Place): void {
+    if (Array.isArray(value)) {
+      for (const item of value) this.node(item, place);
+    } else if (isNode(value)) {
+      // A RangeVar stands bare where the grammar allows nothing else.
+      if (typeof value.relname === 'string') this.#table(value, place);
+      // Trees come from JSON.parse: they have own members only.
+      else for (const key in value) this.#member(key, value[key], place);
+    }
+  }
+
+  #member(key: string, child: unknown, place: Place): void {
+    if (!isNode(child)) return;
+    // Kinds of nodes begin with a capital, members of them do not.
+    if (key.charCodeAt(0) >= LOWER_CASE_A) this.#plainMember(key, child, place);
+    else this.#kind(key, child, place);
+  }
+
+  #plainMember(key: string, child: TreeNode, place: Place): void {
+    if (key === 'intoClause' || key === 'into') {
+      if (key === 'intoClause') this.#builder.operation(place, 'CREATE');
+      this.#target(child.rel, below(place));
+    } else if (key !== 'lockingClause') {
+      // FOR UPDATE OF names aliases.
+      this.node(child, place);
+    }
+  }
+
+  #kind(key: string, child: TreeNode, place: Place): void {
+    const operations = operationsOf(key, child);
+    for (const operation of operations ?? []) this.#builder.operation(place, operation.name, operation);
+    switch (key) {
+      case 'SelectStmt':
+        this.#select(child, place);
+        return;
+      case 'InsertStmt':
+        this.#insert(child, place);
+        return;
+      case 'UpdateStmt':
+        this.#change(child, place, 'fromClause');
+        return;
+      case 'DeleteStmt':
+        this.#change(child, place, 'usingClause');
+        return;
+      case 'MergeStmt':
+        this.#merge(child, place);
+        return;
+      case 'ExplainStmt':
+        this.node(child.query, below(place, { notRun: place.notRun || !isAnalyzed(child) }));
+        return;
+      case 'ColumnRef':
+        this.#column(child, place);
+        return;
+      case 'FuncCall':
+        this.#call(child, place);
+        return;
+      case 'RangeFunction':
+      case 'RangeTableFunc':
+      case 'JsonTable':
+        this.#tableFunction(key, child, place);
+        return;
+      case 'RangeSubselect':
+        this.node(child.subquery, place);
+        return;
+      case 'JoinExpr':
+        this.#builder.join();
+        this.node(child.larg, place);
+        this.node(child.rarg, place);
+        this.node(child.quals, { ...place, topFrom: false });
+        return;
+      case 'DropStmt':
+        this.#dropped(child, place);
+        return;
+      case 'CommentStmt':
+        this.#commented(child, place);
+        return;
+      case 'AlterTableCmd':
+        if (/^AT_Drop(?:Column|Constraint)$/.test(String(child.subtype)))
+          this.#builder.operation(place, 'DROP');
+        this.node(child, below(place));
+        return;
+      case 'GrantStmt':
+        // Schemas, or all tables of them, are named by bare words; tables are RangeVars.
+        for (const name of namesOf(child.objects)) this.#builder.table(place, name, '');
+        this.node(child.objects, below(place));
+        return;
+      case 'AlterObjectSchemaStmt':
+        if (typeof child.newschema === 'string') this.#builder.table(place, child.newschema, '');
+        this.node(child, below(place));
+        return;
+      case 'CreateSchemaStmt':
+        if (typeof child.schemaname === 'string') this.#builder.table(place, child.schemaname, '');
+        this.node(child.schemaElts, below(place));
+        return;
+      default:
+        // Of other statements and expressions all parts count alike; they keep the clause that they stand in.
+        this.node(child, operations === null ? place : below(place));
+        return;
+    }
+  }
+
+  #select(select: TreeNode, place: Place): void {
+    const ctes = this.#ctes(select, place);
+    const { larg, rarg, op, withClause: _, ...rest } = select;
+    if (isNode(larg) && isNode(rarg) && op !== 'SETOP_NONE') {
+      this.#builder.setOperation();
+      const branch = below(place, { ctes });
+      this.#select(larg, branch);
+      this.#select(rarg, branch);
+      this.node({ sort: rest.sortClause, limit: rest.limitCount, offset: rest.limitOffset }, branch);
+      return;
+    }
+    const inside = below(place, { ctes, depth: place.depth + 1, nested: true });
+    if (rest.valuesLists !== undefined) {
+      this.node(rest, below(place, { ctes }));
+      return;
+    }
+    const own = { ...inside, topFrom: false, topColumns: place.root };
+    this.#builder.operation(place, 'SELECT', { recognised: !isTableCommand(rest) });
+    this.#builder.select(place, this.#limit(rest), this.#offset(rest));
+    const { targetList, fromClause, whereClause, intoClause, lockingClause: __, ...others } = rest;
+    this.node(targetList, { ...own, clause: 'select' });
+    this.#from(fromClause, { ...own, topFrom: place.root });
+    this.node(whereClause, { ...own, clause: 'where' });
+    if (isNode(intoClause)) this.#member('intoClause', intoClause, place);
+    this.node(others, own);
+    if (place.root) this.#filter(whereClause);
+  }
+
+  #from(fromClause: unknown, place: Place): void {
+    if (Array.isArray(fromClause)) this.#builder.join(fromClause.length - 1);
+    this.node(fromClause, place);
+  }
+
+  #insert(insert: TreeNode, place: Place): void {
+    const ctes = this.#ctes(insert, place);
+    const inside = below(place, { ctes });
+    this.#target(insert.relation, { ...inside, topFrom: place.root });
+    this.node(insert.selectStmt, inside);
+    const conflict = insert.onConflictClause;
+    if (isNode(conflict)) {
+      if (conflict.action === 'ONCONFLICT_UPDATE') this.#builder.operation(place, 'UPDATE');
+      this.node(conflict, inside);
+    }
+    this.node(insert.returningClause, inside);
+  }
+
+  /** UPDATE and DELETE. */
+  #change(change: TreeNode, place: Place, from: 'fromClause' | 'usingClause'): void {
+    const ctes = this.#ctes(change, place);
+    const inside = below(place, { ctes });
+    const { relation, targetList, whereClause, withClause: _, [from]: sources, ...others } = change;
+    this.#target(relation, { ...inside, topFrom: place.root });
+    if (Array.isArray(targetList)) {
+      for (const item of targetList) this.#assignment(item, inside);
+    }
+    if (Array.isArray(sources)) this.#builder.join(sources.length);
+    this.node(sources, { ...inside, topFrom: place.root });
+    this.node(whereClause, { ...inside, clause: 'where' });
+    this.node(others, inside);
+    if (place.root) this.#filter(whereClause);
+  }
+
+  #merge(merge: TreeNode, place: Place): void {
+    const ctes = this.#ctes(merge, place);
+    const inside = below(place, { ctes });
+    this.#builder.join();
+    this.#target(merge.relation, { ...inside, topFrom: place.root });
+    this.node(merge.sourceRelation, { ...inside, topFrom: place.root });
+    this.node(merge.joinCondition, inside);
+    for (const item of listOf(merge.mergeWhenClauses)) {
+      const clause = member(item, 'MergeWhenClause') ?? {};
+      const action = /^CMD_(INSERT|UPDATE|DELETE)$/.exec(String(clause.commandType))?.[1];
+      if (action !== undefined) this.#builder.operation(place, action);
+      for (const target of listOf(clause.targetList)) this.#assignment(target, inside);
+      this.node([clause.condition, clause.values], inside);
+    }
+    this.node(merge.returningClause, inside);
+  }
+
+  #assignment(item: unknown, place: Place): void {
+    const target = isNode(item) ? member(item, 'ResTarget') : null;
+    if (target === null) return;
+    if (typeof target.name === 'string') this.#builder.column(place, target.name);
+    this.node([target.indirection, target.val], place);
+  }
+
+  /** Reads WITH and tells what is visible behind it. */
+  #ctes(statement: TreeNode, place: Place): CteScope | null {
+    const clause = statement.withClause;
+    if (!isNode(clause)) return place.ctes;
+    const tables = listOf(clause.ctes).flatMap((item): TreeNode[] => {
+      const table = member(item, 'CommonTableExpr');
+      return table === null ? [] : [table];
+    });
+    const names = new Set<string>();
+    const scope: CteScope = { names, outer: place.ctes };
+    // Only with RECURSIVE a CTE sees itself and those behind it: otherwise the name is that of a real table.
+    if (clause.recursive === true) for (const table of tables) names.add(String(table.ctename));
+    const depth = place.depth + (isPlainSelect(statement) && statement.op !== undefined ? 1 : 0);
+    for (const { ctename, ...rest } of tables) {
+      this.node(rest, below(place, { ctes: scope, depth, nested: true }));
+      names.add(String(ctename));
+    }
+    return scope;
+  }
+
+  #table(range: TreeNode, place: Place): void {
+    const name = String(range.relname);
+    const schema = typeof range.schemaname === 'string' ? range.schemaname : null;
+    if (schema === null && isCteInScope(place.ctes, name)) return;
+    this.#builder.table(place, schema, name, aliasOf(range));
+  }
+
+  /** A table that is written to is never a CTE. */
+  #target(range: unknown, place: Place): void {
+    this.node(range, { ...place, ctes: null });
+  }
+
+  #column(reference: TreeNode, place: Place): void {
+    const name = namesOf(reference.fields).at(-1);
+    const last = listOf(reference.fields).at(-1);
+    if (name !== undefined && last !== undefined && 'String' in last) this.#builder.column(place, name);
+  }
+
+  #call(call: TreeNode, place: Place): void {
+    const name = namesOf(call.funcname).at(-1) ?? '';
+    const operation = operationOfFunction(name);
+    if (operation !== null) this.#builder.operation(place, operation.name, operation);
+    const { funcname: _, ...rest } = call;
+    this.node(rest, { ...place, topFrom: false });
+  }
+
+  /** A function that stands for a table counts as one, named by its call. */
+  #tableFunction(key: string, range: TreeNode, place: Place): void {
+    const calls = key === 'RangeFunction' ? listOf(range.functions) : [];
+    if (calls.length === 0) this.#builder.table(place, null, `${key}()`, aliasOf(range));
+    for (const item of calls) {
+      const first = listOf(member(item, 'List')?.items)[0];
+      const call = first === undefined ? null : member(first, 'FuncCall');
+      const names = namesOf(call?.funcname);
+      const schema = names.length > 1 ? (names.at(-2) ?? null) : null;
+      const parameters = listOf(call?.args).map(rendered).join(', ');
+      this.#builder.table(place, schema, `${names.at(-1) ?? 'function'}(${parameters})`, aliasOf(range));
+    }
+    this.node({ ...range, alias: undefined }, { ...place, topFrom: false });
+  }
+
+  #dropped(drop: TreeNode, place: Place): void {
+    const kind = String(drop.removeType);
+    for (const object of listOf(drop.objects)) this.#object(kind, object, place);
+  }
+
+  #commented(comment: TreeNode, place: Place): void {
+    if (isNode(comment.object)) this.#object(String(comment.objtype), comment.object, place);
+  }
+
+  /** An object that a statement names by a list of words. */
+  #object(kind: string, object: TreeNode, place: Place): void {
+    const list = member(object, 'List');
+    if (kind === 'OBJECT_SCHEMA') {
+      const name = member(object, 'String')?.sval ?? namesOf(list?.items).at(-1);
+      if (typeof name === 'string') this.#builder.table(place, name, '');
+      return;
+    }
+    const names = namesOf(list?.items);
+    // A column, trigger, rule, policy or constraint is the last name, behind that of its table.
+    if (/^OBJECT_(?:COLUMN|TRIGGER|RULE|POLICY|TABCONSTRAINT)$/.test(kind)) names.pop();
+    else if (!/^OBJECT_(?:TABLE|VIEW|MATVIEW|FOREIGN_TABLE|SEQUENCE|INDEX)$/.test(kind)) return;
+    const table = names.at(-1);
+    if (table !== undefined) this.#builder.table(place, names.at(-2) ?? null, table);
+  }
+
+  #limit(select: TreeNode): RowLimit {
+    const { limitCount } = select;
+    if (!isNode(limitCount)) return NO_LIMIT;
+    const constant = member(limitCount, 'A_Const');
+    // LIMIT ALL and LIMIT NULL are the same as no LIMIT at all.
+    if (constant?.isnull === true) return NO_LIMIT;
+    const value = this.#literal(constant, 'LIMIT');
+    return value === null ? OPAQUE_LIMIT : { kind: 'literal', value };
+  }
+
+  #offset(select: TreeNode): number {
+    const { limitOffset } = select;
+    return (isNode(limitOffset) ? this.#literal(member(limitOffset, 'A_Const'), 'OFFSET') : null) ?? 0;
+  }
+
+  /** The number of a constant that stands directly behind a word. */
+  #literal(constant: TreeNode | null, word: string): number | null {
+    if (constant === null || this.#literals(Number(constant.location ?? 0)) !== word) return null;
+    if (isNode(constant.ival)) return Number(constant.ival.ival ?? 0);
+    return isNode(constant.fval) ? Number(constant.fval.fval) : null;
+  }
+
+  #filter(where: unknown): void {
+    if (isNode(where)) this.#builder.filter(equalityTests(where));
+  }
+}
+
+/** The tests for equality among the terms that AND joins. */
+function equalityTests(where: TreeNode): EqualityTest[] {
+  const conjunction = member(where, 'BoolExpr');
+  if (conjunction !== null) {
+    return conjunction.boolop === 'AND_EXPR' ? listOf(conjunction.args).flatMap(equalityTests) : [];
+  }
+  const test = member(where, 'A_Expr');
+  if (test === null || test.kind !== 'AEXPR_OP') return [];
+  const operator = namesOf(test.name);
+  if (operator.length !== 1 || operator[0] !== '=') return [];
+  return equality(test.lexpr, test.rexpr) ?? equality(test.rexpr, test.lexpr) ?? [];
+}
+
+function equality(left: unknown, right: unknown): EqualityTest[] | null {
+  if (!isNode(left) || !isNode(right)) return null;
+  const column = member(left, 'ColumnRef');
+  const text = literalText(member(right, 'A_Const'));
+  const fields = listOf(column?.fields);
+  if (text === null || fields.length === 0 || fields.some((field) => !('String' in field))) return null;
+  const names = namesOf(fields);
+  return [{ qualifier: names.at(-2) ?? null, column: names.at(-1) ?? '', text }];
+}
+
+/** Numbers and strings; a negative number never counts. */
+function literalText(constant: TreeNode | null): string | null {
+  if (constant === null) return null;
+  if (isNode(constant.sval)) return String(constant.sval.sval ?? '');
+  const number = isNode(constant.ival)
+    ? String(constant.ival.ival ?? 0)
+    : isNode(constant.fval)
+      ? String(constant.fval.fval)
+      : null;
+  return number === null || number.startsWith('-') ? null : number;
+}
+
+/** About how an argument was written; what is no constant and no name is only hinted at. */
+function rendered(value: TreeNode): string {
+  const constant = member(value, 'A_Const');
+  if (constant !== null && isNode(constant.sval)) return `'${String(constant.sval.sval ?? '')}'`;
+  const column = member(value, 'ColumnRef');
+  return literalText(constant) ?? (column === null ? '...' : namesOf(column.fields).join('.'));
+}
+
+function isPlainSelect(select: TreeNode): boolean {
+  return (select.op === undefined || select.op === 'SETOP_NONE') && select.valuesLists === undefined;
+}
+
+/** `TABLE t` is `SELECT * FROM t` whose star stands nowhere in the text. */
+function isTableCommand(select: TreeNode): boolean {
+  const first = listOf(select.targetList)[0];
+  return first !== undefined && member(first, 'ResTarget')?.location === -1;
+}
+
+function isAnalyzed(explain: TreeNode): boolean {
+  return listOf(explain.options).some((option) => member(option, 'DefElem')?.defname === 'analyze');
+}
+
+function aliasOf(range: TreeNode): string | null {
+  const name = isNode(range.alias) ? range.alias.aliasname : undefined;
+  return typeof name === 'string' ? name : null;
+}
+
+function namesOf(list: unknown): string[] {
+  return listOf(list).flatMap((item) => {
+    const name = member(item, 'String');
+    return name === null ? [] : [String(name.sval ?? '')];
+  });
+}
+
+function listOf(value: unknown): TreeNode[] {
+  return Array.isArray(value) ? value.filter(isNode) : [];
+}
+
+function member(node: TreeNode, key: string): TreeNode | null {
+  const value = node[key];
+  return isNode(value) ? value : null;
+}
+
+function isNode(value: unknown): value is TreeNode {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,119 @@
+import type {
+  Clause,
+  ColumnReference,
+  EqualityTest,
+  Operation,
+  RowLimit,
+  SelectBlock,
+  Statement,
+  TableReference,
+} from './model.js';
+
+/** Names of CTEs that are visible at some place, innermost first. */
+export interface CteScope {
+  readonly names: ReadonlySet<string>;
+  readonly outer: CteScope | null;
+}
+
+/** Where in a statement a walk over its tree is. */
+export interface Place {
+  readonly ctes: CteScope | null;
+  readonly clause: Clause;
+  /** The depth that a SELECT found here has. */
+  readonly depth: number;
+  /** Whether a SELECT or a CTE is around this place. */
+  readonly nested: boolean;
+  /** Whether this is the root of the statement. */
+  readonly root: boolean;
+  /** Whether tables found here stand in FROM of the statement itself. */
+  readonly topFrom: boolean;
+  /** Whether columns found here belong to the statement itself, which is a plain SELECT. */
+  readonly topColumns: boolean;
+  /** Below an EXPLAIN that runs nothing: tables count, operations do not. */
+  readonly notRun: boolean;
+}
+
+/** The root of a statement. */
+export function rootPlace(plainSelect: boolean): Place {
+  return {
+    ctes: null,
+    clause: 'other',
+    depth: plainSelect ? 0 : 1,
+    nested: false,
+    root: true,
+    topFrom: false,
+    topColumns: false,
+    notRun: false,
+  };
+}
+
+/** A place below another one that belongs to no clause of the statement itself. */
+export function below(place: Place, members: Partial<Place> = {}): Place {
+  return { ...place, clause: 'other', root: false, topFrom: false, topColumns: false, ...members };
+}
+
+export function isCteInScope(scope: CteScope | null, name: string): boolean {
+  for (let one = scope; one !== null; one = one.outer) if (one.names.has(name)) return true;
+  return false;
+}
+
+/** Collects what a walk over one statement finds. */
+export class StatementBuilder {
+  readonly #operations = new Map<string, Operation>();
+  readonly #tables: TableReference[] = [];
+  readonly #columns: ColumnReference[] = [];
+  readonly #selects: SelectBlock[] = [];
+  #depth = 0;
+  #joins = 0;
+  #setOperations = 0;
+  #filter: readonly EqualityTest[] | null = null;
+
+  operation(place: Place, name: string, more: Partial<Omit<Operation, 'name'>> = {}): void {
+    if (place.notRun) return;
+    const { also = [], recognised = true, dynamic = false } = more;
+    this.#operations.set(`${name} ${also.join(' ')} ${recognised} ${dynamic}`, {
+      name,
+      also,
+      recognised,
+      dynamic,
+    });
+  }
+
+  table(place: Place, schema: string | null, table: string, alias: string | null = null): void {
+    this.#tables.push({ schema, table, alias, topLevel: place.topFrom });
+  }
+
+  column(place: Place, name: string): void {
+    this.#columns.push({ name, clause: place.clause, topLevel: place.topColumns });
+  }
+
+  select(place: Place, limit: RowLimit, offset: number): void {
+    this.#depth = Math.max(this.#depth, place.depth);
+    this.#selects.push({ nested: place.nested, limit, offset });
+  }
+
+  join(count = 1): void {
+    this.#joins += Math.max(0, count);
+  }
+
+  setOperation(): void {
+    this.#setOperations += 1;
+  }
+
+  filter(tests: readonly EqualityTest[]): void {
+    this.#filter = tests;
+  }
+
+  build(): Statement {
+    return {
+      operations: [...this.#operations.values()],
+      tables: this.#tables,
+      columns: this.#columns,
+      selects: this.#selects,
+      depth: this.#depth,
+      joins: this.#joins,
+      setOperations: this.#setOperations,
+      filter: this.#filter,
+    };
+  }
+}

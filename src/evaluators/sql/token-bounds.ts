@@ -1,0 +1,108 @@
+import { NotParsed } from './model.js';
+
+/** What a parser is given at most. */
+export interface ParserBounds {
+  /** UTF-16 code units. */
+  readonly maxLength: number;
+  readonly maxTokens: number;
+  /** Levels of the tree that the parser may build: brackets, and operators that stand in each other's operands. */
+  readonly maxDepth: number;
+  /** Whether `a AND b AND c` is one level or two. */
+  readonly flatConjunctions: boolean;
+}
+
+/** Words that put what is before or behind them one level deeper. */
+const DEEPENING = new Set(
+  (
+    'NOT IS ISNULL NOTNULL IN LIKE ILIKE RLIKE REGEXP GLOB MATCH SIMILAR BETWEEN COLLATE AT DIV MOD XOR ESCAPE ' +
+    'JOIN APPLY SELECT IF ELSEIF WHILE LOOP PRIOR BINARY INTERVAL EXPLAIN DESCRIBE DISTINCT OPERATOR OVERLAPS ' +
+    'CONNECT_BY_ROOT ALL ANY SOME EXISTS ARRAY ROW CAST'
+  ).split(' '),
+);
+const SET_OPERATORS = new Set(['UNION', 'EXCEPT', 'INTERSECT', 'MINUS']);
+
+/**
+ * Counts tokens and an upper bound of the depth of the tree. Parsers recurse: one that runs out of stack inside
+ * WebAssembly is not usable any more, so it must never be given a text that deep.
+ */
+export function createBoundsCheck(bounds: ParserBounds) {
+  let tokens = 0;
+  /** Depth of the levels that enclose the current one, for each open bracket. */
+  const enclosing: number[] = [];
+  let outer = 0;
+  /** Depth within the current level: of its chain of set operations, and of the current item of a list. */
+  let setChain = 0;
+  let item = 0;
+  const setChains: number[] = [];
+  const items: number[] = [];
+
+  const open = (): void => {
+    enclosing.push(outer);
+    setChains.push(setChain);
+    items.push(item);
+    outer += setChain + item + 1;
+    setChain = 0;
+    item = 0;
+  };
+  const close = (): void => {
+    if (enclosing.length === 0) return;
+    outer = enclosing.pop() ?? 0;
+    setChain = setChains.pop() ?? 0;
+    item = items.pop() ?? 0;
+  };
+  const check = (): void => {
+    if (outer + setChain + item > bounds.maxDepth) throw new NotParsed('the query is nested too deeply');
+  };
+
+  return {
+    /** A token that is neither a word nor a symbol. */
+    plain(): void {
+      tokens += 1;
+      if (tokens > bounds.maxTokens) throw new NotParsed('the query has too many words');
+    },
+    word(upper: string): void {
+      this.plain();
+      if (upper === 'CASE' || upper === 'BEGIN') open();
+      else if (upper === 'END') close();
+      else if (SET_OPERATORS.has(upper)) {
+        setChain += 1;
+        item = 0;
+      } else if (upper === 'AND' || upper === 'OR') item = bounds.flatConjunctions ? 0 : item + 1;
+      else if (DEEPENING.has(upper)) item += 1;
+      check();
+    },
+    symbol(code: number): void {
+      this.plain();
+      switch (code) {
+        case 40: // (
+        case 91: // [
+        case 123: // {
+          open();
+          break;
+        case 41:
+        case 93:
+        case 125:
+          close();
+          // A bracket behind an operand is a level of its own: a[1][2], f(1)(2).
+          item += 1;
+          break;
+        case 44: // ,
+          item = 0;
+          break;
+        case 46: // . only lengthens a name
+          break;
+        case 59: // ;
+          enclosing.length = 0;
+          setChains.length = 0;
+          items.length = 0;
+          outer = 0;
+          setChain = 0;
+          item = 0;
+          break;
+        default:
+          item += 1;
+      }
+      check();
+    },
+  };
+}

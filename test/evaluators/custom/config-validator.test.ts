@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { createConfigValidator, MAX_CONFIG_LENGTH } from '../../../src/evaluators/custom/config-validator.js';
+import type { JsonObject } from '../../../src/json/json-value.js';
+
+const SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    text: { type: 'string', minLength: 2, maxLength: 4, pattern: '^[a-z]*$' },
+    count: { type: 'integer', minimum: 1, maximum: 9 },
+    share: { type: 'number', exclusiveMinimum: 0 },
+    on: { type: 'boolean' },
+    words: { type: 'array', items: { type: 'string' }, maxItems: 2 },
+    level: { enum: ['low', 'high'] },
+    nested: { type: 'object', required: ['a/b'], additionalProperties: false, properties: { 'a/b': {} } },
+  },
+  required: ['text'],
+};
+
+describe('a configuration of a custom evaluator', () => {
+  const problemsOf = createConfigValidator(SCHEMA);
+  const seen = (config: JsonObject) => problemsOf(config).map(({ code, path }) => [code, path.join('.')]);
+
+  it('is accepted when it satisfies the schema, with members that the schema does not know', () => {
+    expect(problemsOf({ text: 'abc', count: 3, level: 'low', other: 1, nested: { 'a/b': 1 } })).toEqual([]);
+  });
+  it.each<[JsonObject, [string, string][]]>([
+    [{}, [['missing', 'text']]],
+    [{ text: 5 }, [['string_type', 'text']]],
+    [{ text: 'a' }, [['string_too_short', 'text']]],
+    [{ text: 'abcde' }, [['string_too_long', 'text']]],
+    [{ text: 'ABC' }, [['string_pattern_mismatch', 'text']]],
+    [{ text: 'abc', count: 1.5 }, [['int_type', 'count']]],
+    [{ text: 'abc', count: 0 }, [['greater_than_equal', 'count']]],
+    [{ text: 'abc', count: 10 }, [['less_than_equal', 'count']]],
+    [{ text: 'abc', share: 0 }, [['greater_than', 'share']]],
+    [{ text: 'abc', share: 'x' }, [['float_type', 'share']]],
+    [{ text: 'abc', on: 'yes' }, [['bool_type', 'on']]],
+    [{ text: 'abc', words: 'a' }, [['list_type', 'words']]],
+    [{ text: 'abc', words: ['a', 2] }, [['string_type', 'words.1']]],
+    [{ text: 'abc', words: ['a', 'b', 'c'] }, [['too_long', 'words']]],
+    [{ text: 'abc', level: 'mid' }, [['literal_error', 'level']]],
+    [{ text: 'abc', nested: [] }, [['dict_type', 'nested']]],
+    [{ text: 'abc', nested: {} }, [['missing', 'nested.a/b']]],
+    [{ text: 'abc', nested: { 'a/b': 1, c: 2 } }, [['extra_forbidden', 'nested.c']]],
+    [
+      { count: 0, on: 1 },
+      [
+        ['missing', 'text'],
+        ['greater_than_equal', 'count'],
+        ['bool_type', 'on'],
+      ],
+    ],
+  ])('%j is refused', (config, expected) => {
+    expect(seen(config)).toEqual(expected);
+  });
+  it('is refused when it is long, or has integers that would lose digits', () => {
+    expect(seen({ text: 'abc', other: 'x'.repeat(MAX_CONFIG_LENGTH) })).toEqual([['value_error', '']]);
+    expect(seen({ text: 'abc', other: 2n ** 60n })).toEqual([['value_error', '']]);
+  });
+  it('is refused when checking it costs too much', () => {
+    const costly = createConfigValidator({ properties: { list: { uniqueItems: true } } });
+    expect(costly({ list: [{ a: 1 }, { a: 2 }] })).toEqual([]);
+    const list = Array.from({ length: 3_000 }, (_, a) => ({ a }));
+    expect(costly({ list }).map(({ message }) => message)).toEqual([
+      'the schema of the configuration costs too much to check',
+    ]);
+  });
+});

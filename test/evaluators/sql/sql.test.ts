@@ -1,0 +1,187 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { createParserPool } from '../../../src/evaluators/sql/parser-pool.js';
+import { createSqlEvaluator } from '../../../src/evaluators/sql.js';
+import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import { errorItems } from '../../../src/validation/items.js';
+import { FULL_CALL } from '../../support/check-call.js';
+
+// Generous: machines that run tests may be busy.
+const pool = createParserPool({ parseTimeoutMs: 20_000 });
+const sqlEvaluator = createSqlEvaluator(pool);
+afterAll(() => pool.close());
+
+const check = async (config: JsonObject, data: JsonValue) =>
+  sqlEvaluator.compile(config).evaluate(data, FULL_CALL);
+
+/** Places and codes of the problems of a configuration. */
+function problemsOf(config: JsonValue): [string | undefined, string][] {
+  const read = sqlEvaluator.configSchema.safeParse(config, { reportInput: true });
+  return read.success ? [] : errorItems(read.error).map(({ field, code }) => [field, code]);
+}
+
+describe('the configuration of sql', () => {
+  it.each<[string, JsonObject]>([
+    ['nothing', {}],
+    [
+      'nulls and empty lists',
+      { blocked_operations: [], allowed_operations: ['SELECT'], blocked_tables: null },
+    ],
+    ['block_ddl next to an allow list', { block_ddl: true, allowed_operations: ['SELECT'] }],
+    ['maxima without a check of their sign', { max_result_window: -1, max_joins: -1, max_union_count: 0 }],
+    ['columns with and without table', { required_column_values: { a: 'x', 'b.c': 'y' } }],
+    ['members it does not know', { anything: 1 }],
+  ])('accepts %s', (_, config) => {
+    expect(problemsOf(config)).toEqual([]);
+  });
+
+  it.each<[JsonObject, [string | undefined, string][]]>([
+    [{ blocked_operations: ['DROP'], allowed_operations: ['SELECT'] }, [[undefined, 'value_error']]],
+    [{ blocked_tables: ['a'], allowed_tables: ['b'] }, [[undefined, 'value_error']]],
+    [{ blocked_schemas: ['a'], allowed_schemas: ['b'] }, [[undefined, 'value_error']]],
+    [{ allow_multi_statements: false, max_statements: 2 }, [[undefined, 'value_error']]],
+    [{ max_statements: 0 }, [['max_statements', 'value_error']]],
+    [{ max_limit: -1 }, [['max_limit', 'value_error']]],
+    [{ max_limit: 'x' }, [['max_limit', 'int_parsing']]],
+    [{ max_joins: 1.5 }, [['max_joins', 'int_from_float']]],
+    [{ dialect: 'postgresql' }, [['dialect', 'literal_error']]],
+    [{ column_context: 'from' }, [['column_context', 'literal_error']]],
+    [{ column_presence_logic: null }, [['column_presence_logic', 'literal_error']]],
+    [{ block_ddl: 'perhaps' }, [['block_ddl', 'bool_parsing']]],
+    [{ blocked_tables: 'a' }, [['blocked_tables', 'list_type']]],
+    [{ blocked_tables: ['a', 1] }, [['blocked_tables[1]', 'string_type']]],
+    [{ required_column_values: [] }, [['required_column_values', 'dict_type']]],
+    [{ required_column_values: { a: 1 } }, [['required_column_values.a', 'string_type']]],
+    [{ required_column_values: { 'a.b.c': 'x' } }, [['required_column_values', 'value_error']]],
+    [{ required_column_values: { 'a. ': 'x' } }, [['required_column_values', 'value_error']]],
+    [{ required_column_values: { a: ' ' } }, [['required_column_values', 'value_error']]],
+  ])('refuses %j', (config, problems) => {
+    expect(problemsOf(config)).toEqual(problems);
+  });
+});
+
+describe('the input of sql', () => {
+  const config = { blocked_operations: ['DROP'] };
+  const DROP = 'DROP TABLE users';
+
+  it.each<[string, JsonValue, boolean]>([
+    ['null', null, false],
+    ['a text', DROP, true],
+    ['a blank text', ' \n\t', false],
+    ['a number', 5, true],
+    ['a list', [DROP], true],
+    ['an object with a query', { query: DROP }, true],
+    ['an object without a query', { sql: DROP }, false],
+    ['an object whose query is null', { query: null }, false],
+    ['a step whose input is a text', { type: 'tool', name: 'q', input: DROP }, true],
+    ['a step whose input is an object', { type: 'tool', name: 'q', input: { query: DROP } }, true],
+    [
+      'a step whose input has no query',
+      { type: 'tool', name: 'q', input: { sql: DROP }, query: DROP },
+      false,
+    ],
+    ['a step whose input is a number', { type: 'tool', name: 'q', input: 5 }, true],
+    ['any object with input and type', { type: 1, input: DROP }, true],
+  ])('takes %s', async (_, data, matched) => {
+    expect(await check(config, data)).toMatchObject({ matched, confidence: 1, error: null });
+  });
+
+  it('gives no metadata when there is nothing to check', async () => {
+    for (const data of [null, '', { query: ' ' }]) {
+      expect(await check(config, data)).toMatchObject({ matched: false, metadata: null });
+    }
+  });
+
+  it('parses nothing when no check is configured', async () => {
+    for (const empty of [{}, { blocked_tables: [] }, { case_sensitive: true, dialect: 'mysql' }]) {
+      expect(await check(empty, 'no SQL at all')).toMatchObject({ matched: false, metadata: null });
+    }
+    expect(await check({ max_joins: 0 }, 'no SQL at all')).toMatchObject({ matched: true });
+  });
+
+  it('takes the context of the whole step, and of an object', async () => {
+    const values = { required_column_values: { tenant: 'tenant' } };
+    const query = "SELECT * FROM t WHERE tenant = 'a'";
+    const context = { tenant: 'a' };
+    const step = { type: 'tool', name: 'q', input: { query }, context };
+    expect(await check(values, step)).toMatchObject({ matched: false });
+    expect(await check(values, { query, context })).toMatchObject({ matched: false });
+    expect(await check(values, query)).toMatchObject({ matched: true });
+    expect(await check(values, { query, context: 'a' })).toMatchObject({ matched: true });
+  });
+});
+
+describe('the metadata of sql', () => {
+  it('tell size, hash and beginning of a query that cannot be parsed', async () => {
+    const { metadata } = await check({ max_joins: 1 }, 'no SQL');
+    expect(metadata).toEqual({
+      query_snippet: 'no SQL',
+      query_length: 6,
+      query_hash: '23f56d020aa1c92f',
+    });
+  });
+
+  it('count characters, and cut a long query in the middle', async () => {
+    const query = `SELECT '${'😀'.repeat(300)}' FROM a`;
+    const { metadata } = await check({ blocked_tables: ['a'] }, query);
+    const characters = [...query];
+    expect(metadata).toMatchObject({
+      query_length: characters.length,
+      query_snippet: `${characters.slice(0, 100).join('')}...${characters.slice(-100).join('')}`,
+      tables_accessed: [{ schema: null, table: 'a' }],
+    });
+  });
+
+  it('have only the first hundred characters of it where it is too much', async () => {
+    const query = `SELECT '${'x'.repeat(300)}'; SELECT 2`;
+    const { metadata } = await check({ allow_multi_statements: false }, query);
+    expect(metadata).toEqual({ statement_count: 2, query: query.slice(0, 100) });
+  });
+
+  it('are not made for those who want the verdict only', async () => {
+    const compiled = sqlEvaluator.compile({ blocked_operations: ['DROP'] });
+    expect(await compiled.evaluate('DROP TABLE t', { ...FULL_CALL, detail: 'verdict' })).toMatchObject({
+      matched: true,
+      metadata: null,
+    });
+  });
+});
+
+describe('the dialects of sql', () => {
+  it('answers at once for PostgreSQL, and with a promise for the others', async () => {
+    const answer = (dialect: string) =>
+      sqlEvaluator.compile({ max_joins: 1, dialect }).evaluate('SELECT 1', FULL_CALL);
+    expect(answer('postgres')).not.toBeInstanceOf(Promise);
+    for (const dialect of ['mysql', 'tsql', 'oracle', 'sqlite']) {
+      const later = answer(dialect);
+      expect(later).toBeInstanceOf(Promise);
+      expect(await later).toMatchObject({ matched: false });
+    }
+  });
+
+  it.each<[string, string]>([
+    ['brackets', `SELECT ${'('.repeat(2_000)}1${')'.repeat(2_000)}`],
+    ['functions', `SELECT ${'f('.repeat(2_000)}1${')'.repeat(2_000)}`],
+    ['operators', `SELECT 1${'+1'.repeat(50_000)}`],
+    ['negations', `SELECT ${'NOT '.repeat(50_000)}true`],
+    ['cases', `SELECT ${'CASE WHEN true THEN '.repeat(2_000)}1${' END'.repeat(2_000)}`],
+    ['unions', `SELECT 1${' UNION SELECT 1'.repeat(20_000)}`],
+    ['subqueries', `SELECT * FROM ${'(SELECT * FROM '.repeat(2_000)}t${') x'.repeat(2_000)}`],
+    ['words', `SELECT 1 WHERE a IN (1${',1'.repeat(20_000)})`],
+    ['statements', 'SELECT 1;'.repeat(20_000)],
+    ['comments in comments', `${'/*'.repeat(20_000)}${'*/'.repeat(20_000)}SELECT 1`],
+    ['comments side by side', `${'/**/'.repeat(50_000)}SELECT 1`],
+    ['characters', `SELECT '${'x'.repeat(1_000_000)}'`],
+  ])('refuse too many %s before any parser sees them', async (what, query) => {
+    // Comments that do not nest are nothing to the other parser, which never sees them.
+    const dialects = what.startsWith('comments')
+      ? ['postgres']
+      : ['postgres', 'mysql', 'tsql', 'oracle', 'sqlite'];
+    for (const dialect of dialects) {
+      expect(await check({ max_joins: 1_000_000, dialect }, query)).toMatchObject({
+        matched: true,
+        error: null,
+      });
+    }
+    expect(await check({ max_joins: 1 }, 'SELECT 1')).toMatchObject({ matched: false });
+  });
+});
