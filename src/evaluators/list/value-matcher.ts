@@ -21,10 +21,8 @@ export function createValueMatcher(
   switch (mode) {
     case 'exact':
       return exactMatcher(distinct, comparable);
-    case 'contains': {
-      const finder = createWordFinder(distinct);
-      return (text) => finder.occursIn(comparable(text), text);
-    }
+    case 'contains':
+      return createWordFinder(distinct, !caseSensitive);
     case 'starts_with': {
       const findPrefix = createPrefixFinder(distinct);
       const longest = longestOf(distinct);

@@ -40,41 +40,37 @@ export interface CompiledProgram {
 
 /** Kinds of nodes of a parsed pattern. */
 export const NodeOp = constantsOf(parsePattern('a', false), 'Op') as {
-  readonly [
-    name in
-      | 'EMPTY_MATCH'
-      | 'LITERAL'
-      | 'CHAR_CLASS'
-      | 'BEGIN_LINE'
-      | 'END_LINE'
-      | 'BEGIN_TEXT'
-      | 'END_TEXT'
-      | 'WORD_BOUNDARY'
-      | 'NO_WORD_BOUNDARY'
-      | 'CAPTURE'
-      | 'PLUS'
-      | 'QUEST'
-      | 'CONCAT'
-      | 'ALTERNATE'
-  ]: number;
+  readonly [name in
+    | 'EMPTY_MATCH'
+    | 'LITERAL'
+    | 'CHAR_CLASS'
+    | 'BEGIN_LINE'
+    | 'END_LINE'
+    | 'BEGIN_TEXT'
+    | 'END_TEXT'
+    | 'WORD_BOUNDARY'
+    | 'NO_WORD_BOUNDARY'
+    | 'CAPTURE'
+    | 'PLUS'
+    | 'QUEST'
+    | 'CONCAT'
+    | 'ALTERNATE']: number;
 };
 
 /** Kinds of instructions. */
 export const InstructionOp = constantsOf(compileProgram('a', false).program.inst[0]) as {
-  readonly [
-    name in
-      | 'ALT'
-      | 'ALT_MATCH'
-      | 'CAPTURE'
-      | 'EMPTY_WIDTH'
-      | 'FAIL'
-      | 'MATCH'
-      | 'NOP'
-      | 'RUNE'
-      | 'RUNE1'
-      | 'RUNE_ANY'
-      | 'RUNE_ANY_NOT_NL'
-  ]: number;
+  readonly [name in
+    | 'ALT'
+    | 'ALT_MATCH'
+    | 'CAPTURE'
+    | 'EMPTY_WIDTH'
+    | 'FAIL'
+    | 'MATCH'
+    | 'NOP'
+    | 'RUNE'
+    | 'RUNE1'
+    | 'RUNE_ANY'
+    | 'RUNE_ANY_NOT_NL']: number;
 };
 
 /** The tree of a pattern. Throws for one that is not valid. */
