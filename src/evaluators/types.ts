@@ -32,6 +32,11 @@ export interface CompiledEvaluator {
    * data that are not null; null data always go to `evaluate`.
    */
   readonly prefilter?: TextPrefilter;
+  /**
+   * About how many bytes of memory it takes at most, its caches included. Never less for a larger configuration. When
+   * absent, the core guesses from the length of the configuration.
+   */
+  readonly sizeBytes?: number;
   /** Time limit of one check with this configuration, in milliseconds; the one of the evaluator when absent. */
   readonly timeoutMs?: number;
   /** Looks at the selected data; null when the selector led nowhere. May throw: the core turns that into an error. */
