@@ -1,4 +1,4 @@
-import { foldUnit } from './fold-case.js';
+import { caseVariants } from './fold-case.js';
 
 /**
  * Small numbers for the code units that occur in some values, so that a row of an automaton has one cell for each of
@@ -27,7 +27,7 @@ export function createSymbolTable(values: readonly string[], folds: boolean): Sy
   }
   const pages: Uint16Array[] = new Array(256).fill(EMPTY_PAGE);
   for (const [unit, symbol] of symbols) {
-    for (const variant of folds ? (variants().get(unit) ?? [unit]) : [unit]) {
+    for (const variant of folds ? caseVariants(unit) : [unit]) {
       let page = pages[variant >> 8];
       if (page === undefined || page === EMPTY_PAGE) {
         page = new Uint16Array(256);
@@ -40,21 +40,3 @@ export function createSymbolTable(values: readonly string[], folds: boolean): Sy
 }
 
 const EMPTY_PAGE = new Uint16Array(256);
-
-let variantsByFolded: ReadonlyMap<number, readonly number[]> | undefined;
-
-/** All code units with the same folded form, by that form, where it is more than one. */
-function variants(): ReadonlyMap<number, readonly number[]> {
-  if (variantsByFolded === undefined) {
-    const groups = new Map<number, number[]>();
-    for (let unit = 0; unit < 0x10000; unit += 1) {
-      const folded = foldUnit(unit);
-      if (folded === unit) continue;
-      const group = groups.get(folded);
-      if (group === undefined) groups.set(folded, [folded, unit]);
-      else group.push(unit);
-    }
-    variantsByFolded = groups;
-  }
-  return variantsByFolded;
-}
