@@ -34,8 +34,10 @@ export interface Program {
 /** A compiled pattern with what the engine knows about it. */
 export interface CompiledProgram {
   readonly program: Program;
-  /** The text a match consists of, when the pattern is nothing but a case-sensitive literal. */
-  readonly literal: string | null;
+  /** Texts that all occur in every text with a match, as they are; often there are none. */
+  readonly needles: readonly string[];
+  /** Whether every text with the only needle has a match: the pattern is nothing but a literal. */
+  readonly isLiteral: boolean;
 }
 
 /** Kinds of nodes of a parsed pattern. */
@@ -83,8 +85,26 @@ export function parsePattern(pattern: string, ignoreCase: boolean): PatternNode 
 /** The program of a pattern. Throws for one that is not valid. */
 export function compileProgram(pattern: string, ignoreCase: boolean): CompiledProgram {
   const engine = RE2JS.compile(pattern, flagsFor(ignoreCase)).re2();
-  const literal = engine.prefixComplete ? (engine.prefix as string | null) : null;
-  return { program: engine.prog as Program, literal };
+  const program = engine.prog as Program;
+  if (engine.prefixComplete) return { program, needles: [engine.prefix ?? ''], isLiteral: true };
+  return { program, needles: needlesOf(engine.prefilter), isLiteral: false };
+}
+
+/** What the engine looks for before it searches: one text, several texts, or something else, which is not used. */
+interface EngineFilter {
+  readonly type: number;
+  readonly str: string;
+  readonly subs: readonly EngineFilter[];
+}
+
+function needlesOf(filter: EngineFilter | null): readonly string[] {
+  if (filter === null) return [];
+  const Type = constantsOf(filter, 'Type') as { readonly EXACT: number; readonly AND: number };
+  if (filter.type === Type.EXACT) return [filter.str];
+  if (filter.type !== Type.AND) return [];
+  const needles = filter.subs.filter(({ type }) => type === Type.EXACT).map(({ str }) => str);
+  // Two tell nearly as much as all of them.
+  return needles.sort((left, right) => right.length - left.length).slice(0, 2);
 }
 
 function flagsFor(ignoreCase: boolean): number {

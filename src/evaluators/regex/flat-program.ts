@@ -9,6 +9,9 @@ export const END_TEXT = 8;
 export const WORD_BOUNDARY = 16;
 export const NO_WORD_BOUNDARY = 32;
 
+/** What looking into a class of many ranges takes, in visits of an instruction. */
+export const CLASS_VISITS = 2;
+
 /** What to do with assertions that are not known to hold. */
 export type Unmet = 'drop' | 'keep' | 'keep unless at the beginning';
 
@@ -21,7 +24,7 @@ export interface FlatProgram {
   /** The assertions of such an instruction. */
   assertions(pc: number): number;
   next(pc: number): number;
-  /** Whether an instruction reads the code point. */
+  /** Whether an instruction reads the code point. Adds to `visits` what that takes beyond looking at one range. */
   reads(pc: number, code: number): boolean;
   /**
    * Follows everything that reads nothing from `pc` on and appends what it leads to, instructions that read and
@@ -29,7 +32,7 @@ export interface FlatProgram {
    * leads to a match. Adds the number of instructions visited to `visits`.
    */
   close(pc: number, known: number, unmet: Unmet, members: Int32Array, count: number): number;
-  /** Instructions visited by `close` so far. */
+  /** Instructions visited so far. */
   visits: number;
 }
 
@@ -67,6 +70,7 @@ export function flattenProgram(program: Program): FlatProgram {
       const first = low[pc] ?? 0;
       const last = high[pc] ?? 0;
       if (first <= last) return first <= code && code <= last;
+      flat.visits += CLASS_VISITS;
       return inst[pc]?.matchRune(code) === true;
     },
     close(from, known, unmet, members, initial) {

@@ -3,6 +3,7 @@ import type { Program } from './engine.js';
 import {
   BEGIN_LINE,
   BEGIN_TEXT,
+  CLASS_VISITS,
   END_LINE,
   END_TEXT,
   type FlatProgram,
@@ -64,7 +65,7 @@ export class LazyDfa {
     const stride = this.#endClass + 1;
     this.#states = new StateTable(stride);
     // Two visits of all instructions, two looks at all members of a set and one at those of the next.
-    this.#worstTransition = 5 * this.#program.size + stride / CELLS_PER_STEP + 1;
+    this.#worstTransition = (5 + CLASS_VISITS) * this.#program.size + stride / CELLS_PER_STEP + 1;
   }
 
   /** Whether a match is found anywhere in `text`. Throws `SearchTooCostly` when that takes more than `maxSteps`. */

@@ -1,5 +1,6 @@
 import { caseVariants, foldCodePoint } from '../list/fold-case.js';
 import { type Instruction, InstructionOp, type Program } from './engine.js';
+import { areEqual, hashOf } from './int-list.js';
 
 const LAST_CODE_POINT = 0x10ffff;
 /** Most steps spent on merging classes, some milliseconds; beyond, classes stay apart, which only costs memory. */
@@ -64,10 +65,15 @@ export function createRuneClasses(program: Program): RuneClasses {
 
 /** The different sets of code points that a program asks for. */
 function setsOf(program: Program): Ranges[] {
-  const sets = new Map<string, Ranges>();
+  const sets: Ranges[] = [];
+  const byHash = new Map<number, Ranges[]>();
   const add = (ranges: Ranges) => {
-    const key = Array.prototype.join.call(ranges);
-    if (!sets.has(key)) sets.set(key, ranges);
+    const hash = hashOf(ranges);
+    const alike = byHash.get(hash) ?? [];
+    if (alike.some((known) => areEqual(known, ranges))) return;
+    alike.push(ranges);
+    byHash.set(hash, alike);
+    sets.push(ranges);
   };
   for (const instruction of program.inst) {
     if (instruction.op === InstructionOp.EMPTY_WIDTH) {
@@ -79,7 +85,7 @@ function setsOf(program: Program): Ranges[] {
       add(rangesOf(instruction));
     }
   }
-  return [...sets.values()];
+  return sets;
 }
 
 /** What an instruction matches: ranges, or one code point, with ignored case together with its variants. */

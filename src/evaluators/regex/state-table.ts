@@ -1,3 +1,5 @@
+import { areEqual, hashOf } from './int-list.js';
+
 /**
  * Most memory of the states one pattern keeps, in bytes. Ordinary patterns need some kilobytes; one that needs more
  * starts again with none, which costs time and is counted.
@@ -5,9 +7,6 @@
 export const MAX_STATE_BYTES = 512 * 1024;
 /** What a state occupies besides its row and its instructions, in bytes. */
 const STATE_OVERHEAD = 200;
-
-/** The key of the hashes is drawn at start, so that nobody can prepare states that all have the same one. */
-const hashKey = Math.floor(Math.random() * 0x7fffffff);
 
 /** The states of an automaton: numbered sets of instructions, each with a row of cells in one table. */
 export class StateTable {
@@ -85,18 +84,3 @@ export class StateTable {
 }
 
 const EMPTY = new Int32Array(0);
-
-function hashOf(members: Int32Array, context: number): number {
-  let hash = hashKey ^ context;
-  for (let at = 0; at < members.length; at += 1) {
-    hash = Math.imul(hash ^ (members[at] ?? 0), 0x85ebca6b);
-    hash ^= hash >>> 15;
-  }
-  return hash;
-}
-
-function areEqual(left: Int32Array, right: Int32Array): boolean {
-  if (left.length !== right.length) return false;
-  for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false;
-  return true;
-}
