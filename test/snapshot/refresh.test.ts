@@ -14,7 +14,7 @@ function aProgram(confidence: number): ControlProgram {
     errors: [],
     non_matches: [],
   };
-  return { controlIds: [], evaluate: () => verdict };
+  return { controlIds: [], sizeBytes: 0, sharedParts: [], evaluate: () => verdict };
 }
 
 describe('a change made elsewhere', () => {

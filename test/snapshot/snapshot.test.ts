@@ -41,6 +41,8 @@ function fakeStore() {
 function program(version: number): ControlProgram {
   return {
     controlIds: [version],
+    sizeBytes: 1_000,
+    sharedParts: [],
     evaluate: () => {
       throw new Error('not evaluated here');
     },

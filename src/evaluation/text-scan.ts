@@ -1,0 +1,49 @@
+import { createPrefilter, type Prefilter } from '../evaluators/regex/prefilter.js';
+import type { JsonValue } from '../json/json-value.js';
+import type { Evaluation } from './evaluation.js';
+import { textOf } from './text.js';
+
+/** Fewer searches of one value than this are quicker done one by one. */
+export const MIN_SCANNED_SEARCHES = 8;
+/** What the automaton of a scan takes for each character of the literals, in bytes; see `createPrefilter`. */
+const BYTES_PER_CHARACTER = 120;
+
+/** What one evaluation knows about one scan. */
+export interface ScanState {
+  done: boolean;
+  /** 1 for each search that may find something. */
+  readonly found: Uint8Array;
+}
+
+/** The searches that leaves do in the text of one selected value, as far as they say which literals they need. */
+export interface TextScan {
+  /** Number of searches. */
+  readonly size: number;
+  /** About how much memory it takes, in bytes. */
+  readonly sizeBytes: number;
+  /** Whether search `index` cannot find anything in `data`, the value that its leaves look at. Not for null. */
+  rulesOut(index: number, data: JsonValue, evaluation: Evaluation): boolean;
+}
+
+/**
+ * Looks for the literals of all searches in one pass, when the first of them is asked for. `slot` is the place of its
+ * state in an evaluation.
+ */
+export function createTextScan(searches: readonly (readonly string[])[], slot: number): TextScan {
+  // Built when it is needed: many agents are loaded that never see a step.
+  let prefilter: Prefilter | null = null;
+  return {
+    size: searches.length,
+    sizeBytes: searches.flat().reduce((sum, literal) => sum + literal.length * BYTES_PER_CHARACTER, 0),
+    rulesOut(index, data, evaluation) {
+      const state = evaluation.scans[slot];
+      if (state === undefined) return false;
+      if (!state.done) {
+        prefilter ??= createPrefilter(searches);
+        prefilter.scan(textOf(data), state.found);
+        state.done = true;
+      }
+      return state.found[index] === 0;
+    },
+  };
+}
