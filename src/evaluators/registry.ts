@@ -1,9 +1,10 @@
+import { jsonEvaluator } from './json.js';
 import { listEvaluator } from './list.js';
 import { regexEvaluator } from './regex.js';
 import type { Evaluator, EvaluatorRegistry } from './types.js';
 
 /** The evaluators that the service always has. */
-export const builtinEvaluators: readonly Evaluator[] = [regexEvaluator, listEvaluator];
+export const builtinEvaluators: readonly Evaluator[] = [regexEvaluator, listEvaluator, jsonEvaluator];
 
 /** A registry of evaluators. Throws when two have the same name: which one ran would be an accident. */
 export function createRegistry(evaluators: readonly Evaluator[]): EvaluatorRegistry {
