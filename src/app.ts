@@ -91,10 +91,12 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
     load: createProgramLoader({
       client: database.client,
       registry,
+      keepEvaluators: config.evaluators.cacheSize,
       newExecutionId: randomUUID,
       onFailure: createFailureLog(log, () => performance.now()),
     }),
     maxAgents: config.limits.snapshotAgents,
+    maxBytes: config.limits.snapshotBytes,
     now: () => performance.now(),
   });
   const watch = new RevisionWatch({

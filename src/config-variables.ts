@@ -151,6 +151,12 @@ export const VARIABLES = {
     10_000,
     'Agents whose compiled controls are kept in memory; the least recently used ones go first.',
   ),
+  snapshotMemoryMb: variable(
+    ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
+    integerIn(1, 1_000_000, '512'),
+    512,
+    'About how much memory compiled controls may take; the least recently used agents go first.',
+  ),
   evaluatorTimeoutSeconds: variable(
     ['EVALUATOR_TIMEOUT_SECONDS'],
     numberIn(0.001, 3600, '30'),
@@ -165,9 +171,9 @@ export const VARIABLES = {
   ),
   evaluatorCacheSize: variable(
     ['EVALUATOR_CACHE_SIZE'],
-    integerIn(1, 10_000_000, '100'),
-    100,
-    'Accepted for compatibility; compiled evaluators live as long as the controls of a loaded agent.',
+    integerIn(1, 10_000_000, '10000'),
+    10_000,
+    'Compiled evaluators kept for controls that no loaded agent has any more. Agents always share equal ones.',
   ),
   vendorApiKey: variable<string | null>(
     ['VENDOR_API_KEY'],

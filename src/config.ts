@@ -39,11 +39,14 @@ export interface Config {
     readonly drainMs: number;
     /** Agents whose compiled controls are kept in memory. */
     readonly snapshotAgents: number;
+    /** About how much memory compiled controls may take, in bytes. */
+    readonly snapshotBytes: number;
   };
   readonly evaluators: {
     /** Time limit of an evaluator that states none, in milliseconds. */
     readonly timeoutMs: number;
     readonly maxConcurrent: number;
+    /** Compiled evaluators kept although no loaded agent uses them. */
     readonly cacheSize: number;
     readonly vendorApiKey: string | null;
     readonly vendorApiUrl: string | null;
@@ -154,6 +157,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
       drainMs: values.drainSeconds * 1000,
       snapshotAgents: values.snapshotAgents,
+      snapshotBytes: values.snapshotMemoryMb * 1024 * 1024,
     },
     evaluators: {
       timeoutMs: values.evaluatorTimeoutSeconds * 1000,

@@ -1,33 +1,52 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createAgentStore } from '../agents/agent-store.js';
-import { createAgentControlStore } from '../controls/agent-control-store.js';
+import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import type { DbClient } from '../database/database.js';
-import { type ControlFailure, compileProgram } from '../evaluation/compile.js';
-import type { ControlInput } from '../evaluation/types.js';
+import type { ControlFailure, LinkableControl } from '../evaluation/linked-control.js';
+import { linkProgram } from '../evaluation/program.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
-import type { JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
+import { type ControlLibrary, createControlLibrary } from './control-library.js';
 import type { LoadProgram } from './snapshot.js';
 
 export interface ProgramLoaderOptions {
   readonly client: DbClient;
   readonly registry: EvaluatorRegistry;
+  /** Compiled evaluators kept although no loaded agent uses them. */
+  readonly keepEvaluators: number;
   readonly newExecutionId: () => string;
   /** Told why controls could not be evaluated; verdicts have fixed texts only. */
   readonly onFailure: (failure: ControlFailure) => void;
 }
 
-/** Loads the controls of an agent from the database and compiles them. */
+/** How long compiling goes on before others get a turn, in milliseconds. One control may take longer by itself. */
+const TURN_MS = 5;
+
+/** Loads the controls of an agent from the database and compiles what has not been compiled before. */
 export function createProgramLoader(options: ProgramLoaderOptions): LoadProgram {
-  const { client, registry, newExecutionId, onFailure } = options;
+  const { client, registry, keepEvaluators, newExecutionId, onFailure } = options;
+  const library = createControlLibrary({ registry, keepEvaluators });
   return async (agentName) => {
     const agent = await createAgentStore(client).find(agentName);
     if (agent === null) return null;
     const rows = await createAgentControlStore(client).controlsOf(agent.id);
-    const controls = rows.map(
-      (row): ControlInput => ({ id: row.id, name: row.name, definition: storedDefinition(row.data) }),
-    );
-    return compileProgram(controls, { registry, newExecutionId, onFailure, withTimeout });
+    const controls = await prepareAll(rows, library);
+    return linkProgram(controls, { newExecutionId, onFailure, withTimeout });
   };
+}
+
+async function prepareAll(
+  rows: readonly StoredDefinition[],
+  library: ControlLibrary,
+): Promise<LinkableControl[]> {
+  const controls: LinkableControl[] = [];
+  let turnBegan = performance.now();
+  for (const { id, name, data } of rows) {
+    controls.push({ id, name, prepared: library.prepare(data) });
+    if (performance.now() - turnBegan < TURN_MS) continue;
+    await nextTurn();
+    turnBegan = performance.now();
+  }
+  return controls;
 }
 
 /** Gives an asynchronous evaluator up after its time; what it still does is nobody's concern. */
@@ -40,14 +59,5 @@ async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promis
     return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Text that is no JSON reads as null, which the core takes for a damaged definition and fails closed on. */
-function storedDefinition(text: string): JsonValue {
-  try {
-    return parseStoredJson(text);
-  } catch {
-    return null;
   }
 }

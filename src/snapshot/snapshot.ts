@@ -1,5 +1,6 @@
 import { agentNotFound } from '../agents/agent-errors.js';
 import type { ControlProgram } from '../evaluation/types.js';
+import { MemoryLedger } from './memory-ledger.js';
 
 /** Loads and compiles the controls of an agent; null when there is no such agent. */
 export type LoadProgram = (agentName: string) => Promise<ControlProgram | null>;
@@ -8,6 +9,8 @@ export interface SnapshotOptions {
   readonly load: LoadProgram;
   /** Agents kept in memory; those not asked for lately make room for others. */
   readonly maxAgents: number;
+  /** About how much memory their programs may take, in bytes. */
+  readonly maxBytes: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 }
@@ -38,6 +41,7 @@ interface Entry {
 export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #memory = new MemoryLedger();
   readonly #unknown = new Map<string, number>();
   /** Agents whose programs are older than what is stored. */
   readonly #behind = new Set<string>();
@@ -170,11 +174,11 @@ export class Snapshot {
       if (entry.generation !== generation) continue;
       this.#behind.delete(agentName);
       if (program === null) {
-        this.#entries.delete(agentName);
+        this.#forget(agentName, entry);
         this.#rememberUnknown(agentName);
         throw agentNotFound(agentName);
       }
-      entry.program = program;
+      this.#setProgram(entry, program);
       entry.outdated = false;
       this.#loadedOnce = true;
       return program;
@@ -196,14 +200,31 @@ export class Snapshot {
     this.#unknown.set(agentName, this.#options.now() + UNKNOWN_AGENT_MS);
   }
 
-  /** Second chance: the first agent not asked for since the last search goes; each one passed over loses its mark. */
-  #makeRoom(): void {
-    if (this.#entries.size < this.#options.maxAgents) return;
+  #setProgram(entry: Entry, program: ControlProgram): void {
+    this.#memory.add(program);
+    if (entry.program !== null) this.#memory.remove(entry.program);
+    entry.program = program;
+    // This agent is still loading, so it stays, however large it is.
+    this.#makeRoom(0);
+  }
+
+  #forget(agentName: string, entry: Entry): void {
+    this.#entries.delete(agentName);
+    if (entry.program !== null) this.#memory.remove(entry.program);
+  }
+
+  /**
+   * Makes room for `added` more agents. Second chance: the first agent not asked for since the last search goes; each
+   * one passed over loses its mark.
+   */
+  #makeRoom(added = 1): void {
+    const { maxAgents, maxBytes } = this.#options;
     for (const [agentName, entry] of this.#entries) {
+      if (this.#entries.size + added <= maxAgents && this.#memory.bytes <= maxBytes) return;
       if (entry.loading !== null) continue;
       if (!entry.used) {
-        this.#entries.delete(agentName);
-        return;
+        this.#forget(agentName, entry);
+        continue;
       }
       entry.used = false;
       this.#entries.delete(agentName);

@@ -219,6 +219,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['1', 1]],
     refuses: ['0', '10000001', '1.5'],
   },
+  snapshotMemoryMb: {
+    names: ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
+    value: (config) => config.limits.snapshotBytes,
+    fallback: 512 * 1024 * 1024,
+    accepts: [['1', 1024 * 1024]],
+    refuses: ['0', '1000001', '1.5'],
+  },
   evaluatorTimeoutSeconds: {
     names: ['EVALUATOR_TIMEOUT_SECONDS'],
     value: (config) => config.evaluators.timeoutMs,
@@ -236,7 +243,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   evaluatorCacheSize: {
     names: ['EVALUATOR_CACHE_SIZE'],
     value: (config) => config.evaluators.cacheSize,
-    fallback: 100,
+    fallback: 10_000,
     accepts: [['1', 1]],
     refuses: ['0', '10000001', 'all'],
   },

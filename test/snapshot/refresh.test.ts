@@ -29,6 +29,7 @@ describe('a change made elsewhere', () => {
         return aProgram(revision);
       },
       maxAgents: 10,
+      maxBytes: 1_000_000,
       now: () => performance.now(),
     });
     const watch = new RevisionWatch({

@@ -49,9 +49,9 @@ function program(version: number): ControlProgram {
   };
 }
 
-function snapshotOf(store: ReturnType<typeof fakeStore>, maxAgents = 100) {
+function snapshotOf(store: ReturnType<typeof fakeStore>, maxAgents = 10_000) {
   let time = 0;
-  const snapshot = new Snapshot({ load: store.load, maxAgents, now: () => time });
+  const snapshot = new Snapshot({ load: store.load, maxAgents, maxBytes: 10_000_000, now: () => time });
   return {
     snapshot,
     advance: (ms: number) => {
