@@ -6,12 +6,18 @@ import { containsAny, requiredLiterals } from './regex/required-literals.js';
 
 /** Longest pattern text, in UTF-16 code units: more is a word list, for which there is the `list` evaluator. */
 export const MAX_PATTERN_LENGTH = 65_536;
-/** Largest compiled program, in instructions: each character of a text may visit all of them. */
+/** Largest compiled program, in instructions: a step of a search may visit all of them. */
 export const MAX_PROGRAM_SIZE = 20_000;
-/** Largest estimate of the program before the engine simplifies it: compiling this much takes a tenth of a second. */
-export const MAX_UNSIMPLIFIED_SIZE = 100_000;
-/** Most code points that character classes may make the compiler visit: about a twentieth of a second. */
-export const MAX_CLASS_WORK = 2_000_000;
+/** Largest estimate of the program before the engine simplifies it: compiling this much takes 30 milliseconds. */
+export const MAX_UNSIMPLIFIED_SIZE = 50_000;
+/** Most code points that character classes may make the compiler visit: about 30 milliseconds. */
+export const MAX_CLASS_WORK = 1_000_000;
+/**
+ * Largest patterns that are parsed once more to find their literals, by the same two estimates. Larger ones are
+ * hardly ever useful in a prefilter, and would take twice as long to compile.
+ */
+const MAX_SIZE_WITH_LITERALS = 5_000;
+const MAX_CLASS_WORK_WITH_LITERALS = 50_000;
 /**
  * Most steps of one search, in visits of an instruction: 30 to 50 milliseconds in the worst cases found. Only what a
  * text newly demands of a pattern is counted, so that ordinary patterns stay below a hundredth of it on any text.
@@ -30,7 +36,16 @@ export interface LinearPattern {
    * no useful ones are known.
    */
   readonly literals: readonly string[] | null;
+  /**
+   * About how many bytes it takes, without the states of its automaton: for all patterns together those are bounded by
+   * `MAX_TOTAL_STATE_BYTES`.
+   */
+  readonly sizeBytes: number;
 }
+
+/** What a pattern takes, and each of its instructions, in bytes, once it has been searched for. */
+const PATTERN_BYTES = 8_000;
+const INSTRUCTION_BYTES = 250;
 
 /**
  * Compiles a pattern of RE2's syntax. Throws with a message for its author when it is invalid or too large; the
@@ -52,7 +67,9 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   if (size > MAX_PROGRAM_SIZE) {
     throw new Error(`the pattern is too large: ${size} instructions, more than ${MAX_PROGRAM_SIZE}`);
   }
-  const literals = requiredLiterals(pattern, ignoreCase);
+  const isSmall =
+    cost.instructions <= MAX_SIZE_WITH_LITERALS && cost.classWork <= MAX_CLASS_WORK_WITH_LITERALS;
+  const literals = isSmall ? requiredLiterals(pattern, ignoreCase) : null;
   let dfa: LazyDfa | undefined;
 
   const search = (text: string): boolean => {
@@ -64,6 +81,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   };
   return {
     literals,
+    sizeBytes: PATTERN_BYTES + size * INSTRUCTION_BYTES,
     test(text) {
       try {
         return search(text);

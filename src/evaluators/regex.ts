@@ -71,6 +71,7 @@ export const regexEvaluator: Evaluator = {
     const notFound = result(false, `Pattern not found: ${quoted}`, metadata);
     return {
       prefilter: { literals: compiled.literals, miss: notFound },
+      sizeBytes: compiled.sizeBytes,
       evaluate(data) {
         if (data === null) return NO_DATA;
         return compiled.test(textOf(data)) ? found : notFound;

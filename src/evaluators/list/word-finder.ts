@@ -1,4 +1,5 @@
 import { type Automaton, createAutomaton } from './automaton.js';
+import { foldCase } from './fold-case.js';
 import { isWordBoundary, isWordUnit } from './word-boundary.js';
 
 /**
@@ -7,6 +8,13 @@ import { isWordBoundary, isWordUnit } from './word-boundary.js';
  */
 export const MAX_CANDIDATES = 2_000_000;
 
+/** Up to so many values, so long, are looked for one by one in texts up to so long: that is quicker than a walk. */
+const MAX_FEW = 8;
+const MAX_FEW_LENGTH = 32;
+const MAX_FEW_TEXT = 4_096;
+/** Occurrences of one value inside words after which walking is quicker after all. */
+const MAX_FEW_OCCURRENCES = 16;
+
 /** Says whether one of some values occurs in a text between word boundaries. */
 export type WordFinder = (text: string) => boolean;
 
@@ -14,10 +22,40 @@ export type WordFinder = (text: string) => boolean;
 const WORDLIKE = /[\u017f\u212a]/;
 
 /**
- * Looks for all values in one pass over the text. With `folds` the values must be folded, and case is ignored. Where
+ * Looks for all values, many of them in one pass over the text. With `folds` the values must be folded, and case is ignored. Where
  * words begin and end is decided by the text as it came.
  */
 export function createWordFinder(values: readonly string[], folds: boolean): WordFinder {
+  const walk = createWalk(values, folds);
+  if (values.length > MAX_FEW || values.some((value) => value.length > MAX_FEW_LENGTH)) return walk;
+  return (text) => {
+    if (text.length > MAX_FEW_TEXT) return walk(text);
+    const folded = folds ? foldOnce(text) : text;
+    for (const value of values) {
+      let at = folded.indexOf(value);
+      for (let occurrences = 0; at !== -1; occurrences += 1) {
+        if (isWordBoundary(text, at) && isWordBoundary(text, at + value.length)) return true;
+        if (occurrences === MAX_FEW_OCCURRENCES) return walk(text);
+        at = folded.indexOf(value, at + 1);
+      }
+    }
+    return false;
+  };
+}
+
+let lastText = '';
+let lastFolded = '';
+
+/** Folds a text; several lists of one step often look at the same one. */
+function foldOnce(text: string): string {
+  if (text !== lastText) {
+    lastFolded = foldCase(text);
+    lastText = text;
+  }
+  return lastFolded;
+}
+
+function createWalk(values: readonly string[], folds: boolean): WordFinder {
   const automaton = createAutomaton(values, folds);
   const { trie, shorter, output } = automaton;
   const settled = settledNodes(automaton, values);

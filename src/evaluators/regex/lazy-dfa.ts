@@ -13,6 +13,7 @@ import {
 } from './flat-program.js';
 import { createRuneClasses, type RuneClasses } from './rune-classes.js';
 import { nextMark, reserve, scratch } from './scratch.js';
+import { releaseWhenFull } from './state-memory.js';
 import { StateTable } from './state-table.js';
 
 /** Code units of a text that take as long as one visit of an instruction. */
@@ -53,7 +54,9 @@ export class LazyDfa {
   readonly #worstTransition: number;
   /** What the assertions of the program ask of the place before them. */
   readonly #asked: number;
+  /** Row of the first state, and the generation of states it belongs to. */
   #startRow = UNKNOWN;
+  #startGeneration = UNKNOWN;
   #steps = 0;
   #maxSteps = 0;
 
@@ -74,8 +77,9 @@ export class LazyDfa {
     this.#maxSteps = maxSteps;
     this.#charge(text.length / UNITS_PER_STEP);
     reserve(this.#program.size);
+    releaseWhenFull();
     const mayCostTooMuch = (text.length + 2) * this.#worstTransition > maxSteps / 2;
-    if (this.#startRow === UNKNOWN || mayCostTooMuch) this.#begin();
+    if (this.#startGeneration !== this.#states.generation || mayCostTooMuch) this.#begin();
 
     const { latin1 } = this.#classes;
     let { cells } = this.#states;
@@ -109,13 +113,13 @@ export class LazyDfa {
   /** Starts without any states but the first one. */
   #begin(): void {
     const { target } = scratch;
-    this.#startRow = UNKNOWN;
     this.#states.clear();
     nextMark();
     const before = this.#program.visits;
     const count = this.#program.close(this.#program.start, 0, 'keep', target, 0);
     this.#charge(this.#program.visits - before);
     this.#startRow = count < 0 ? FOUND : this.#enter(count, BEGIN_TEXT | BEGIN_LINE);
+    this.#startGeneration = this.#states.generation;
   }
 
   /** Finds out where the class `id` leads to from the state at `row`, and writes it down. */
@@ -125,9 +129,8 @@ export class LazyDfa {
     const before = this.#program.visits;
     const code = id === this.#endClass ? END : (this.#classes.samples[id] ?? 0);
     const next = this.#next(row, code);
-    // A new state may have displaced all others; then there is no cell to write to, and no first state either.
+    // A new state may have displaced all others; then there is no cell to write to.
     if (states.generation === generation) states.cells[row + id] = next;
-    else this.#startRow = UNKNOWN;
     this.#charge(this.#program.visits - before + 1);
     return next;
   }

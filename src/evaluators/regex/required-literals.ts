@@ -4,7 +4,7 @@ import { NodeOp, type PatternNode, parsePattern } from './engine.js';
 /** Most literals of one pattern: more is a word list, for which there is the `list` evaluator. */
 export const MAX_LITERALS = 256;
 /** Most texts that a part of a pattern is spelled out into. */
-const MAX_EXACT = 64;
+const MAX_EXACT = 16;
 /** Longest literal worth looking for, in code units: a longer one is cut, what is left is required as well. */
 const MAX_LITERAL_LENGTH = 32;
 /** Deepest nesting looked at: counted repetitions nest once for each optional copy. */
@@ -129,10 +129,9 @@ function sequence(parts: readonly Knowledge[]): Knowledge {
       continue;
     }
     // Longer texts filter better, more texts worse: both the run so far and the longer one are looked at.
-    if (part.exact.length > 1) offer(usable(run));
     const joined = join(run, part.exact);
+    if (joined === null || joined.length > run.length) offer(usable(run));
     if (joined === null) {
-      offer(usable(run));
       complete = false;
       run = part.exact;
     } else {
@@ -143,11 +142,13 @@ function sequence(parts: readonly Knowledge[]): Knowledge {
   return { exact: complete ? run : null, required: best };
 }
 
+/** Each text of `left` followed by each of `right`; null when that is too much, or longer than is looked for. */
 function join(left: readonly string[], right: readonly string[]): readonly string[] | null {
   if (left.length * right.length > MAX_EXACT) return null;
-  const joined = new Set(left.flatMap((start) => right.map((end) => start + end)));
-  const units = [...joined].reduce((sum, text) => sum + text.length, 0);
-  return units > MAX_EXACT * MAX_LITERAL_LENGTH && joined.size > 1 ? null : [...joined];
+  if (left.every((text) => text.length >= MAX_LITERAL_LENGTH)) return null;
+  if (left.length === 1 && left[0] === '') return right;
+  if (left.length === 1 && right.length === 1) return [`${left[0]}${right[0]}`];
+  return [...new Set(left.flatMap((start) => right.map((end) => start + end)))];
 }
 
 function alternatives(parts: readonly Knowledge[]): Knowledge {
@@ -173,6 +174,8 @@ function requirement(known: Knowledge): readonly string[] | null {
 
 /** The literals cut to length and without those that contain another one; null when one is empty. */
 function usable(texts: readonly string[]): readonly string[] | null {
+  const [only] = texts;
+  if (texts.length === 1 && only !== undefined) return only === '' ? null : [cutToLength(only)];
   const cut = [...new Set(texts.map(cutToLength))].sort((left, right) => left.length - right.length);
   if (cut.length === 0 || cut[0] === '' || cut.length > MAX_LITERALS) return null;
   const kept: string[] = [];
@@ -194,10 +197,12 @@ function usefulness(literals: readonly string[]): number {
   let least = Number.POSITIVE_INFINITY;
   for (const text of literals) {
     let bits = 0;
-    for (let at = 0; at < text.length; at += 1) bits += COMMON.test(text.charAt(at)) ? 3 : 5;
+    for (let at = 0; at < text.length; at += 1) bits += COMMON.has(text.charCodeAt(at)) ? 3 : 5;
     least = Math.min(least, bits);
   }
   return Math.max(0, least - Math.log2(literals.length) - 4);
 }
 
-const COMMON = /[a-z0-9 .,\n"]/;
+const COMMON = new Set(
+  Array.from('abcdefghijklmnopqrstuvwxyz0123456789 .,"\n', (text) => text.charCodeAt(0)),
+);

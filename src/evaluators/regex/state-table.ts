@@ -1,4 +1,5 @@
 import { areEqual, hashOf } from './int-list.js';
+import { hold, take } from './state-memory.js';
 
 /**
  * Most memory of the states one pattern keeps, in bytes. Ordinary patterns need some kilobytes; one that needs more
@@ -8,6 +9,9 @@ export const MAX_STATE_BYTES = 512 * 1024;
 /** What a state occupies besides its row and its instructions, in bytes. */
 const STATE_OVERHEAD = 200;
 
+/** Rows of a new table. */
+const FIRST_ROWS = 8;
+
 /** The states of an automaton: numbered sets of instructions, each with a row of cells in one table. */
 export class StateTable {
   readonly #stride: number;
@@ -15,6 +19,7 @@ export class StateTable {
   #contexts: number[] = [];
   #byHash = new Map<number, number[]>();
   #bytes = 0;
+  #isHolder = false;
   /** Cells of all rows; 0 in those not known yet. Replaced by a larger one when it is full. */
   cells: Int32Array;
   /** How often the states have been forgotten. */
@@ -23,8 +28,15 @@ export class StateTable {
   /** @param stride number of cells of a row */
   constructor(stride: number) {
     this.#stride = stride;
-    this.cells = new Int32Array(8 * stride);
+    this.cells = new Int32Array(FIRST_ROWS * stride);
     this.clear();
+  }
+
+  /** Forgets all states and gives their memory back. */
+  release(): void {
+    this.clear();
+    this.cells = new Int32Array(FIRST_ROWS * this.#stride);
+    this.#isHolder = false;
   }
 
   /** Forgets all states. */
@@ -79,6 +91,10 @@ export class StateTable {
     alike.push(state);
     this.#byHash.set(hash, alike);
     this.#bytes += bytes;
+    take(bytes);
+    if (this.#isHolder) return row;
+    this.#isHolder = true;
+    hold(this);
     return row;
   }
 }
