@@ -12,6 +12,8 @@ const MAX_APPLIED_DEPTH = 1_000;
 export const CHARACTERS_PER_UNIT = 32;
 /** How many steps of a pattern, instruction × character, take as long as a unit. */
 const PATTERN_STEPS_PER_UNIT = 10;
+/** Units of the longest search: the engine itself ends it when it takes longer. */
+const MAX_SEARCH_UNITS = 120_000;
 
 /** Counts the work of one check and ends it, by throwing, when it becomes too much. */
 export class Work {
@@ -49,12 +51,15 @@ export interface CountedPattern {
   search(text: string, work: Work): boolean;
 }
 
-/** Counts the searches of a pattern by the size that its text promises. */
+/**
+ * Counts the searches of a pattern by the size that its text promises. That is the worst case, so two searches of
+ * long texts are all that one check can have.
+ */
 export function countedPattern(source: string, pattern: LinearPattern): CountedPattern {
   const unitsPerCharacter = estimateCost(source, false).instructions / PATTERN_STEPS_PER_UNIT;
   return {
     search(text, work) {
-      work.spend(unitsPerCharacter * (text.length + 1));
+      work.spend(Math.min(unitsPerCharacter * (text.length + 1), MAX_SEARCH_UNITS));
       return pattern.test(text);
     },
   };
