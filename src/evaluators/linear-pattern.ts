@@ -67,10 +67,16 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   if (size > MAX_PROGRAM_SIZE) {
     throw new Error(`the pattern is too large: ${size} instructions, more than ${MAX_PROGRAM_SIZE}`);
   }
-  const isSmall =
-    cost.instructions <= MAX_SIZE_WITH_LITERALS && cost.classWork <= MAX_CLASS_WORK_WITH_LITERALS;
-  const literals = isSmall ? requiredLiterals(pattern, ignoreCase) : null;
   let dfa: LazyDfa | undefined;
+  let literals: readonly string[] | null | undefined;
+
+  // Found when asked for: most patterns outside of the regex evaluator never are.
+  const findLiterals = (): readonly string[] | null => {
+    const isSmall =
+      cost.instructions <= MAX_SIZE_WITH_LITERALS && cost.classWork <= MAX_CLASS_WORK_WITH_LITERALS;
+    if (literals === undefined) literals = isSmall ? requiredLiterals(pattern, ignoreCase) : null;
+    return literals;
+  };
 
   const search = (text: string): boolean => {
     // Looking for a text as it is, is ten times faster than the search.
@@ -80,14 +86,17 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
     return dfa.test(text, MAX_SEARCH_STEPS);
   };
   return {
-    literals,
+    get literals() {
+      return findLiterals();
+    },
     sizeBytes: PATTERN_BYTES + size * INSTRUCTION_BYTES,
     test(text) {
       try {
         return search(text);
       } catch (error) {
         if (!(error instanceof SearchTooCostly)) throw error;
-        if (literals !== null && !containsAny(foldCase(text), literals)) return false;
+        const required = findLiterals();
+        if (required !== null && !containsAny(foldCase(text), required)) return false;
         throw new Error(
           `the search would cost too much: ${size} instructions on a text of ${text.length} characters`,
         );

@@ -70,7 +70,12 @@ export const regexEvaluator: Evaluator = {
     const found = result(true, `Pattern found: ${quoted}`, metadata);
     const notFound = result(false, `Pattern not found: ${quoted}`, metadata);
     return {
-      prefilter: { literals: compiled.literals, miss: notFound },
+      prefilter: {
+        get literals() {
+          return compiled.literals;
+        },
+        miss: notFound,
+      },
       sizeBytes: compiled.sizeBytes,
       evaluate(data) {
         if (data === null) return NO_DATA;
