@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ControlFailure } from '../../src/evaluation/compile.js';
-import type { EvaluatorResult } from '../../src/evaluation/types.js';
+import type { ControlProgram, EvaluatorResult } from '../../src/evaluation/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 
@@ -105,6 +105,14 @@ describe('equal leaves', () => {
   });
 });
 
+/** Only tool steps, so that a program can be used without any evaluator being asked. */
+const SCOPE = { scope: { step_types: ['tool'] } };
+
+/** After this a program has what it uses again from evaluation to evaluation. */
+function useOnce(program: ControlProgram): void {
+  expect(program.evaluate(aStep({ type: 'llm' }), 'pre', 'verdict')).toMatchObject({ is_safe: true });
+}
+
 describe('what an evaluation found out', () => {
   it('is not mixed up with that of an evaluation under way', async () => {
     let release = () => {};
@@ -116,7 +124,11 @@ describe('what an evaluation found out', () => {
       return aResult({ message: String(data) });
     });
     const said = (q: string) => aLeaf('slow', {}, `input.${q}`);
-    const program = aProgram([aDefinition(said('q')), aDefinition({ and: [said('q'), said('r')] })], [slow]);
+    const program = aProgram(
+      [said('q'), { and: [said('q'), said('r')] }].map((condition) => aDefinition(condition, 'deny', SCOPE)),
+      [slow],
+    );
+    useOnce(program);
     const verdicts = ['a', 'b', 'c'].map((q) =>
       program.evaluate(aStep({ input: { q, r: q } }), 'pre', 'full'),
     );
@@ -131,7 +143,11 @@ describe('what an evaluation found out', () => {
       return aResult({ message: String(data) });
     });
     const echo = aLeaf('nested', {}, 'input.q');
-    const program = aProgram([aDefinition(echo), aDefinition({ and: [echo, echo] })], [nested]);
+    const program = aProgram(
+      [echo, { and: [echo, echo] }].map((condition) => aDefinition(condition, 'deny', SCOPE)),
+      [nested],
+    );
+    useOnce(program);
     const verdict = program.evaluate(aStep({ input: { q: 'outer' } }), 'pre', 'full');
     expect(verdict).toMatchObject({ matches: [{}, { result: { message: 'outer' } }] });
   });
