@@ -6,6 +6,8 @@ import type { EvaluatorResult } from './types.js';
 /** What a node said. The trace is there exactly when the evaluation is a full one. */
 export interface Outcome extends EvaluatorResult {
   readonly trace?: JsonObject;
+  /** The result of a control that says just this, for outcomes that come again and again: then it is made once. */
+  readonly result?: EvaluatorResult;
   /** What really went wrong, for the operator, where `error` has the fixed text for callers. */
   readonly problem?: string;
   /** Set when a check was left out or given up because the step is denied already. `error` is set too. */
@@ -19,10 +21,23 @@ export interface ConditionNode {
   skipped(reason: SkipReason): JsonObject;
 }
 
+/** What a control returns whose condition said `outcome`, which has its trace. */
+export function fullResult({
+  matched,
+  confidence,
+  message,
+  metadata,
+  error,
+  trace,
+}: Outcome): EvaluatorResult {
+  const traced = trace === undefined ? null : { ...metadata, condition_trace: trace };
+  return { matched, confidence, message, metadata: traced, error };
+}
+
 const MATCHED_TEXT = 'Condition matched';
 const NOT_MATCHED_TEXT = 'Condition did not match';
-const MATCHED = composed(true, 1, null);
-const NOT_MATCHED = composed(false, 1, null);
+const MATCHED = composed(true, 1);
+const NOT_MATCHED = composed(false, 1);
 
 /** `and` or `or`, and all that a walk through its children needs to know. */
 interface Sequence {
@@ -106,8 +121,8 @@ function concluded(
   const { kind } = sequence;
   const decided = matched === (kind === 'or');
   const reason: SkipReason | null = decided ? (kind === 'or' ? 'or_matched' : 'and_failed') : null;
-  const outcome = composed(matched, confidence, source?.metadata ?? null);
-  return { ...outcome, trace: tracedSequence(sequence, matched, traces, reason) };
+  const trace = tracedSequence(sequence, matched, traces, reason);
+  return composedWithTrace(matched, confidence, source?.metadata ?? null, trace);
 }
 
 function failed(sequence: Sequence, child: Outcome, traces: JsonObject[] | null): Outcome {
@@ -136,11 +151,10 @@ export function compileNot(child: ConditionNode, traces: TraceMaker): ConditionN
     const { error, metadata, confidence, trace } = outcome;
     const matched = error === null && !outcome.matched;
     if (trace === undefined) return error === null ? constantOr(matched, confidence) : outcome;
-    const inverted = error === null ? composed(matched, confidence, metadata) : outcome;
-    return {
-      ...inverted,
-      trace: traces.composite(kind, error === null ? matched : null, [trace], null),
-    };
+    const own = traces.composite(kind, error === null ? matched : null, [trace], null);
+    return error === null
+      ? composedWithTrace(matched, confidence, metadata, own)
+      : { ...outcome, trace: own };
   };
   return {
     run(evaluation) {
@@ -151,11 +165,23 @@ export function compileNot(child: ConditionNode, traces: TraceMaker): ConditionN
   };
 }
 
-function composed(matched: boolean, confidence: number, metadata: JsonObject | null): Outcome {
-  return { matched, confidence, message: matched ? MATCHED_TEXT : NOT_MATCHED_TEXT, metadata, error: null };
+function composed(matched: boolean, confidence: number): Outcome {
+  const message = matched ? MATCHED_TEXT : NOT_MATCHED_TEXT;
+  return { matched, confidence, message, metadata: null, error: null };
+}
+
+/** Written out: copying an outcome and adding to it takes ten times as long. */
+function composedWithTrace(
+  matched: boolean,
+  confidence: number,
+  metadata: JsonObject | null,
+  trace: JsonObject,
+): Outcome {
+  const message = matched ? MATCHED_TEXT : NOT_MATCHED_TEXT;
+  return { matched, confidence, message, metadata, error: null, trace };
 }
 
 function constantOr(matched: boolean, confidence: number): Outcome {
   if (confidence === 1) return matched ? MATCHED : NOT_MATCHED;
-  return composed(matched, confidence, null);
+  return composed(matched, confidence);
 }

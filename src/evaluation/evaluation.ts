@@ -10,7 +10,7 @@ import type { Detail, Step } from './types.js';
 export interface EvaluationSize {
   readonly selectors: number;
   readonly sharedLeaves: number;
-  /** Number of literals' owners of each text scan. */
+  /** Number of searches of each text scan. */
   readonly scans: readonly number[];
 }
 
@@ -39,7 +39,7 @@ export class Evaluation {
   constructor(size: EvaluationSize) {
     this.selected = new Slots(size.selectors);
     this.outcomes = new Slots(size.sharedLeaves);
-    this.scans = size.scans.map((owners) => ({ done: false, found: new Uint8Array(owners) }));
+    this.scans = size.scans.map((searches) => ({ asked: 0, found: new Uint8Array(searches) }));
   }
 
   begin(step: Step, detail: Detail): void {
@@ -53,11 +53,7 @@ export class Evaluation {
     this.step = NO_STEP;
     this.selected.clear();
     this.outcomes.clear();
-    for (const scan of this.scans) {
-      if (!scan.done) continue;
-      scan.done = false;
-      scan.found.fill(0);
-    }
+    for (const scan of this.scans) scan.asked = 0;
     this.waitsForLocal = false;
     this.#denied = false;
     this.#external = null;

@@ -48,8 +48,7 @@ export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): L
   for (const [path, entriesByPart] of byPath) {
     const entries = [...entriesByPart.values()];
     const selector = selectors.slot(path);
-    const searches = entries.filter(isSearch);
-    const scan = searches.length < MIN_SCANNED_SEARCHES ? null : createScan(searches, scans);
+    const scan = createScan(entries, scans);
     let searched = 0;
     for (const entry of entries) {
       const search = scan === null || !isSearch(entry) ? null : { scan, index: searched++ };
@@ -91,8 +90,15 @@ function isSearch({ part }: Leaf): boolean {
   return (part.compiled.prefilter?.literals ?? null) !== null;
 }
 
-function createScan(searches: readonly Leaf[], scans: TextScan[]): TextScan {
-  const literals = searches.map(({ part }) => part.compiled.prefilter?.literals ?? []);
+/** Null when there are too few searches. Literals are costly to find, so a few searches are not asked for them. */
+function createScan(leaves: readonly Leaf[], scans: TextScan[]): TextScan | null {
+  const candidates = leaves.filter(({ part }) => part.compiled.prefilter !== undefined);
+  if (candidates.length < MIN_SCANNED_SEARCHES) return null;
+  const literals = candidates.flatMap(({ part }) => {
+    const some = part.compiled.prefilter?.literals ?? null;
+    return some === null ? [] : [some];
+  });
+  if (literals.length < MIN_SCANNED_SEARCHES) return null;
   const scan = createTextScan(literals, scans.length);
   scans.push(scan);
   return scan;

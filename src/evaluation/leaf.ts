@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import type { LazyCheckCall } from './check-call.js';
-import type { ConditionNode, Outcome } from './condition.js';
+import { type ConditionNode, fullResult, type Outcome } from './condition.js';
 import type { Evaluation } from './evaluation.js';
 import type { EvaluatorPart } from './evaluator-part.js';
 import { describeThrown, failureText } from './failure.js';
@@ -44,13 +44,16 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     if (result.error !== null) return fail(evaluation, result.error, result.metadata);
     return evaluation.full ? traced(result) : result;
   };
-  const traced = ({ matched, confidence, message, metadata }: EvaluatorResult): Outcome => {
-    const result: EvaluatorResult = { matched, confidence, message, metadata, error: null };
-    return { ...result, trace: traces.leaf(label, result) };
+  const traced = (result: EvaluatorResult): Outcome => {
+    const { matched, confidence, message, metadata } = result;
+    return { matched, confidence, message, metadata, error: null, trace: traces.leaf(label, result) };
   };
   const missed = (evaluation: Evaluation, result: EvaluatorResult): Outcome => {
     if (!evaluation.full) return result;
-    tracedMiss ??= traced(result);
+    if (tracedMiss === null) {
+      const outcome = traced(result);
+      tracedMiss = { ...outcome, result: fullResult(outcome) };
+    }
     return tracedMiss;
   };
   const wait = (evaluation: Evaluation, call: LazyCheckCall, result: PromiseLike<unknown>) => {

@@ -3,14 +3,18 @@ import type { JsonValue } from '../json/json-value.js';
 import type { Evaluation } from './evaluation.js';
 import { textOf } from './text.js';
 
-/** Fewer searches of one value than this are quicker done one by one. */
+/**
+ * Fewer searches of one value than this are quicker done one by one: in programs that have no more, and in evaluations
+ * that come to no more.
+ */
 export const MIN_SCANNED_SEARCHES = 8;
 /** What the automaton of a scan takes for each character of the literals, in bytes; see `createPrefilter`. */
 const BYTES_PER_CHARACTER = 120;
 
 /** What one evaluation knows about one scan. */
 export interface ScanState {
-  done: boolean;
+  /** How many searches were asked for; from the last one done by itself on, the scan is done. */
+  asked: number;
   /** 1 for each search that may find something. */
   readonly found: Uint8Array;
 }
@@ -21,12 +25,12 @@ export interface TextScan {
   readonly size: number;
   /** About how much memory it takes, in bytes. */
   readonly sizeBytes: number;
-  /** Whether search `index` cannot find anything in `data`, the value that its leaves look at. Not for null. */
+  /** Whether search `index` is known to find nothing in `data`, the value that its leaves look at. Not for null. */
   rulesOut(index: number, data: JsonValue, evaluation: Evaluation): boolean;
 }
 
 /**
- * Looks for the literals of all searches in one pass, when the first of them is asked for. `slot` is the place of its
+ * Looks for the literals of all searches in one pass, once enough of them were asked for. `slot` is the place of its
  * state in an evaluation.
  */
 export function createTextScan(searches: readonly (readonly string[])[], slot: number): TextScan {
@@ -38,10 +42,11 @@ export function createTextScan(searches: readonly (readonly string[])[], slot: n
     rulesOut(index, data, evaluation) {
       const state = evaluation.scans[slot];
       if (state === undefined) return false;
-      if (!state.done) {
+      state.asked += 1;
+      if (state.asked < MIN_SCANNED_SEARCHES) return false;
+      if (state.asked === MIN_SCANNED_SEARCHES) {
         prefilter ??= createPrefilter(searches);
         prefilter.scan(textOf(data), state.found);
-        state.done = true;
       }
       return state.found[index] === 0;
     },

@@ -1,4 +1,4 @@
-import type { Outcome } from './condition.js';
+import { fullResult, type Outcome } from './condition.js';
 import { SCOPE_FAILURE_TEXT } from './failure.js';
 import { shorten } from './text.js';
 import type { ControlResult, Decision, EvaluatorResult, SteeringContext, Verdict } from './types.js';
@@ -81,9 +81,9 @@ export class Tally {
 }
 
 function resultOf(outcome: Outcome, full: boolean): EvaluatorResult {
-  const { matched, confidence, message, error, trace } = outcome;
-  if (!full || trace === undefined) return { matched, confidence, message, metadata: null, error };
-  return { matched, confidence, message, metadata: { ...outcome.metadata, condition_trace: trace }, error };
+  if (full) return outcome.result ?? fullResult(outcome);
+  const { matched, confidence, message, error } = outcome;
+  return { matched, confidence, message, metadata: null, error };
 }
 
 const NONE: readonly ControlResult[] = [];
