@@ -34,7 +34,7 @@ interface Entry extends Leaf {
 }
 
 /** What one node takes, in bytes. */
-const NODE_BYTES = 1_200;
+const NODE_BYTES = 800;
 
 /** Gathers the leaves of all controls of a program. Parts are told apart by identity. */
 export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): LeafTable {

@@ -1,3 +1,4 @@
+import { MAX_TABLE_CELLS } from '../evaluators/list/automaton.js';
 import { createPrefilter, type Prefilter } from '../evaluators/regex/prefilter.js';
 import type { JsonValue } from '../json/json-value.js';
 import type { Evaluation } from './evaluation.js';
@@ -8,8 +9,11 @@ import { textOf } from './text.js';
  * that come to no more.
  */
 export const MIN_SCANNED_SEARCHES = 8;
-/** What the automaton of a scan takes for each character of the literals, in bytes; see `createPrefilter`. */
-const BYTES_PER_CHARACTER = 120;
+/** What the automaton of a scan takes for each character of the literals, in bytes: its nodes, and rows of its table. */
+const NODE_BYTES = 60;
+const ROW_BYTES = 256;
+/** The table has at most so many; see `createPrefilter`. */
+const MAX_TABLE_BYTES = 4 * MAX_TABLE_CELLS;
 
 /** What one evaluation knows about one scan. */
 export interface ScanState {
@@ -36,9 +40,10 @@ export interface TextScan {
 export function createTextScan(searches: readonly (readonly string[])[], slot: number): TextScan {
   // Built when it is needed: many agents are loaded that never see a step.
   let prefilter: Prefilter | null = null;
+  const characters = searches.flat().reduce((sum, literal) => sum + literal.length, 0);
   return {
     size: searches.length,
-    sizeBytes: searches.flat().reduce((sum, literal) => sum + literal.length * BYTES_PER_CHARACTER, 0),
+    sizeBytes: characters * NODE_BYTES + Math.min(characters * ROW_BYTES, MAX_TABLE_BYTES),
     rulesOut(index, data, evaluation) {
       const state = evaluation.scans[slot];
       if (state === undefined) return false;
