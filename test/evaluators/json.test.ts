@@ -89,6 +89,13 @@ describe('json', () => {
     expect(evaluate({ json_schema: object(schema) }, data).matched).toBe(!valid);
   });
 
+  it('takes a text with a byte order mark for no JSON', () => {
+    const config = { required_fields: ['a'] };
+    expect(evaluate(config, '\ufeff{"a":1}')).toMatchObject({ matched: true, metadata: null });
+    const lax = { ...config, allow_invalid_json: true };
+    expect(evaluate(lax, '\ufeff{"a":1}')).toMatchObject({ matched: false, confidence: 0, metadata: null });
+  });
+
   it('counts characters, not code units', () => {
     const schema = { items: { minLength: 2, maxLength: 2 } };
     expect(violations(schema, ['ab', '😀😀', '\ud83dx', '\ude00\ud83d'])).toBeNull();

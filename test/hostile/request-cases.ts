@@ -52,14 +52,9 @@ export const REQUEST_CASES: readonly HostileCase[] = [
   evaluation(
     'names of prototypes at 190 levels',
     SAFE,
-    () => '{"__proto__":'.repeat(190) + '{"constructor":1}' + '}'.repeat(190),
+    () => `${'{"__proto__":'.repeat(190)}{"constructor":1}${'}'.repeat(190)}`,
   ),
   evaluation('half surrogates', SAFE, () => `["\\ud83d","\\ude00\\ud83d","${'\\ud800'.repeat(100_000)}"]`),
-  {
-    name: 'request: larger than may be',
-    expected: { status: 413, says: /PAYLOAD_TOO_LARGE/ },
-    request: () => ['POST', EVALUATION, evaluationBody(`"${'x'.repeat(20_000_000)}"`)],
-  },
   refused('13 levels of conditions', () => deny(negated(12, word)), /deeper than 12/),
   refused('180 levels of conditions', () => deny(negated(180, word)), /deeper than 12|recursion_loop/),
   refused('2,001 conditions', () => deny({ or: many(2_001, () => word) }), /2000 nodes/),

@@ -10,7 +10,7 @@ const CLASS_WORK_PER_INSTRUCTION = 6;
 const INSTRUCTIONS_PER_VALUE = 10;
 
 /** Compiled instructions that take as long as reading a configuration with nothing in it. */
-export const CONFIG_COST = 300;
+export const CONFIG_COST = 500;
 /** Compiled instructions that take as long as one field, or one value of its constraints. */
 export const INSTRUCTIONS_PER_FIELD = 5;
 
