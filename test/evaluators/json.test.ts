@@ -96,6 +96,18 @@ describe('json', () => {
     expect(evaluate(lax, '\ufeff{"a":1}')).toMatchObject({ matched: false, confidence: 0, metadata: null });
   });
 
+  it.each<[JsonValue, JsonValue, boolean]>([
+    [1, true, true],
+    [0, false, true],
+    [true, 1.0, true],
+    [[1, { a: 0 }], [true, { a: false }], true],
+    [1, '1', false],
+    [null, 0, false],
+    ['b', 'B', false],
+  ])('a constraint that allows %o is met by %o: %s', (allowed, value, met) => {
+    expect(evaluate({ field_constraints: { a: { enum: [allowed] } } }, { a: value }).matched).toBe(!met);
+  });
+
   it('counts characters, not code units', () => {
     const schema = { items: { minLength: 2, maxLength: 2 } };
     expect(violations(schema, ['ab', '😀😀', '\ud83dx', '\ude00\ud83d'])).toBeNull();
