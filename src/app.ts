@@ -126,10 +126,12 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
     load: createProgramLoader({
       client: database.client,
       registry,
+      keepEvaluators: config.evaluators.cacheSize,
       newExecutionId: randomUUID,
       onFailure: createFailureLog(log, monotonic),
     }),
     maxAgents: config.limits.snapshotAgents,
+    maxBytes: config.limits.snapshotBytes,
     now: monotonic,
   });
   const watch = new RevisionWatch({

@@ -157,6 +157,12 @@ export const VARIABLES = {
     10_000,
     'Agents whose compiled controls are kept in memory; the least recently used ones go first.',
   ),
+  snapshotMemoryMb: variable(
+    ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
+    integerIn(1, 1_000_000, '512'),
+    512,
+    'About how much memory compiled controls may take; the least recently used agents go first.',
+  ),
   minRevisionWaitSeconds: variable(
     ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
     numberIn(0, 60, '2'),
@@ -190,9 +196,9 @@ export const VARIABLES = {
   ),
   evaluatorCacheSize: variable(
     ['EVALUATOR_CACHE_SIZE'],
-    integerIn(1, 10_000_000, '100'),
-    100,
-    'Accepted for compatibility; compiled evaluators live as long as the controls of a loaded agent.',
+    integerIn(1, 10_000_000, '10000'),
+    10_000,
+    'Compiled evaluators kept for controls that no loaded agent has any more. Agents always share equal ones.',
   ),
   vendorApiKey: variable<string | null>(
     ['VENDOR_API_KEY'],

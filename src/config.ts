@@ -45,6 +45,8 @@ export interface Config {
     readonly minRevisionWaitMs: number;
     /** Age of controls beyond which evaluation is refused, in milliseconds; null for never. */
     readonly maxStalenessMs: number | null;
+    /** About how much memory compiled controls may take, in bytes. */
+    readonly snapshotBytes: number;
   };
   readonly evaluators: {
     /** Time limit of an evaluator that states none, in milliseconds. */
@@ -55,6 +57,7 @@ export interface Config {
     readonly workers: number;
     /** The environment without what is the service's own: its secrets are none of an evaluator's business. */
     readonly environment: Readonly<Record<string, string>>;
+    /** Compiled evaluators kept although no loaded agent uses them. */
     readonly cacheSize: number;
     readonly vendorApiKey: string | null;
     readonly vendorApiUrl: string | null;
@@ -171,6 +174,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       snapshotAgents: values.snapshotAgents,
       minRevisionWaitMs: values.minRevisionWaitSeconds * 1000,
       maxStalenessMs: values.maxStalenessSeconds === null ? null : values.maxStalenessSeconds * 1000,
+      snapshotBytes: values.snapshotMemoryMb * 1024 * 1024,
     },
     evaluators: {
       timeoutMs: values.evaluatorTimeoutSeconds * 1000,

@@ -1,132 +1,187 @@
-import type { CheckCall } from '../evaluators/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { type SkipReason, skippedComposite, tracedComposite } from './trace.js';
-import type { EvaluatorResult, Step } from './types.js';
+import type { JsonObject } from '../json/json-value.js';
+import type { Evaluation } from './evaluation.js';
+import type { CompositeKind, SkipReason, TraceMaker } from './trace.js';
+import type { EvaluatorResult } from './types.js';
 
-/** One evaluation of a step, handed down the trees of all controls. */
-export interface EvaluationContext {
-  readonly step: Step;
-  /** Whether metadata and traces are wanted. */
-  readonly full: boolean;
-  /** What evaluators are told. */
-  readonly call: CheckCall;
-  /** What the selectors of the program selected so far, by slot; undefined where none has looked yet. */
-  readonly selected: (JsonValue | undefined)[];
-}
-
-/** What a node said. The trace is there exactly when the context asks for it. */
+/** What a node said. The trace is there exactly when the evaluation is a full one. */
 export interface Outcome extends EvaluatorResult {
   readonly trace?: JsonObject;
+  /** The result of a control that says just this, for outcomes that come again and again: then it is made once. */
+  readonly result?: EvaluatorResult;
+  /** What really went wrong, for the operator, where `error` has the fixed text for callers. */
+  readonly problem?: string;
+  /** Set when a check was left out or given up because the step is denied already. `error` is set too. */
+  readonly cancelled?: true;
 }
 
 /** A compiled node of a condition tree. Never throws and never rejects. */
 export interface ConditionNode {
-  run(context: EvaluationContext): Outcome | Promise<Outcome>;
+  run(evaluation: Evaluation): Outcome | Promise<Outcome>;
   /** Trace of the node where an earlier sibling made it superfluous. */
   skipped(reason: SkipReason): JsonObject;
 }
 
+/** What a control returns whose condition said `outcome`, which has its trace. */
+export function fullResult({
+  matched,
+  confidence,
+  message,
+  metadata,
+  error,
+  trace,
+}: Outcome): EvaluatorResult {
+  const traced = trace === undefined ? null : { ...metadata, condition_trace: trace };
+  return { matched, confidence, message, metadata: traced, error };
+}
+
 const MATCHED_TEXT = 'Condition matched';
 const NOT_MATCHED_TEXT = 'Condition did not match';
-const MATCHED = composed(true, 1, null);
-const NOT_MATCHED = composed(false, 1, null);
+const MATCHED = composed(true, 1);
+const NOT_MATCHED = composed(false, 1);
+
+/** `and` or `or`, and all that a walk through its children needs to know. */
+interface Sequence {
+  readonly kind: 'and' | 'or';
+  readonly children: readonly ConditionNode[];
+  readonly traces: TraceMaker;
+}
+
+/** How far a walk has come. */
+interface Progress {
+  /** Index of the next child. */
+  readonly next: number;
+  readonly lowest: number;
+  readonly first: Outcome | null;
+  /** Null when no traces are wanted. */
+  readonly traces: JsonObject[] | null;
+}
 
 /** `and`, `or`: children in order, until one decides or fails. */
-export function compileSequence(kind: 'and' | 'or', children: readonly ConditionNode[]): ConditionNode {
-  /** A child that says this settles the node. */
-  const deciding = kind === 'or';
-  const decidedBy: SkipReason = kind === 'or' ? 'or_matched' : 'and_failed';
-
-  const conclude = (
-    matched: boolean,
-    confidence: number,
-    source: Outcome | null,
-    traces: JsonObject[] | null,
-  ): Outcome => {
-    if (traces === null) return constantOr(matched, confidence);
-    const reason = matched === deciding ? decidedBy : null;
-    const outcome = composed(matched, confidence, source?.metadata ?? null);
-    return { ...outcome, trace: tracedComposite(kind, matched, withSkipped(traces, reason), reason) };
-  };
-  const fail = (child: Outcome, traces: JsonObject[] | null): Outcome =>
-    traces === null
-      ? child
-      : { ...child, trace: tracedComposite(kind, null, withSkipped(traces, 'error'), 'error') };
-  const withSkipped = (traces: JsonObject[], reason: SkipReason | null): JsonObject[] => {
-    if (reason === null) return traces;
-    return [...traces, ...children.slice(traces.length).map((child) => child.skipped(reason))];
-  };
-
-  /** Goes on at child `start`, whose outcome is `settled` when it had to be waited for. */
-  const walk = (
-    context: EvaluationContext,
-    start: number,
-    settled: Outcome | null,
-    lowestSoFar: number,
-    firstSoFar: Outcome | null,
-    traces: JsonObject[] | null,
-  ): Outcome | Promise<Outcome> => {
-    let lowest = lowestSoFar;
-    let first = firstSoFar;
-    let given = settled;
-    let index = start;
-    for (const child of start === 0 ? children : children.slice(start)) {
-      const outcome = given ?? child.run(context);
-      given = null;
-      if (outcome instanceof Promise) return later(outcome, context, index, lowest, first, traces);
-      if (traces !== null && outcome.trace !== undefined) traces.push(outcome.trace);
-      if (outcome.error !== null) return fail(outcome, traces);
-      if (outcome.confidence < lowest) lowest = outcome.confidence;
-      if (outcome.matched === deciding) return conclude(deciding, lowest, outcome, traces);
-      first ??= outcome;
-      index += 1;
-    }
-    return conclude(!deciding, lowest, first, traces);
-  };
-  /** Apart from `walk`, so that a walk without promises creates no closure. */
-  const later = (
-    outcome: Promise<Outcome>,
-    context: EvaluationContext,
-    index: number,
-    lowest: number,
-    first: Outcome | null,
-    traces: JsonObject[] | null,
-  ): Promise<Outcome> => outcome.then((settled) => walk(context, index, settled, lowest, first, traces));
-
+export function compileSequence(
+  kind: 'and' | 'or',
+  children: readonly ConditionNode[],
+  traces: TraceMaker,
+): ConditionNode {
+  const sequence: Sequence = { kind, children, traces };
   return {
-    run: (context) => walk(context, 0, null, 1, null, context.full ? [] : null),
-    skipped: (reason) =>
-      skippedComposite(
-        kind,
-        reason,
-        children.map((child) => child.skipped(reason)),
-      ),
+    run: (evaluation) => walk(sequence, evaluation, 0, null, 1, null, evaluation.full ? [] : null),
+    skipped: (reason) => traces.skippedComposite(kind, reason, skippedAll(children, reason)),
   };
 }
 
+/** Goes on at child `start`, whose outcome is `settled` when it had to be waited for. */
+function walk(
+  sequence: Sequence,
+  evaluation: Evaluation,
+  start: number,
+  settled: Outcome | null,
+  lowestSoFar: number,
+  firstSoFar: Outcome | null,
+  traces: JsonObject[] | null,
+): Outcome | Promise<Outcome> {
+  const { children } = sequence;
+  /** A child that says this settles the node. */
+  const deciding = sequence.kind === 'or';
+  let lowest = lowestSoFar;
+  let first = firstSoFar;
+  let given = settled;
+  for (let index = start; index < children.length; index += 1) {
+    const outcome = given ?? (children[index] as ConditionNode).run(evaluation);
+    given = null;
+    if (outcome instanceof Promise) {
+      return walkLater(sequence, evaluation, outcome, { next: index, lowest, first, traces });
+    }
+    if (traces !== null && outcome.trace !== undefined) traces.push(outcome.trace);
+    if (outcome.error !== null) return failed(sequence, outcome, traces);
+    if (outcome.confidence < lowest) lowest = outcome.confidence;
+    if (outcome.matched === deciding) return concluded(sequence, deciding, lowest, outcome, traces);
+    first ??= outcome;
+  }
+  return concluded(sequence, !deciding, lowest, first, traces);
+}
+
+/** Apart from `walk`, so that a walk without promises creates no closure. */
+function walkLater(
+  sequence: Sequence,
+  evaluation: Evaluation,
+  outcome: Promise<Outcome>,
+  { next, lowest, first, traces }: Progress,
+): Promise<Outcome> {
+  return outcome.then((settled) => walk(sequence, evaluation, next, settled, lowest, first, traces));
+}
+
+function concluded(
+  sequence: Sequence,
+  matched: boolean,
+  confidence: number,
+  source: Outcome | null,
+  traces: JsonObject[] | null,
+): Outcome {
+  if (traces === null) return constantOr(matched, confidence);
+  const { kind } = sequence;
+  const decided = matched === (kind === 'or');
+  const reason: SkipReason | null = decided ? (kind === 'or' ? 'or_matched' : 'and_failed') : null;
+  const trace = tracedSequence(sequence, matched, traces, reason);
+  return composedWithTrace(matched, confidence, source?.metadata ?? null, trace);
+}
+
+function failed(sequence: Sequence, child: Outcome, traces: JsonObject[] | null): Outcome {
+  return traces === null ? child : { ...child, trace: tracedSequence(sequence, null, traces, 'error') };
+}
+
+function tracedSequence(
+  { kind, children, traces: maker }: Sequence,
+  matched: boolean | null,
+  traces: JsonObject[],
+  reason: SkipReason | null,
+): JsonObject {
+  if (reason === null) return maker.composite(kind, matched, traces, null);
+  const rest = skippedAll(children.slice(traces.length), reason);
+  return maker.composite(kind, matched, [...traces, ...rest], reason);
+}
+
+function skippedAll(children: readonly ConditionNode[], reason: SkipReason): JsonObject[] {
+  return children.map((child) => child.skipped(reason));
+}
+
 /** `not`: the inverse of its child, as sure as the child. */
-export function compileNot(child: ConditionNode): ConditionNode {
+export function compileNot(child: ConditionNode, traces: TraceMaker): ConditionNode {
+  const kind: CompositeKind = 'not';
   const invert = (outcome: Outcome): Outcome => {
     const { error, metadata, confidence, trace } = outcome;
     const matched = error === null && !outcome.matched;
     if (trace === undefined) return error === null ? constantOr(matched, confidence) : outcome;
-    const inverted = error === null ? composed(matched, confidence, metadata) : outcome;
-    return { ...inverted, trace: tracedComposite('not', error === null ? matched : null, [trace], null) };
+    const own = traces.composite(kind, error === null ? matched : null, [trace], null);
+    return error === null
+      ? composedWithTrace(matched, confidence, metadata, own)
+      : { ...outcome, trace: own };
   };
   return {
-    run(context) {
-      const outcome = child.run(context);
+    run(evaluation) {
+      const outcome = child.run(evaluation);
       return outcome instanceof Promise ? outcome.then(invert) : invert(outcome);
     },
-    skipped: (reason) => skippedComposite('not', reason, [child.skipped(reason)]),
+    skipped: (reason) => traces.skippedComposite(kind, reason, [child.skipped(reason)]),
   };
 }
 
-function composed(matched: boolean, confidence: number, metadata: JsonObject | null): Outcome {
-  return { matched, confidence, message: matched ? MATCHED_TEXT : NOT_MATCHED_TEXT, metadata, error: null };
+function composed(matched: boolean, confidence: number): Outcome {
+  const message = matched ? MATCHED_TEXT : NOT_MATCHED_TEXT;
+  return { matched, confidence, message, metadata: null, error: null };
+}
+
+/** Written out: copying an outcome and adding to it takes ten times as long. */
+function composedWithTrace(
+  matched: boolean,
+  confidence: number,
+  metadata: JsonObject | null,
+  trace: JsonObject,
+): Outcome {
+  const message = matched ? MATCHED_TEXT : NOT_MATCHED_TEXT;
+  return { matched, confidence, message, metadata, error: null, trace };
 }
 
 function constantOr(matched: boolean, confidence: number): Outcome {
   if (confidence === 1) return matched ? MATCHED : NOT_MATCHED;
-  return composed(matched, confidence, null);
+  return composed(matched, confidence);
 }

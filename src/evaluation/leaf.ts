@@ -1,9 +1,12 @@
-import type { CompiledEvaluator } from '../evaluators/types.js';
-import type { JsonObject } from '../json/json-value.js';
-import type { ConditionNode, EvaluationContext, Outcome } from './condition.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import type { LazyCheckCall } from './check-call.js';
+import { type ConditionNode, fullResult, type Outcome } from './condition.js';
+import type { Evaluation } from './evaluation.js';
+import type { EvaluatorPart } from './evaluator-part.js';
 import { describeThrown, failureText } from './failure.js';
 import type { SelectorSlot } from './selector-table.js';
-import { type LeafLabel, skippedLeaf, tracedLeaf } from './trace.js';
+import type { TextScan } from './text-scan.js';
+import type { LeafLabel, TraceMaker } from './trace.js';
 import type { EvaluatorResult } from './types.js';
 
 /** Limits the time of a promise: rejects with a message that contains "timeout" after `milliseconds`. */
@@ -11,54 +14,102 @@ export type WithTimeout = <T>(promise: Promise<T>, milliseconds: number) => Prom
 
 /** What a leaf is made of. */
 export interface LeafParts {
-  readonly label: LeafLabel;
   readonly selector: SelectorSlot;
-  readonly evaluator: CompiledEvaluator;
-  /** Time limit of a check that returns a promise. */
-  readonly timeoutMs: number;
+  readonly part: EvaluatorPart;
+  /** Place of the outcome in an evaluation; null when the leaf occurs only once in the program. */
+  readonly slot: number | null;
+  /** The scan that looks for the literals of this search, and its number there. */
+  readonly search: { readonly scan: TextScan; readonly index: number } | null;
   readonly withTimeout?: WithTimeout | undefined;
-  /** Told what really went wrong; the outcome has a fixed text only. */
-  readonly onFailure: (problem: string) => void;
+  readonly traces: TraceMaker;
 }
 
 /** A leaf. Whatever the evaluator does wrong becomes an error of the leaf. */
-export function compileLeaf(parts: LeafParts): ConditionNode {
-  const { label, selector, evaluator, timeoutMs, withTimeout, onFailure } = parts;
+export function compileLeaf({ selector, part, slot, search, withTimeout, traces }: LeafParts): ConditionNode {
+  const { compiled, evaluatorName, timeoutMs } = part;
+  const label: LeafLabel = { path: selector.path, evaluatorName };
+  const miss = compiled.prefilter?.miss;
+  /** The outcome of `miss` with its trace: by far the most frequent one is made once. */
+  let tracedMiss: Outcome | null = null;
 
-  const fail = (context: EvaluationContext, problem: string, metadata: JsonObject | null): Outcome => {
-    onFailure(problem);
-    const error = failureText(problem);
-    const failed: Outcome = { matched: false, confidence: 0, message: error, metadata, error };
-    return context.full ? { ...failed, trace: tracedLeaf(label, failed) } : failed;
+  const fail = (evaluation: Evaluation, what: string, metadata: JsonObject | null): Outcome => {
+    const error = failureText(what);
+    const problem = `evaluator ${evaluatorName}: ${what}`;
+    const failed: Outcome = { matched: false, confidence: 0, message: error, metadata, error, problem };
+    return evaluation.full ? { ...failed, trace: traces.leaf(label, failed) } : failed;
   };
-  const conclude = (context: EvaluationContext, result: EvaluatorResult): Outcome => {
-    if (result.error !== null) return fail(context, result.error, result.metadata);
-    if (!context.full) return result;
+  const refuse = (evaluation: Evaluation): Outcome =>
+    fail(evaluation, 'the evaluator returned a malformed result', null);
+  const conclude = (evaluation: Evaluation, result: EvaluatorResult): Outcome => {
+    if (result.error !== null) return fail(evaluation, result.error, result.metadata);
+    return evaluation.full ? traced(result) : result;
+  };
+  const traced = (result: EvaluatorResult): Outcome => {
     const { matched, confidence, message, metadata } = result;
-    return { matched, confidence, message, metadata, error: null, trace: tracedLeaf(label, result) };
+    return { matched, confidence, message, metadata, error: null, trace: traces.leaf(label, result) };
   };
-  const refuse = (context: EvaluationContext): Outcome =>
-    fail(context, 'the evaluator returned a malformed result', null);
-  const wait = (context: EvaluationContext, result: PromiseLike<unknown>): Promise<Outcome> => {
+  const missed = (evaluation: Evaluation, result: EvaluatorResult): Outcome => {
+    if (!evaluation.full) return result;
+    if (tracedMiss === null) {
+      const outcome = traced(result);
+      tracedMiss = { ...outcome, result: fullResult(outcome) };
+    }
+    return tracedMiss;
+  };
+  const wait = (evaluation: Evaluation, call: LazyCheckCall, result: PromiseLike<unknown>) => {
     const promise = Promise.resolve(result);
-    const limited =
-      withTimeout === undefined ? promise : withTimeout(promise, evaluator.timeoutMs ?? timeoutMs);
+    const limited = withTimeout === undefined ? promise : withTimeout(promise, timeoutMs);
     return limited
-      .then((settled) => (isEvaluatorResult(settled) ? conclude(context, settled) : refuse(context)))
-      .catch((thrown: unknown) => fail(context, describeThrown(thrown), null));
+      .then((settled) => (isEvaluatorResult(settled) ? conclude(evaluation, settled) : refuse(evaluation)))
+      .catch((thrown: unknown) => {
+        // Its time may be up while it goes on: nobody waits for it any more.
+        call.abort();
+        return fail(evaluation, describeThrown(thrown), null);
+      });
+  };
+  const check = (
+    evaluation: Evaluation,
+    data: JsonValue,
+    call: LazyCheckCall,
+  ): Outcome | Promise<Outcome> => {
+    const result: unknown = compiled.evaluate(data, call);
+    if (result === miss && miss !== undefined) return missed(evaluation, miss);
+    if (isEvaluatorResult(result)) return conclude(evaluation, result);
+    if (!isThenable(result)) return refuse(evaluation);
+    call.claimed = true;
+    if (!part.external) evaluation.waitsForLocal = true;
+    return wait(evaluation, call, result);
+  };
+  const checkSafely = (evaluation: Evaluation, call: LazyCheckCall): Outcome | Promise<Outcome> => {
+    try {
+      const data = selector.read(evaluation);
+      if (search !== null && miss !== undefined && data !== null) {
+        if (search.scan.rulesOut(search.index, data, evaluation)) return missed(evaluation, miss);
+      }
+      return check(evaluation, data, call);
+    } catch (thrown) {
+      return fail(evaluation, describeThrown(thrown), null);
+    }
   };
 
+  const runHere = (evaluation: Evaluation) => checkSafely(evaluation, evaluation.nextCall());
+  const runElsewhere = (evaluation: Evaluation) =>
+    evaluation.runExternally((call) => checkSafely(evaluation, call));
+  const run = part.external ? runElsewhere : runHere;
   return {
-    run(context) {
-      try {
-        const result: unknown = evaluator.evaluate(selector.read(context), context.call);
-        if (isEvaluatorResult(result)) return conclude(context, result);
-        return isThenable(result) ? wait(context, result) : refuse(context);
-      } catch (thrown) {
-        return fail(context, describeThrown(thrown), null);
-      }
-    },
-    skipped: (reason) => skippedLeaf(label, reason),
+    run: slot === null ? run : onceIn(slot, run),
+    skipped: (reason) => traces.skippedLeaf(label, reason),
+  };
+}
+
+/** Runs once in an evaluation, however often it is asked. */
+function onceIn(slot: number, run: ConditionNode['run']): ConditionNode['run'] {
+  return (evaluation) => {
+    const known = evaluation.outcomes.get(slot);
+    if (known !== undefined) return known;
+    const outcome = run(evaluation);
+    evaluation.outcomes.put(slot, outcome);
+    return outcome;
   };
 }
 

@@ -1,15 +1,16 @@
 import type { JsonValue } from '../json/json-value.js';
-import type { EvaluationContext } from './condition.js';
+import type { Evaluation } from './evaluation.js';
 import { compileSelector } from './selector.js';
 
 /** A selector of a program. Leaves with the same path share it, so a path is followed once per evaluation. */
 export interface SelectorSlot {
-  read(context: EvaluationContext): JsonValue;
+  readonly path: string;
+  read(evaluation: Evaluation): JsonValue;
 }
 
 /** The selectors of a program. */
 export interface SelectorTable {
-  /** Number of slots that a context needs. */
+  /** Number of slots that an evaluation needs. */
   readonly size: number;
   slot(path: string): SelectorSlot;
 }
@@ -27,11 +28,12 @@ export function createSelectorTable(): SelectorTable {
       const select = compileSelector(path);
       const index = slots.size;
       const slot: SelectorSlot = {
-        read(context) {
-          const seen = context.selected[index];
+        path,
+        read(evaluation) {
+          const seen = evaluation.selected.get(index);
           if (seen !== undefined) return seen;
-          const value = select(context.step);
-          context.selected[index] = value;
+          const value = select(evaluation.step);
+          evaluation.selected.put(index, value);
           return value;
         },
       };

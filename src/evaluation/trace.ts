@@ -11,12 +11,32 @@ export interface LeafLabel {
   readonly evaluatorName: string;
 }
 
+/** Makes the traces of conditions. Called only where the caller wants traces. */
+export interface TraceMaker {
+  /** Of an evaluated leaf. */
+  leaf(label: LeafLabel, result: EvaluatorResult): JsonObject;
+  /** Of a leaf that was not evaluated. */
+  skippedLeaf(label: LeafLabel, reason: SkipReason): JsonObject;
+  /** Of an evaluated composite; `matched` null after an error, `reason` null when every child counted. */
+  composite(
+    type: CompositeKind,
+    matched: boolean | null,
+    children: JsonObject[],
+    reason: SkipReason | null,
+  ): JsonObject;
+  /** Of a composite that was not evaluated. */
+  skippedComposite(type: CompositeKind, reason: SkipReason, children: JsonObject[]): JsonObject;
+}
+
+/** Nodes with children. */
+export type CompositeKind = 'and' | 'or' | 'not';
+
 /** Longest message of a leaf in a trace, in characters. */
 const TRACED_MESSAGE_LENGTH = 200;
 
-/** Trace of an evaluated leaf. */
-export function tracedLeaf(label: LeafLabel, result: EvaluatorResult): JsonObject {
-  return {
+/** Traces as they are on the wire. */
+export const wireTraces: TraceMaker = {
+  leaf: (label, result) => ({
     type: 'leaf',
     evaluated: true,
     matched: result.matched,
@@ -25,12 +45,8 @@ export function tracedLeaf(label: LeafLabel, result: EvaluatorResult): JsonObjec
     confidence: result.confidence,
     error: result.error,
     message: result.message ? shorten(result.message, TRACED_MESSAGE_LENGTH) : null,
-  };
-}
-
-/** Trace of a leaf that was not evaluated. */
-export function skippedLeaf(label: LeafLabel, reason: SkipReason): JsonObject {
-  return {
+  }),
+  skippedLeaf: (label, reason) => ({
     type: 'leaf',
     evaluated: false,
     matched: null,
@@ -39,25 +55,16 @@ export function skippedLeaf(label: LeafLabel, reason: SkipReason): JsonObject {
     evaluator_name: label.evaluatorName,
     confidence: null,
     error: null,
-  };
-}
-
-/** Trace of an evaluated composite; `matched` null after an error, `reason` null when every child counted. */
-export function tracedComposite(
-  type: 'and' | 'or' | 'not',
-  matched: boolean | null,
-  children: JsonObject[],
-  reason: SkipReason | null,
-): JsonObject {
-  if (reason === null) return { type, evaluated: true, matched, children };
-  return { type, evaluated: true, matched, children, short_circuit_reason: reason };
-}
-
-/** Trace of a composite that was not evaluated. */
-export function skippedComposite(
-  type: 'and' | 'or' | 'not',
-  reason: SkipReason,
-  children: JsonObject[],
-): JsonObject {
-  return { type, evaluated: false, matched: null, short_circuit_reason: reason, children };
-}
+  }),
+  composite: (type, matched, children, reason) =>
+    reason === null
+      ? { type, evaluated: true, matched, children }
+      : { type, evaluated: true, matched, children, short_circuit_reason: reason },
+  skippedComposite: (type, reason, children) => ({
+    type,
+    evaluated: false,
+    matched: null,
+    short_circuit_reason: reason,
+    children,
+  }),
+};

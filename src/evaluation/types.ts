@@ -64,8 +64,22 @@ export interface ControlInput {
   readonly definition: JsonValue;
 }
 
-/** The controls of one agent, compiled. Immutable. */
-export interface ControlProgram {
+/** Something compiled that takes memory. */
+export interface SizedPart {
+  /** About how many bytes it takes. An estimate that grows with what it is made from. */
+  readonly sizeBytes: number;
+}
+
+/**
+ * The controls of one agent, compiled. Immutable. Verdicts share objects with it and with each other, so they are not
+ * to be changed.
+ */
+export interface ControlProgram extends SizedPart {
+  /**
+   * Parts that other programs may hold too, each once. `sizeBytes` is without them: whoever adds up programs counts a
+   * part once, however many of them hold it.
+   */
+  readonly sharedParts: readonly SizedPart[];
   /** Ids of all linked controls, those that never take part in evaluation included. */
   readonly controlIds: readonly number[];
   /**

@@ -1,7 +1,7 @@
-import type { Outcome } from './condition.js';
+import { fullResult, type Outcome } from './condition.js';
 import { SCOPE_FAILURE_TEXT } from './failure.js';
 import { shorten } from './text.js';
-import type { ControlResult, Decision, Detail, EvaluatorResult, SteeringContext, Verdict } from './types.js';
+import type { ControlResult, Decision, EvaluatorResult, SteeringContext, Verdict } from './types.js';
 
 /** Most controls that a reason names. */
 const NAMED_CAUSES = 5;
@@ -16,14 +16,6 @@ export interface ControlLabel {
   readonly steeringContext: SteeringContext | null;
 }
 
-/** Collects the outcomes of one evaluation, in the order in which the lists shall have them. */
-export interface Tally {
-  add(control: ControlLabel, outcome: Outcome): void;
-  /** A control of which it is unknown whether it looks at the step. */
-  addScopeFailure(control: ControlLabel): void;
-  verdict(): Verdict;
-}
-
 const SCOPE_FAILURE: EvaluatorResult = {
   matched: false,
   confidence: 0,
@@ -32,61 +24,78 @@ const SCOPE_FAILURE: EvaluatorResult = {
   error: SCOPE_FAILURE_TEXT,
 };
 
-/** An empty tally. Execution ids are drawn only for what is returned. */
-export function createTally(detail: Detail, newExecutionId: () => string): Tally {
-  const full = detail === 'full';
-  const matches: ControlResult[] = [];
-  const errors: ControlResult[] = [];
-  const scopeFailures: ControlResult[] = [];
-  const nonMatches: ControlResult[] = [];
-  let evaluated = 0;
+/**
+ * Collects the outcomes of one evaluation, in the order in which the lists shall have them. Execution ids are drawn
+ * only for what is returned.
+ */
+export class Tally {
+  readonly #full: boolean;
+  readonly #newExecutionId: () => string;
+  readonly #matches: ControlResult[] = [];
+  readonly #errors: ControlResult[] = [];
+  readonly #nonMatches: ControlResult[] = [];
+  #scopeFailures = 0;
+  #evaluated = 0;
 
-  const item = (control: ControlLabel, result: EvaluatorResult): ControlResult => ({
-    control_execution_id: newExecutionId(),
-    control_id: control.id,
-    control_name: control.name,
-    action: control.decision,
-    result,
-    steering_context: control.steeringContext,
-  });
+  constructor(full: boolean, newExecutionId: () => string) {
+    this.#full = full;
+    this.#newExecutionId = newExecutionId;
+  }
 
-  return {
-    add(control, outcome) {
-      evaluated += 1;
-      if (outcome.error !== null) errors.push(item(control, resultOf(outcome, full)));
-      else if (outcome.matched) matches.push(item(control, resultOf(outcome, full)));
-      else if (full) nonMatches.push(item(control, resultOf(outcome, full)));
-    },
-    addScopeFailure(control) {
-      scopeFailures.push(item(control, SCOPE_FAILURE));
-    },
-    verdict() {
-      const allErrors = scopeFailures.length === 0 ? errors : [...scopeFailures, ...errors];
-      const causes = unsafeBecause(matches, allErrors);
-      return {
-        is_safe: causes.length === 0,
-        confidence: confidenceOf(matches, allErrors, evaluated, errors.length),
-        reason: causes.length === 0 ? null : reasonOf(causes),
-        matches,
-        errors: allErrors,
-        non_matches: nonMatches,
-      };
-    },
-  };
+  /** A control of which it is unknown whether it looks at the step. To be called before `add`: they come first. */
+  addScopeFailure(control: ControlLabel): void {
+    this.#scopeFailures += 1;
+    this.#errors.push(this.#item(control, SCOPE_FAILURE));
+  }
+
+  add(control: ControlLabel, outcome: Outcome): void {
+    this.#evaluated += 1;
+    if (outcome.error !== null) this.#errors.push(this.#item(control, resultOf(outcome, this.#full)));
+    else if (outcome.matched) this.#matches.push(this.#item(control, resultOf(outcome, this.#full)));
+    else if (this.#full) this.#nonMatches.push(this.#item(control, resultOf(outcome, true)));
+  }
+
+  verdict(): Verdict {
+    const causes = unsafeBecause(this.#matches, this.#errors);
+    const failed = this.#errors.length - this.#scopeFailures;
+    return {
+      is_safe: causes.length === 0,
+      confidence: confidenceOf(this.#matches, this.#errors, this.#evaluated, failed),
+      reason: causes.length === 0 ? null : reasonOf(causes),
+      matches: this.#matches,
+      errors: this.#errors,
+      non_matches: this.#nonMatches,
+    };
+  }
+
+  #item(control: ControlLabel, result: EvaluatorResult): ControlResult {
+    return {
+      control_execution_id: this.#newExecutionId(),
+      control_id: control.id,
+      control_name: control.name,
+      action: control.decision,
+      result,
+      steering_context: control.steeringContext,
+    };
+  }
 }
 
 function resultOf(outcome: Outcome, full: boolean): EvaluatorResult {
-  const { matched, confidence, message, error, trace } = outcome;
-  if (!full || trace === undefined) return { matched, confidence, message, metadata: null, error };
-  return { matched, confidence, message, metadata: { ...outcome.metadata, condition_trace: trace }, error };
+  if (full) return outcome.result ?? fullResult(outcome);
+  const { matched, confidence, message, error } = outcome;
+  return { matched, confidence, message, metadata: null, error };
 }
 
+const NONE: readonly ControlResult[] = [];
 const isDeny = (result: ControlResult): boolean => result.action === 'deny';
 const isSteer = (result: ControlResult): boolean => result.action === 'steer';
 
 /** What makes a step unsafe: matches of deny, deny controls that could not be evaluated, matches of steer. */
-function unsafeBecause(matches: readonly ControlResult[], errors: readonly ControlResult[]): ControlResult[] {
-  if (matches.length === 0 && errors.length === 0) return [];
+function unsafeBecause(
+  matches: readonly ControlResult[],
+  errors: readonly ControlResult[],
+): readonly ControlResult[] {
+  if (matches.length === 0 && errors.length === 0) return NONE;
   return [...matches.filter(isDeny), ...errors.filter(isDeny), ...matches.filter(isSteer)];
 }
 

@@ -3,7 +3,7 @@ import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../validation/fields.js';
-import { createValueMatcher } from './list/value-matcher.js';
+import { createValueMatcher, matcherBytes } from './list/value-matcher.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
 /** Most characters (UTF-16 code units) of all values of a list with `contains`: it needs 60 bytes for each. */
@@ -71,7 +71,7 @@ export const listEvaluator: Evaluator = {
       return { evaluate: (data) => notChecked('The list of values is empty', itemsOf(data).length) };
     }
     const matches = createValueMatcher(values, match_mode, case_sensitive);
-    const verdict = (hits: string[], count: number): EvaluatorResult => {
+    const verdict = (hits: string[], count: number, full: boolean): EvaluatorResult => {
       const condition = logic === 'any' ? hits.length > 0 : hits.length === count;
       const matched = condition === (match_on === 'match');
       const outcome = matched ? 'triggered' : 'not triggered';
@@ -79,21 +79,23 @@ export const listEvaluator: Evaluator = {
         matched,
         confidence: 1,
         message: `List check ${outcome} (logic ${logic}, match_on ${match_on}): ${named(hits)}`,
-        metadata: { logic, match_on, matches: hits, input_count: count },
+        metadata: full ? { logic, match_on, matches: hits, input_count: count } : null,
         error: null,
       };
     };
     // By far the most frequent outcome, one item that is not in the list, is made only once.
-    const singleMiss = verdict([], 1);
+    const singleMiss = verdict([], 1, true);
     return {
-      evaluate(data) {
+      sizeBytes: matcherBytes(values, match_mode),
+      evaluate(data, { detail }) {
+        const full = detail === 'full';
         if (data === null) return NO_ITEMS;
         if (!Array.isArray(data)) {
           const text = textOf(data);
-          return matches(text) ? verdict([text], 1) : singleMiss;
+          return matches(text) ? verdict([text], 1, full) : singleMiss;
         }
         if (data.length === 0) return NO_ITEMS;
-        return verdict(itemsOf(data).map(textOf).filter(matches), data.length);
+        return verdict(itemsOf(data).map(textOf).filter(matches), data.length, full);
       },
     };
   },

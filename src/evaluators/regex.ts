@@ -70,6 +70,13 @@ export const regexEvaluator: Evaluator = {
     const found = result(true, `Pattern found: ${quoted}`, metadata);
     const notFound = result(false, `Pattern not found: ${quoted}`, metadata);
     return {
+      prefilter: {
+        get literals() {
+          return compiled.literals;
+        },
+        miss: notFound,
+      },
+      sizeBytes: compiled.sizeBytes,
       evaluate(data) {
         if (data === null) return NO_DATA;
         return compiled.test(textOf(data)) ? found : notFound;

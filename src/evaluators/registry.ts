@@ -1,10 +1,16 @@
+import { jsonEvaluator } from './json.js';
 import { listEvaluator } from './list.js';
 import { regexEvaluator } from './regex.js';
 import { sqlEvaluator } from './sql.js';
 import type { Evaluator, EvaluatorRegistry } from './types.js';
 
 /** The evaluators that the service always has. */
-export const builtinEvaluators: readonly Evaluator[] = [regexEvaluator, listEvaluator, sqlEvaluator];
+export const builtinEvaluators: readonly Evaluator[] = [
+  regexEvaluator,
+  listEvaluator,
+  jsonEvaluator,
+  sqlEvaluator,
+];
 
 /** A registry of evaluators. Throws when two have the same name: which one ran would be an accident. */
 export function createRegistry(evaluators: readonly Evaluator[]): EvaluatorRegistry {

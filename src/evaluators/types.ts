@@ -10,8 +10,33 @@ export interface CheckCall {
   readonly signal: AbortSignal;
 }
 
+/**
+ * What a text must contain for a check to be worth running. Lets the core look for the literals of many evaluators
+ * in one pass over a text (`regex/prefilter.ts`) and run only those that may answer something else than `miss`.
+ */
+export interface TextPrefilter {
+  /**
+   * At least one of these occurs in the folded form (`list/fold-case.ts`) of every text of which `evaluate` says
+   * anything else than `miss`: so where none does, `miss` is the answer, errors included. Never empty; each is folded
+   * and not empty. Null when nothing can be told: then the check must always run.
+   */
+  readonly literals: readonly string[] | null;
+  /** The very object that `evaluate` returns for a text without a match. */
+  readonly miss: EvaluatorResult;
+}
+
 /** A configured evaluator, ready to look at data. */
 export interface CompiledEvaluator {
+  /**
+   * Present when `evaluate` looks at the text of the data (`textOf`) only. The core may then answer `miss` itself for
+   * data that are not null; null data always go to `evaluate`.
+   */
+  readonly prefilter?: TextPrefilter;
+  /**
+   * About how many bytes of memory it takes at most, its caches included. Never less for a larger configuration. When
+   * absent, the core guesses from the length of the configuration.
+   */
+  readonly sizeBytes?: number;
   /** Time limit of one check with this configuration, in milliseconds; the one of the evaluator when absent. */
   readonly timeoutMs?: number;
   /** Looks at the selected data; null when the selector led nowhere. May throw: the core turns that into an error. */

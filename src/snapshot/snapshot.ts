@@ -3,6 +3,7 @@ import type { RecordedChange } from '../database/change-log.js';
 import { unavailable } from '../database/errors.js';
 import type { ControlProgram } from '../evaluation/types.js';
 import { LoadedProgram, type Progress } from './loaded-program.js';
+import { MemoryLedger } from './memory-ledger.js';
 
 /** What an agent has at one revision. */
 export interface LoadResult {
@@ -18,6 +19,8 @@ export interface SnapshotOptions {
   readonly load: LoadProgram;
   /** Agents kept in memory; those not asked for lately make room for others. */
   readonly maxAgents: number;
+  /** About how much memory their programs may take, in bytes. */
+  readonly maxBytes: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 }
@@ -51,6 +54,7 @@ interface Entry {
 export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #memory = new MemoryLedger();
   readonly #unknown = new Map<string, number>();
   /** Agents whose programs are older than what is stored. */
   readonly #behind = new Set<string>();
@@ -118,7 +122,7 @@ export class Snapshot {
   startOver(revision: number): void {
     this.#unknown.clear();
     this.#behind.clear();
-    this.#entries.clear();
+    for (const [agentName, entry] of this.#entries) this.#forget(agentName, entry);
     this.#progress = { ...this.#progress, revision };
   }
 
@@ -238,14 +242,15 @@ export class Snapshot {
       // It may still be about to decide, and is not told of changes any more.
       entry.loaded?.fallBehind(this.#progress);
       if (program === null) {
-        this.#entries.delete(agentName);
+        this.#forget(agentName, entry);
         this.#rememberUnknown(agentName);
         throw agentNotFound(agentName);
       }
-      entry.loaded = new LoadedProgram(program, revision, startedAtMs);
+      const loaded = new LoadedProgram(program, revision, startedAtMs);
+      this.#setProgram(agentName, entry, loaded);
       entry.outdated = false;
       this.#loadedOnce = true;
-      return entry.loaded;
+      return loaded;
     }
     if (entry.loaded === null) this.#entries.delete(agentName);
     throw unavailable('The controls of the agent change faster than they can be loaded.');
@@ -266,15 +271,38 @@ export class Snapshot {
     this.#unknown.set(agentName, this.#options.now() + UNKNOWN_AGENT_MS);
   }
 
-  /** Second chance: the first agent not asked for since the last search goes; each one passed over loses its mark. */
-  #makeRoom(): void {
-    if (this.#entries.size < this.#options.maxAgents) return;
+  #setProgram(agentName: string, entry: Entry, loaded: LoadedProgram): void {
+    if (this.#entries.get(agentName) !== entry) {
+      // Forgotten while it was loaded; those who wait for it still get it.
+      entry.loaded = loaded;
+      return;
+    }
+    this.#memory.add(loaded.program);
+    if (entry.loaded !== null) this.#memory.remove(entry.loaded.program);
+    entry.loaded = loaded;
+    // This agent is still loading, so it stays, however large it is.
+    this.#makeRoom(0);
+  }
+
+  #forget(agentName: string, entry: Entry): void {
+    this.#entries.delete(agentName);
+    if (entry.loaded !== null) this.#memory.remove(entry.loaded.program);
+  }
+
+  /**
+   * Makes room for `added` more agents. Second chance: the first agent not asked for since the last search goes; each
+   * one passed over loses its mark.
+   */
+  #makeRoom(added = 1): void {
+    const { maxAgents, maxBytes } = this.#options;
     for (const [agentName, entry] of this.#entries) {
+      if (this.#entries.size + added <= maxAgents && this.#memory.bytes <= maxBytes) return;
       if (entry.loading !== null) continue;
       if (!entry.used) {
+        // It may still be about to decide, and is not told of changes any more.
         entry.loaded?.fallBehind(this.#progress);
-        this.#entries.delete(agentName);
-        return;
+        this.#forget(agentName, entry);
+        continue;
       }
       entry.used = false;
       this.#entries.delete(agentName);

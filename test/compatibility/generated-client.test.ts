@@ -153,7 +153,8 @@ describeOnEachDatabase('the generated TypeScript client', (freshDatabaseUrl) => 
     });
     expect(await call('getAgentEvaluator', { path: { ...agent, evaluator: 'length' } })).toEqual(length);
     const evaluators = await call('listEvaluators');
-    for (const name of ['regex', 'list']) expect(evaluators[name]).toMatchObject({ name, version: '1.0.0' });
+    for (const name of ['regex', 'list', 'json'])
+      expect(evaluators[name]).toMatchObject({ name, version: '1.0.0' });
   });
 
   it('validates, creates, reads, changes and renames a control', async () => {

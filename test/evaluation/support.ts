@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type CompileOptions, compileProgram } from '../../src/evaluation/compile.js';
 import type { Decision, Detail, EvaluatorResult, Stage, Step, Verdict } from '../../src/evaluation/types.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
-import type { Evaluator } from '../../src/evaluators/types.js';
+import type { CheckCall, Evaluator } from '../../src/evaluators/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 
 /** A tool step whose input is `{ q: "hello" }` unless told otherwise. */
@@ -13,7 +13,12 @@ export function aStep(members: Partial<Step> = {}): Step {
 /** An evaluator that answers what `answer` says about its configuration and the data. */
 export function fakeEvaluator(
   name: string,
-  answer: (config: JsonObject, data: JsonValue) => EvaluatorResult | Promise<EvaluatorResult>,
+  answer: (
+    config: JsonObject,
+    data: JsonValue,
+    call: CheckCall,
+  ) => EvaluatorResult | Promise<EvaluatorResult>,
+  more: Partial<Evaluator> = {},
 ): Evaluator {
   return {
     name,
@@ -23,7 +28,8 @@ export function fakeEvaluator(
     timeoutMs: 1_234,
     configSchema: z.unknown(),
     configJsonSchema: {},
-    compile: (config) => ({ evaluate: (data) => answer(config, data) }),
+    compile: (config) => ({ evaluate: (data, call) => answer(config, data, call) }),
+    ...more,
   };
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { compilePattern, MAX_PATTERN_LENGTH, MAX_SEARCH_WORK } from '../../src/evaluators/linear-pattern.js';
+import { compilePattern, MAX_PATTERN_LENGTH } from '../../src/evaluators/linear-pattern.js';
 import { estimateCost } from '../../src/evaluators/pattern-cost.js';
 
 describe('compilePattern', () => {
@@ -88,11 +88,49 @@ describe('compilePattern', () => {
     expect(compilePattern(words.join('|')).test('a word2999!')).toBe(true);
   });
 
-  it('refuses a search whose program size times text length is too large', () => {
+  it('refuses a search that takes too many steps, and only that', () => {
     const pattern = compilePattern('(?:[ab]*a[ab]{18}){50}c');
-    const text = 'ab'.repeat(MAX_SEARCH_WORK / 2_000);
-    expect(() => pattern.test(text)).toThrow(/too much/);
-    expect(pattern.test('ab'.repeat(100))).toBe(false);
+    const [hostile = ''] = fc.sample(
+      fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 20_000, maxLength: 20_000 }),
+      { numRuns: 1, seed: 7 },
+    );
+    expect(() => pattern.test(`c${hostile}`)).toThrow(
+      /too much: 1053 instructions on a text of 20001 characters/,
+    );
+    expect(pattern.test(hostile)).toBe(false);
+    expect(pattern.test(`c${'ab'.repeat(50_000)}`)).toBe(false);
+  });
+
+  it.each([
+    '\\b(?:\\d[ -]*?){13,16}\\b',
+    '(?i)(?:password|secret|token)\\s*[:=]\\s*\\S{8,}',
+    '(?i)ignore (?:all )?(?:previous|prior|above) (?:instructions|rules)',
+    '[\\w.+-]+@[\\w-]+\\.[\\w.-]{2,24}\\b[^@]*!!',
+    `(?:${Array.from({ length: 200 }, (_, index) => `word${index}x`).join('|')})`,
+    '(?s)BEGIN.{0,200}END{2}',
+  ])('searches a megabyte of ordinary text for %s', (pattern) => {
+    const text = 'On 2024-05-01 user jane@example.org wrote: my words BEGIN here, token 12 34. '.repeat(
+      13_500,
+    );
+    expect(text.length).toBeGreaterThan(1_000_000);
+    expect(compilePattern(pattern).test(text)).toBe(false);
+  });
+
+  it('never refuses a text without any of the literals', () => {
+    const pattern = compilePattern('(?:[ab]*a[ab]{18}){50}.(?i:needle)');
+    const [hostile = ''] = fc.sample(
+      fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 20_000, maxLength: 20_000 }),
+      { numRuns: 1, seed: 7 },
+    );
+    expect(pattern.literals).toEqual(['needle']);
+    expect(pattern.test(hostile)).toBe(false);
+    expect(() => pattern.test(`${hostile} NEEDLE`)).toThrow(/too much/);
+  });
+
+  it('takes texts of a literal pattern as they are', () => {
+    expect(compilePattern('Needle').test('a Needle')).toBe(true);
+    expect(compilePattern('Needle').test('a needle')).toBe(false);
+    expect(compilePattern('Needle', { ignoreCase: true }).test('a needle')).toBe(true);
   });
 });
 

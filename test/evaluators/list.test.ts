@@ -187,4 +187,22 @@ describe('list', () => {
       required: ['values'],
     });
   });
+
+  it('builds no metadata when only the verdict is wanted, and the same message', () => {
+    const compiled = listEvaluator.compile({ values: ['a'] });
+    for (const data of ['a', ['a', 'b'], ['b', 'c']]) {
+      const full = compiled.evaluate(data, FULL_CALL) as EvaluatorResult;
+      const brief = compiled.evaluate(data, { ...FULL_CALL, detail: 'verdict' }) as EvaluatorResult;
+      expect(full.metadata).not.toBeNull();
+      expect(brief).toEqual({ ...full, metadata: null });
+    }
+  });
+
+  it('takes more memory for more values, and most for those of an automaton', () => {
+    const size = (count: number, match_mode: string) =>
+      listEvaluator.compile({ values: Array.from({ length: count }, (_, index) => `v${index}`), match_mode })
+        .sizeBytes ?? 0;
+    expect(size(1_000, 'exact')).toBeGreaterThan(size(10, 'exact'));
+    expect(size(1_000, 'contains')).toBeGreaterThan(size(1_000, 'exact'));
+  });
 });

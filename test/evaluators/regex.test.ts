@@ -70,7 +70,26 @@ describe('regex', () => {
 
   it('throws when the search would cost too much, which the core turns into an error', () => {
     const compiled = regexEvaluator.compile({ pattern: '(?:[ab]*a[ab]{18}){50}c' });
-    expect(() => compiled.evaluate('ab'.repeat(100_000), FULL_CALL)).toThrow(/too much/);
+    // The bits of 2^k mod 4099 never settle into a pattern that few states describe.
+    let bits = 1;
+    const text = Array.from({ length: 20_000 }, () => {
+      bits = (bits * 2) % 4_099;
+      return bits % 2 === 0 ? 'a' : 'b';
+    }).join('');
+    expect(() => compiled.evaluate(`c${text}`, FULL_CALL)).toThrow(/too much/);
+  });
+
+  it('tells what a text must contain, and returns the very same miss', () => {
+    const compiled = regexEvaluator.compile({ pattern: 'Secret\\d', flags: ['I'] });
+    expect(compiled.prefilter?.literals).toEqual(['secret']);
+    expect(compiled.evaluate('nothing', FULL_CALL)).toBe(compiled.prefilter?.miss);
+    expect(compiled.evaluate('secret x', FULL_CALL)).toBe(compiled.prefilter?.miss);
+    expect(regexEvaluator.compile({ pattern: '\\d+' }).prefilter?.literals).toBeNull();
+  });
+
+  it('takes more memory for a larger pattern', () => {
+    const size = (pattern: string) => regexEvaluator.compile({ pattern }).sizeBytes ?? 0;
+    expect(size('a{1000}')).toBeGreaterThan(size('a') + 100_000);
   });
 
   it('shortens a long pattern in the message only', () => {

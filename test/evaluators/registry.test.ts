@@ -7,6 +7,7 @@ describe('createRegistry', () => {
     const registry = createRegistry(builtinEvaluators);
     expect(registry.get('list')).toBe(listEvaluator);
     expect(registry.get('toString')).toBeUndefined();
+    expect([...registry.keys()].slice(0, 3)).toEqual(['regex', 'list', 'json']);
   });
 
   it('refuses two evaluators of one name', () => {

@@ -53,7 +53,7 @@ const MEANINGFUL: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   version_num: fc.integer({ min: 1, max: 5 }),
   evaluator_name: fc.constantFrom('tone', 'a', '__proto__'),
   name: fc.oneof(
-    fc.constantFrom('regex', 'list', 'fuzz', 'tone', 'search', 'fuzz-agent-01:tone'),
+    fc.constantFrom('regex', 'list', 'json', 'fuzz', 'tone', 'search', 'fuzz-agent-01:tone'),
     fc.integer({ min: 0, max: 30 }).map((number) => `fuzz-${number}`),
   ),
   path: fc.constantFrom('*', 'input', 'input.text', 'output', 'name', 'context.role', 'nowhere'),

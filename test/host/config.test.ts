@@ -226,6 +226,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['1', 1]],
     refuses: ['0', '10000001', '1.5'],
   },
+  snapshotMemoryMb: {
+    names: ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
+    value: (config) => config.limits.snapshotBytes,
+    fallback: 512 * 1024 * 1024,
+    accepts: [['1', 1024 * 1024]],
+    refuses: ['0', '1000001', '1.5'],
+  },
   minRevisionWaitSeconds: {
     names: ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
     value: (config) => config.limits.minRevisionWaitMs,
@@ -270,7 +277,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   evaluatorCacheSize: {
     names: ['EVALUATOR_CACHE_SIZE'],
     value: (config) => config.evaluators.cacheSize,
-    fallback: 100,
+    fallback: 10_000,
     accepts: [['1', 1]],
     refuses: ['0', '10000001', 'all'],
   },

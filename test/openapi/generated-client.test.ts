@@ -52,7 +52,7 @@ describeOnEachDatabase(
         invalid: ['name too_short'],
         deleted: { success: true, dissociated_from_agents: ['generated-client-bot'] },
         gone: 'CONTROL_NOT_FOUND',
-        evaluators: expect.arrayContaining(['regex', 'list']),
+        evaluators: expect.arrayContaining(['regex', 'list', 'json']),
         config: { requires_api_key: true, auth_mode: 'api-key' },
       });
     });

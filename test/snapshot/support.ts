@@ -17,6 +17,8 @@ export function change(
 export function programOf(controlIds: readonly number[]): ControlProgram {
   return {
     controlIds,
+    sizeBytes: 1_000,
+    sharedParts: [],
     evaluate: () => {
       throw new Error('not evaluated here');
     },
@@ -82,7 +84,7 @@ export type FakeStore = ReturnType<typeof fakeStore>;
 /** A snapshot over a store, with a clock of its own. */
 export function snapshotOf(store: FakeStore, maxAgents = 100) {
   let time = 0;
-  const snapshot = new Snapshot({ load: store.load, maxAgents, now: () => time });
+  const snapshot = new Snapshot({ load: store.load, maxAgents, maxBytes: 10_000_000, now: () => time });
   return {
     snapshot,
     now: () => time,

@@ -17,6 +17,49 @@ for (let at = 0; at + 3 < FOLD_RUNS.length; at += 4) {
   }
 }
 
+/** Folded form of a code unit; half of a surrogate pair stays as it is. */
+export function foldUnit(unit: number): number {
+  return foldedUnits[unit] ?? unit;
+}
+
+/**
+ * Folded form of the second half of a surrogate pair, given both; folding never changes the first half. Any other
+ * two code units leave the second one as it is.
+ */
+export function foldSecondHalf(first: number, second: number): number {
+  if ((first & 0xfc00) !== 0xd800 || (second & 0xfc00) !== 0xdc00) return second;
+  const code = 0x10000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
+  const folded = foldedAstral.get(code);
+  return folded === undefined ? second : 0xdc00 + (folded & 0x3ff);
+}
+
+let variantsByFolded: ReadonlyMap<number, readonly number[]> | undefined;
+
+/** All code points, or lone code units, that fold to `folded`, itself included. */
+export function caseVariants(folded: number): readonly number[] {
+  variantsByFolded ??= groupVariants();
+  return variantsByFolded.get(folded) ?? [folded];
+}
+
+/** Folded form of a code point. */
+export function foldCodePoint(code: number): number {
+  return code < 0x10000 ? foldUnit(code) : (foldedAstral.get(code) ?? code);
+}
+
+function groupVariants(): ReadonlyMap<number, readonly number[]> {
+  const groups = new Map<number, number[]>();
+  const add = (code: number, folded: number) => {
+    const group = groups.get(folded);
+    if (group === undefined) groups.set(folded, [folded, code]);
+    else group.push(code);
+  };
+  foldedUnits.forEach((folded, unit) => {
+    if (folded !== unit) add(unit, folded);
+  });
+  for (const [code, folded] of foldedAstral) add(code, folded);
+  return groups;
+}
+
 /**
  * Folds case as RE2's `(?i)` does: two texts differ in case only exactly when their folded forms are equal. The
  * folded text has the same length, so that positions in both correspond. Lone surrogates are kept.

@@ -13,6 +13,10 @@ export interface Trie {
   unit(node: number): number;
   /** Length of the value that ends at a node, 0 when none does. */
   valueLength(node: number): number;
+  /** Number of code units that lead to a node. */
+  depth(node: number): number;
+  /** Index of a value that begins with the code units that lead to a node. */
+  valueIndex(node: number): number;
 }
 
 /** Builds the tree of some non-empty values. */
@@ -21,6 +25,8 @@ export function createTrie(values: readonly string[]): Trie {
   const parents = new Int32Array(capacity);
   const units = new Uint16Array(capacity);
   const valueLengths = new Int32Array(capacity);
+  const depths = new Int32Array(capacity);
+  const valueIndexes = new Int32Array(capacity);
   const slots = createSlots(capacity);
   let size = 1;
 
@@ -44,11 +50,13 @@ export function createTrie(values: readonly string[]): Trie {
   };
 
   // Level by level, which is what numbers the nodes by depth.
-  let unfinished = values.map((value) => ({ value, node: 0 }));
+  let unfinished = values.map((value, index) => ({ value, index, node: 0 }));
   for (let depth = 0; unfinished.length > 0; depth += 1) {
     for (const entry of unfinished) {
       const unit = entry.value.charCodeAt(depth);
       entry.node = child(entry.node, unit) || add(entry.node, unit);
+      depths[entry.node] = depth + 1;
+      valueIndexes[entry.node] = entry.index;
       if (entry.value.length === depth + 1) valueLengths[entry.node] = depth + 1;
     }
     unfinished = unfinished.filter((entry) => entry.value.length > depth + 1);
@@ -60,6 +68,8 @@ export function createTrie(values: readonly string[]): Trie {
     parent: (node) => parents[node] ?? 0,
     unit: (node) => units[node] ?? 0,
     valueLength: (node) => valueLengths[node] ?? 0,
+    depth: (node) => depths[node] ?? 0,
+    valueIndex: (node) => valueIndexes[node] ?? 0,
   };
 }
 

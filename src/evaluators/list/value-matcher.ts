@@ -1,3 +1,4 @@
+import { MAX_TABLE_CELLS } from './automaton.js';
 import { foldCase } from './fold-case.js';
 import { createWordFinder } from './word-finder.js';
 
@@ -21,10 +22,8 @@ export function createValueMatcher(
   switch (mode) {
     case 'exact':
       return exactMatcher(distinct, comparable);
-    case 'contains': {
-      const finder = createWordFinder(distinct);
-      return (text) => finder.occursIn(comparable(text), text);
-    }
+    case 'contains':
+      return createWordFinder(distinct, !caseSensitive);
     case 'starts_with': {
       const findPrefix = createPrefixFinder(distinct);
       const longest = longestOf(distinct);
@@ -39,6 +38,21 @@ export function createValueMatcher(
       };
     }
   }
+}
+
+/** What a value takes beside its characters, in bytes. */
+const VALUE_BYTES = 120;
+/** What the automaton takes for a character of a value, in bytes, without its table. */
+const AUTOMATON_BYTES = 60;
+
+/** About how many bytes the matcher of some values takes at most. */
+export function matcherBytes(values: readonly string[], mode: MatchMode): number {
+  const length = values.reduce((sum, value) => sum + value.length, 0);
+  const plain = values.length * VALUE_BYTES + 2 * length;
+  if (mode !== 'contains') return plain;
+  const units = new Set<number>();
+  for (const value of values) for (let at = 0; at < value.length; at += 1) units.add(value.charCodeAt(at));
+  return plain + AUTOMATON_BYTES * length + 4 * Math.min(MAX_TABLE_CELLS, (units.size + 1) * (length + 1));
 }
 
 function exactMatcher(values: readonly string[], comparable: (text: string) => string): ValueMatcher {

@@ -1,6 +1,5 @@
-/** Whether the code unit at `at` is an ASCII word character; false outside the text. */
-function isWordAt(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
+/** Whether a code unit is an ASCII word character; NaN, as outside of a text, is none. */
+export function isWordUnit(unit: number): boolean {
   return (
     (unit >= 0x61 && unit <= 0x7a) ||
     (unit >= 0x41 && unit <= 0x5a) ||
@@ -11,5 +10,5 @@ function isWordAt(text: string, at: number): boolean {
 
 /** Whether an ASCII word begins or ends between the code units `at - 1` and `at`, as `\b` of RE2 says. */
 export function isWordBoundary(text: string, at: number): boolean {
-  return isWordAt(text, at - 1) !== isWordAt(text, at);
+  return isWordUnit(text.charCodeAt(at - 1)) !== isWordUnit(text.charCodeAt(at));
 }

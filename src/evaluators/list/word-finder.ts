@@ -1,69 +1,106 @@
-import { createTrie, type Trie } from './trie.js';
-import { isWordBoundary } from './word-boundary.js';
+import { type Automaton, createAutomaton } from './automaton.js';
+import { foldCase } from './fold-case.js';
+import { isWordBoundary, isWordUnit } from './word-boundary.js';
 
 /**
- * Most candidates looked at in one text. Values that are endings of each other, in a text made for them, could
- * otherwise cost text × values; honest data stay far below.
+ * Most candidates looked at in one text, about 20 milliseconds. Values that are endings of each other, in a text made
+ * for them that holds a letter of `WORDLIKE` too, could otherwise cost text × values; honest data stay far below.
  */
-export const MAX_CANDIDATES = 20_000_000;
+export const MAX_CANDIDATES = 2_000_000;
 
-/** Finds whether one of many values occurs in a text between word boundaries. */
-export interface WordFinder {
-  /**
-   * @param folded the text in the form in which values are compared
-   * @param original the text as it came, of the same length; it decides where words begin and end
-   */
-  occursIn(folded: string, original: string): boolean;
-}
+/** Up to so many values, so long, are looked for one by one in texts up to so long: that is quicker than a walk. */
+const MAX_FEW = 8;
+const MAX_FEW_LENGTH = 32;
+const MAX_FEW_TEXT = 4_096;
+/** Occurrences of one value inside words after which walking is quicker after all. */
+const MAX_FEW_OCCURRENCES = 16;
+
+/** Says whether one of some values occurs in a text between word boundaries. */
+export type WordFinder = (text: string) => boolean;
+
+/** The letters that `(?i)` takes for an ASCII letter and `\b` does not: the long s and the Kelvin sign. */
+const WORDLIKE = /[\u017f\u212a]/;
 
 /**
- * All values are looked for in one pass over the text (Aho–Corasick): after each character the automaton stands at
- * the longest beginning of a value that the text read so far ends in, and from there `shorter` leads to the values
- * that end at the same place.
+ * Looks for all values, many of them in one pass over the text. With `folds` the values must be folded, and case is ignored. Where
+ * words begin and end is decided by the text as it came.
  */
-export function createWordFinder(values: readonly string[]): WordFinder {
-  const trie = createTrie(values);
-  const { fallback, shorter } = link(trie);
-  return {
-    occursIn(folded, original) {
-      let node = 0;
-      let candidates = 0;
-      for (let at = 0; at < folded.length; at += 1) {
-        node = advance(trie, fallback, node, folded.charCodeAt(at));
-        let candidate = trie.valueLength(node) > 0 ? node : (shorter[node] ?? 0);
-        if (candidate === 0 || !isWordBoundary(original, at + 1)) continue;
-        while (candidate !== 0) {
-          if (isWordBoundary(original, at + 1 - trie.valueLength(candidate))) return true;
-          candidates += 1;
-          if (candidates > MAX_CANDIDATES) throw new Error('comparing the text with the list costs too much');
-          candidate = shorter[candidate] ?? 0;
-        }
+export function createWordFinder(values: readonly string[], folds: boolean): WordFinder {
+  const walk = createWalk(values, folds);
+  if (values.length > MAX_FEW || values.some((value) => value.length > MAX_FEW_LENGTH)) return walk;
+  return (text) => {
+    if (text.length > MAX_FEW_TEXT) return walk(text);
+    const folded = folds ? foldOnce(text) : text;
+    for (const value of values) {
+      let at = folded.indexOf(value);
+      for (let occurrences = 0; at !== -1; occurrences += 1) {
+        if (isWordBoundary(text, at) && isWordBoundary(text, at + value.length)) return true;
+        if (occurrences === MAX_FEW_OCCURRENCES) return walk(text);
+        at = folded.indexOf(value, at + 1);
       }
-      return false;
-    },
+    }
+    return false;
   };
 }
 
-/** The node after one more code unit: on a dead end the automaton goes on with the next shorter beginning. */
-function advance(trie: Trie, fallback: Int32Array, from: number, unit: number): number {
-  let node = from;
-  for (;;) {
-    const next = trie.child(node, unit);
-    if (next !== 0) return next;
-    if (node === 0) return 0;
-    node = fallback[node] ?? 0;
+let lastText = '';
+let lastFolded = '';
+
+/** Folds a text; several lists of one step often look at the same one. */
+function foldOnce(text: string): string {
+  if (text !== lastText) {
+    lastFolded = foldCase(text);
+    lastText = text;
   }
+  return lastFolded;
 }
 
-function link(trie: Trie): { fallback: Int32Array; shorter: Int32Array } {
-  const fallback = new Int32Array(trie.size);
-  const shorter = new Int32Array(trie.size);
-  // Nodes are numbered by depth, so what a node falls back to is linked before it.
+function createWalk(values: readonly string[], folds: boolean): WordFinder {
+  const automaton = createAutomaton(values, folds);
+  const { trie, shorter, output } = automaton;
+  const settled = settledNodes(automaton, values);
+
+  const occursAmong = (text: string): boolean => {
+    let candidates = 0;
+    return automaton.walk(text, (node, end) => {
+      if (!isWordBoundary(text, end)) return false;
+      for (let candidate = output[node] ?? 0; candidate !== 0; candidate = shorter[candidate] ?? 0) {
+        if (isWordBoundary(text, end - trie.valueLength(candidate))) return true;
+        candidates += 1;
+        if (candidates > MAX_CANDIDATES) throw new Error('comparing the text with the list costs too much');
+      }
+      return false;
+    });
+  };
+
+  return (text) => {
+    if (folds && WORDLIKE.test(text)) return occursAmong(text);
+    return automaton.walk(text, (node, end) => {
+      if (!isWordBoundary(text, end)) return false;
+      if (settled[node] === 1) return true;
+      const length = trie.valueLength(node);
+      return length > 0 && isWordBoundary(text, end - length);
+    });
+  };
+}
+
+/**
+ * Which nodes end in a value that begins at a word boundary behind the beginning of the node, and so in every text:
+ * the code units on both sides of that place are part of the node. That spares a text to be compared with values that
+ * are endings of each other one by one. Holds unless the text has a letter of `WORDLIKE`.
+ */
+function settledNodes({ trie, fallback }: Automaton, values: readonly string[]): Uint8Array {
+  const settled = new Uint8Array(trie.size);
   for (let node = 1; node < trie.size; node += 1) {
-    const parent = trie.parent(node);
-    const target = parent === 0 ? 0 : advance(trie, fallback, fallback[parent] ?? 0, trie.unit(node));
-    fallback[node] = target;
-    shorter[node] = trie.valueLength(target) > 0 ? target : (shorter[target] ?? 0);
+    const ending = fallback[node] ?? 0;
+    if (ending === 0) continue;
+    if (settled[ending] === 1) {
+      settled[node] = 1;
+    } else if (trie.valueLength(ending) > 0) {
+      const text = values[trie.valueIndex(node)] ?? '';
+      const start = trie.depth(node) - trie.depth(ending);
+      if (isWordUnit(text.charCodeAt(start - 1)) !== isWordUnit(text.charCodeAt(start))) settled[node] = 1;
+    }
   }
-  return { fallback, shorter };
+  return settled;
 }

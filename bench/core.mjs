@@ -1,0 +1,181 @@
+/**
+ * The evaluation core in this process against other engines with the same rules, and against itself where a cost must
+ * not grow. Subjects take turns in every round, ratios are medians over rounds. Nothing here fails on speed; a wrong
+ * decision ends the run.
+ */
+import { createPrefilter } from '../dist/src/evaluators/regex/prefilter.js';
+import { regexEvaluator } from '../dist/src/evaluators/regex.js';
+import { definitionOf, newLibrary, programOf, subjectOf } from './support/core-programs.mjs';
+import { createWriter, regexRulesOf, rulesOf, ruleWord, stepOf, stepsOf } from './support/core-steps.mjs';
+import { casbinOf, cedarOf, jsonRulesEngineOf } from './support/core-yardsticks.mjs';
+import { ratesOf, rowOf } from './support/measure.mjs';
+import { report } from './support/report.mjs';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
+/** How long one subject runs in one round, in milliseconds. */
+const BUDGET_MS = Number(process.env.BENCH_BUDGET_MS ?? 100);
+const DETAILS = ['verdict', 'full'];
+const rows = [];
+
+/** Evaluations per second at 1 to 1,000 controls, with the other engines in the same rounds. */
+async function compareEngines(count) {
+  const rules = rulesOf(count);
+  const program = programOf(rules.map((rule) => definitionOf(rule)));
+  const yardsticks = [await casbinOf(rules), cedarOf(rules), jsonRulesEngineOf(rules)];
+  const services = DETAILS.map((detail) => subjectOf(detail, program, detail));
+  const hit = rules[count >> 1];
+  for (const [what, rule] of [
+    ['no match', undefined],
+    ['one match', hit],
+  ]) {
+    const rates = await ratesOf({
+      subjects: [...services, ...yardsticks],
+      steps: stepsOf(64, rule),
+      expected: rule === undefined,
+      rounds: ROUNDS,
+      budgetMs: BUDGET_MS,
+    });
+    for (const detail of DETAILS) {
+      const name = `service core ${count} controls ${detail} ${what}`;
+      for (const yardstick of yardsticks) {
+        const other = `${yardstick.name} ${count} rules`;
+        rows.push(rowOf(`${name} / ${other}`, 'evaluations/s', rates.get(detail), rates.get(yardstick.name)));
+      }
+    }
+  }
+}
+
+/** 990 controls that are for other steps, and 10 for this one: told apart by stage, type, name and pattern of names. */
+async function compareScopes() {
+  const rules = rulesOf(1000);
+  const applying = rules.slice(0, 10).map((rule) => definitionOf(rule, { step_types: ['tool'] }));
+  const others = [
+    () => ({ stages: ['post'] }),
+    () => ({ step_types: ['llm'] }),
+    (index) => ({ step_names: [`other_tool_${index}`] }),
+    (index) => ({ step_name_regex: `^other_${index}_` }),
+  ];
+  const foreign = rules
+    .slice(10)
+    .map((rule, index) => definitionOf(rule, others[index % others.length](index)));
+  const few = subjectOf('few', programOf(applying), 'verdict');
+  const many = subjectOf('many', programOf([...applying, ...foreign]), 'verdict');
+  const known = stepsOf(64);
+  // More than any memo of names holds, so that each name is a new one whenever it comes.
+  const unknown = Array.from({ length: 20_000 }, (_, index) => ({
+    ...known[index % 64],
+    name: `tool-${index}`,
+  }));
+  for (const [what, steps] of [
+    ['known step name', known],
+    ['unseen step names', unknown],
+  ]) {
+    const options = { steps, expected: true, rounds: ROUNDS, budgetMs: BUDGET_MS };
+    const rates = await ratesOf({ subjects: [few, many], ...options });
+    const microseconds = (name) => rates.get(name).map((rate) => 1e6 / rate);
+    const name = `service core 1000 controls of which 10 apply, ${what} / 10 controls`;
+    rows.push(rowOf(name, 'µs', microseconds('many'), microseconds('few')));
+  }
+}
+
+const SCANNED_LENGTH = 1024;
+const TEXTS_PER_ROUND = 200;
+
+/** 1,000 regex controls over texts that nobody has seen, and only the search for their literals in such texts. */
+function compareScan() {
+  const rules = regexRulesOf(1000);
+  const program = programOf(rules.map((rule) => definitionOf(rule)));
+  const literals = rules.map(({ pattern }) => regexEvaluator.compile({ pattern }).prefilter.literals);
+  if (literals.includes(null)) throw new Error('a pattern of the benchmark has no literal');
+  const prefilter = createPrefilter(literals);
+  const found = new Uint8Array(rules.length);
+  const writer = createWriter(7);
+  /** Words of the rules in texts that none of them matches. */
+  const near = () => Array.from({ length: 10 }, () => `x${ruleWord(writer.below(1000))}y`);
+
+  for (const [what, phrases] of [
+    ['no literal', () => []],
+    ['10 literals', near],
+  ]) {
+    const texts = () =>
+      Array.from({ length: TEXTS_PER_ROUND }, () => writer.text(SCANNED_LENGTH, ...phrases()));
+    const scanned = (all) =>
+      microsecondsOf(all, (text) => {
+        prefilter.scan(text, found);
+        const some = found.includes(1);
+        if (some !== (what === '10 literals')) throw new Error('the scan found something else');
+      });
+    const evaluated = (detail) => (all) =>
+      microsecondsOf(
+        all.map((text) => stepOf(text)),
+        (step) => {
+          if (!program.evaluate(step, 'pre', detail).is_safe) throw new Error('a control matched');
+        },
+      );
+    const subjects = { scan: scanned, verdict: evaluated('verdict'), full: evaluated('full') };
+    const times = { scan: [], verdict: [], full: [] };
+    for (let round = -2; round < ROUNDS; round += 1) {
+      for (const [name, subject] of Object.entries(subjects)) {
+        const time = subject(texts());
+        if (round >= 0) times[name].push(time);
+      }
+    }
+    for (const detail of DETAILS) {
+      const name = `service core 1000 regex controls 1 KB unseen ${what} ${detail}`;
+      const beyond = times[detail].map((time, round) => (time - times.scan[round]) / 1000);
+      rows.push(rowOf(`${name} / literal scan`, 'µs', times[detail], times.scan));
+      rows.push(rowOf(`${name} beyond the scan`, 'ms', beyond));
+    }
+  }
+}
+
+/** Mean time of a call over different items, in microseconds. */
+function microsecondsOf(items, call) {
+  const start = performance.now();
+  for (const item of items) call(item);
+  return ((performance.now() - start) * 1000) / items.length;
+}
+
+/** What a reload of 1,000 controls costs, the step after it, and a step later on. */
+function compareReload() {
+  const definitions = rulesOf(1000).map((rule) => definitionOf(rule));
+  const steps = stepsOf(200);
+  const milliseconds = (call) => microsecondsOf([null], call) / 1000;
+  const measured = { compile: [], reload: [], first: [], second: [], warm: [], firstNew: [] };
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const library = newLibrary();
+    let program;
+    const time = {};
+    time.compile = milliseconds(() => {
+      program = programOf(definitions, library);
+    });
+    const evaluate = (step) => program.evaluate(step, 'pre', 'verdict');
+    time.firstNew = milliseconds(() => evaluate(steps[0]));
+    for (const step of steps) evaluate(step);
+    const changed = definitionOf({ kind: 'regex', pattern: `\\bchanged-${round + 1}-\\d{6}\\b` });
+    const before = program;
+    time.reload = milliseconds(() => {
+      program = programOf([changed, ...definitions.slice(1)], library);
+    });
+    if (before.controlIds.length !== program.controlIds.length) throw new Error('a control is missing');
+    time.first = milliseconds(() => evaluate(steps[0]));
+    time.second = milliseconds(() => evaluate(steps[1]));
+    time.warm = microsecondsOf(steps, evaluate) / 1000;
+    if (round < 0) continue;
+    for (const [name, value] of Object.entries(time)) measured[name].push(value);
+  }
+  const row = (name, values) => rowOf(`service core 1000 controls ${name}`, 'ms', values, measured.warm);
+  rows.push(
+    row('compiled anew / warm evaluation', measured.compile),
+    row('first evaluation after that / warm evaluation', measured.firstNew),
+    row('reloaded, one changed / warm evaluation', measured.reload),
+    row('first evaluation after that reload / warm evaluation', measured.first),
+    row('second evaluation after that reload / warm evaluation', measured.second),
+  );
+}
+
+for (const count of [1, 10, 100, 1000]) await compareEngines(count);
+await compareScopes();
+compareScan();
+compareReload();
+report('core', rows);

@@ -1,0 +1,68 @@
+import { median } from './report.mjs';
+
+/** About how long calls are made without looking at the clock, in milliseconds. */
+const BATCH_MS = 1;
+
+/**
+ * Something that is timed: `decide` says whether a step may go on, at once or by promise.
+ * @typedef {{ name: string, decide: (step: any) => boolean | Promise<boolean> }} Subject
+ */
+
+/**
+ * Rates of several subjects, in calls per second, over rounds in which they take turns. Every decision is checked.
+ * @param {{ subjects: Subject[], steps: unknown[], expected: boolean, rounds: number, budgetMs: number }} options
+ *   `budgetMs` is how long one subject runs in one round; it makes at least one call.
+ * @returns {Promise<Map<string, number[]>>} one rate for each round, by the name of the subject
+ */
+export async function ratesOf({ subjects, steps, expected, rounds, budgetMs }) {
+  const runs = [];
+  for (const subject of subjects) runs.push(await warmUp({ subject, steps, expected, budgetMs }));
+  const rates = new Map(subjects.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const run of runs) rates.get(run.subject.name).push(await rateOf(run));
+  }
+  return rates;
+}
+
+/** Runs a subject for one budget, and finds out how many calls make a batch. */
+async function warmUp(options) {
+  const first = await rateOf({ ...options, batch: 1 });
+  return { ...options, batch: Math.max(1, Math.round((first * BATCH_MS) / 1000)) };
+}
+
+async function rateOf({ subject, steps, expected, budgetMs, batch }) {
+  const decisionOf = subject.decide;
+  let calls = 0;
+  let wrong = 0;
+  const start = performance.now();
+  let elapsed = 0;
+  while (elapsed < budgetMs) {
+    for (let index = 0; index < batch; index += 1) {
+      const decision = decisionOf(steps[calls % steps.length]);
+      // Nothing is awaited that is no promise: that alone would cost more than a quick decision.
+      if ((typeof decision === 'boolean' ? decision : await decision) !== expected) wrong += 1;
+      calls += 1;
+    }
+    elapsed = performance.now() - start;
+  }
+  if (wrong > 0) throw new Error(`${subject.name}: ${wrong} of ${calls} decisions were wrong`);
+  return (calls / elapsed) * 1000;
+}
+
+/**
+ * A row that compares two lists of figures of the same rounds.
+ * @param {string} name
+ * @param {string} unit
+ * @param {number[]} values
+ * @param {number[]} [yardsticks]
+ */
+export function rowOf(name, unit, values, yardsticks) {
+  if (yardsticks === undefined) return { name, value: median(values), unit };
+  return {
+    name,
+    value: median(values),
+    unit,
+    yardstick: median(yardsticks),
+    ratio: median(values.map((value, round) => value / yardsticks[round])),
+  };
+}

@@ -1,0 +1,105 @@
+import type { ConditionNode } from './condition.js';
+import type { EvaluationSize } from './evaluation.js';
+import type { EvaluatorPart } from './evaluator-part.js';
+import { compileLeaf, type WithTimeout } from './leaf.js';
+import { createSelectorTable } from './selector-table.js';
+import { createTextScan, MIN_SCANNED_SEARCHES, type TextScan } from './text-scan.js';
+import type { TraceMaker } from './trace.js';
+
+/** A leaf as conditions have it: what it looks at, and what looks. */
+interface Leaf {
+  readonly path: string;
+  readonly part: EvaluatorPart;
+}
+
+/** The leaves of a program. */
+export interface LeafTable {
+  /** The same node for leaves that say the same: it is run once in an evaluation, whoever asks. */
+  node(leaf: Leaf): ConditionNode;
+  readonly size: EvaluationSize;
+  /** About how much memory the nodes and scans take, in bytes. */
+  readonly sizeBytes: number;
+  /** The evaluators of all leaves, each once. */
+  readonly parts: readonly EvaluatorPart[];
+}
+
+interface LeafOptions {
+  readonly withTimeout?: WithTimeout | undefined;
+  readonly traces: TraceMaker;
+}
+
+interface Entry extends Leaf {
+  uses: number;
+  node: ConditionNode | null;
+}
+
+/** What one node takes, in bytes. */
+const NODE_BYTES = 800;
+
+/** Gathers the leaves of all controls of a program. Parts are told apart by identity. */
+export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): LeafTable {
+  const byPath = gather(leaves);
+  const selectors = createSelectorTable();
+  const scans: TextScan[] = [];
+  const parts = new Set<EvaluatorPart>();
+  let shared = 0;
+  let nodes = 0;
+
+  for (const [path, entriesByPart] of byPath) {
+    const entries = [...entriesByPart.values()];
+    const selector = selectors.slot(path);
+    const scan = createScan(entries, scans);
+    let searched = 0;
+    for (const entry of entries) {
+      const search = scan === null || !isSearch(entry) ? null : { scan, index: searched++ };
+      const slot = entry.uses > 1 ? shared++ : null;
+      entry.node = compileLeaf({ selector, part: entry.part, slot, search, ...options });
+      parts.add(entry.part);
+    }
+    nodes += entries.length;
+  }
+  return {
+    node({ path, part }) {
+      const node = byPath.get(path)?.get(part)?.node;
+      if (!node) throw new Error(`a leaf on ${path} was not gathered`);
+      return node;
+    },
+    size: { selectors: selectors.size, sharedLeaves: shared, scans: scans.map(({ size }) => size) },
+    sizeBytes: nodes * NODE_BYTES + scans.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    parts: [...parts],
+  };
+}
+
+function gather(leaves: Iterable<Leaf>): Map<string, Map<EvaluatorPart, Entry>> {
+  const byPath = new Map<string, Map<EvaluatorPart, Entry>>();
+  for (const { path, part } of leaves) {
+    let entries = byPath.get(path);
+    if (entries === undefined) {
+      entries = new Map();
+      byPath.set(path, entries);
+    }
+    const entry = entries.get(part);
+    if (entry === undefined) entries.set(part, { path, part, uses: 1, node: null });
+    else entry.uses += 1;
+  }
+  return byPath;
+}
+
+/** Whether a leaf is a search of which the literals are known. */
+function isSearch({ part }: Leaf): boolean {
+  return (part.compiled.prefilter?.literals ?? null) !== null;
+}
+
+/** Null when there are too few searches. Literals are costly to find, so a few searches are not asked for them. */
+function createScan(leaves: readonly Leaf[], scans: TextScan[]): TextScan | null {
+  const candidates = leaves.filter(({ part }) => part.compiled.prefilter !== undefined);
+  if (candidates.length < MIN_SCANNED_SEARCHES) return null;
+  const literals = candidates.flatMap(({ part }) => {
+    const some = part.compiled.prefilter?.literals ?? null;
+    return some === null ? [] : [some];
+  });
+  if (literals.length < MIN_SCANNED_SEARCHES) return null;
+  const scan = createTextScan(literals, scans.length);
+  scans.push(scan);
+  return scan;
+}

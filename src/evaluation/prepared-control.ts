@@ -1,0 +1,96 @@
+import type { JsonValue } from '../json/json-value.js';
+import type { ConditionView } from './condition-view.js';
+import { type DamagedView, readDamaged, readDefinition } from './definition-view.js';
+import type { EvaluatorPart, PartOf } from './evaluator-part.js';
+import { describeThrown } from './failure.js';
+import { compileScope, EVERY_STEP, type Scope } from './scope.js';
+import type { Decision, SizedPart, SteeringContext } from './types.js';
+
+/** A node of a condition tree whose evaluators are compiled. */
+export type PreparedNode =
+  | { readonly kind: 'leaf'; readonly path: string; readonly part: EvaluatorPart }
+  | { readonly kind: 'and' | 'or'; readonly children: readonly PreparedNode[] }
+  | { readonly kind: 'not'; readonly child: PreparedNode };
+
+/** A definition, read and compiled as far as that does not depend on the program it becomes part of. */
+export interface PreparedControl extends SizedPart {
+  /** Whether it takes part in evaluation at all. */
+  readonly active: boolean;
+  readonly decision: Decision;
+  readonly steeringContext: SteeringContext | null;
+  readonly scope: Scope;
+  /** Null when the definition is damaged: then the control cannot be evaluated. */
+  readonly condition: PreparedNode | null;
+  /** What is wrong with the definition, for the operator. */
+  readonly problems: readonly string[];
+}
+
+/** What a control takes beside its nodes, texts and names, in bytes; and each node. */
+const BASE_BYTES = 600;
+const NODE_BYTES = 200;
+
+const INACTIVE: PreparedControl = {
+  active: false,
+  decision: 'observe',
+  steeringContext: null,
+  scope: EVERY_STEP,
+  condition: null,
+  problems: [],
+  sizeBytes: 0,
+};
+
+/** Reads and compiles a stored definition. Never throws: what cannot be compiled cannot be evaluated, and fails closed. */
+export function prepareControl(definition: JsonValue, partOf: PartOf): PreparedControl {
+  const reading = readDefinition(definition);
+  if (!reading.intact) return prepareDamaged(reading.damaged);
+  const { view } = reading;
+  if (!view.enabled || view.execution !== 'server') return INACTIVE;
+  try {
+    const scope = compileScope(view.scope);
+    const condition = prepareCondition(view.condition, partOf);
+    const { decision, steeringContext } = view;
+    const problems = scope.problem === null ? [] : [scope.problem];
+    const sizeBytes =
+      BASE_BYTES + scope.sizeBytes + NODE_BYTES * nodesOf(condition) + steeringBytes(steeringContext);
+    return { active: true, decision, steeringContext, scope, condition, problems, sizeBytes };
+  } catch (error) {
+    return prepareDamaged(readDamaged(definition, describeThrown(error)));
+  }
+}
+
+function prepareDamaged(damaged: DamagedView): PreparedControl {
+  if (!damaged.takesPart) return INACTIVE;
+  const scope = damaged.scope === null ? EVERY_STEP : compileScope(damaged.scope);
+  const problem = `the stored definition is damaged: ${damaged.problem}`;
+  return {
+    active: true,
+    // Fails closed: what might be a deny control is one.
+    decision: damaged.decision ?? 'deny',
+    steeringContext: damaged.steeringContext,
+    scope,
+    condition: null,
+    problems: scope.problem === null ? [problem] : [problem, scope.problem],
+    sizeBytes: BASE_BYTES + scope.sizeBytes + steeringBytes(damaged.steeringContext) + 2 * problem.length,
+  };
+}
+
+function prepareCondition(view: ConditionView, partOf: PartOf): PreparedNode {
+  switch (view.kind) {
+    case 'leaf':
+      return { kind: 'leaf', path: view.path, part: partOf(view.evaluatorName, view.config) };
+    case 'not':
+      return { kind: 'not', child: prepareCondition(view.child, partOf) };
+    default:
+      return { kind: view.kind, children: view.children.map((child) => prepareCondition(child, partOf)) };
+  }
+}
+
+function nodesOf(node: PreparedNode): number {
+  if (node.kind === 'leaf') return 1;
+  if (node.kind === 'not') return 1 + nodesOf(node.child);
+  return node.children.reduce((sum, child) => sum + nodesOf(child), 1);
+}
+
+function steeringBytes(context: SteeringContext | null): number {
+  return context === null ? 0 : 2 * JSON.stringify(context).length;
+}

@@ -1,0 +1,114 @@
+import type { Outcome } from './condition.js';
+import { Evaluation } from './evaluation.js';
+import type { WithTimeout } from './leaf.js';
+import { createLeafTable } from './leaf-table.js';
+import {
+  type ControlFailure,
+  type LinkableControl,
+  type LinkedControl,
+  leavesOf,
+  linkControl,
+  linkedBytes,
+} from './linked-control.js';
+import { createScopeIndex, type Selection } from './scope-index.js';
+import { type TraceMaker, wireTraces } from './trace.js';
+import type { ControlProgram, Verdict } from './types.js';
+import { Tally } from './verdict.js';
+
+/** What a program needs from outside. */
+export interface ProgramOptions {
+  /** Called once for each item that a verdict returns. */
+  readonly newExecutionId: () => string;
+  /** Limits asynchronous evaluators; without it they have no time limit. */
+  readonly withTimeout?: WithTimeout;
+  /** Told of damaged definitions when they are compiled, and of evaluator failures whenever they happen. */
+  readonly onFailure?: (failure: ControlFailure) => void;
+  /** Makes the traces; those of the wire unless told otherwise. */
+  readonly traces?: TraceMaker;
+}
+
+/** A control that came after one whose evaluator has not answered yet, or that one. */
+interface Pending {
+  readonly control: LinkedControl;
+  readonly outcome: Outcome | Promise<Outcome>;
+}
+
+/** Makes a program of prepared controls, in any order. Never throws. */
+export function linkProgram(controls: readonly LinkableControl[], options: ProgramOptions): ControlProgram {
+  const byIdDescending = [...controls].sort((left, right) => right.id - left.id);
+  const active = byIdDescending.filter(({ prepared }) => prepared.active);
+  const traces = options.traces ?? wireTraces;
+  const leaves = createLeafTable(active.flatMap(leavesOf), { withTimeout: options.withTimeout, traces });
+  const linked = active.map((control) => linkControl(control, leaves, traces, options.onFailure));
+  const index = createScopeIndex(linked);
+  let idle: Evaluation | null = null;
+
+  return {
+    controlIds: byIdDescending.map(({ id }) => id),
+    sizeBytes:
+      index.sizeBytes + leaves.sizeBytes + active.reduce((sum, control) => sum + linkedBytes(control), 0),
+    sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
+    evaluate(step, stage, detail) {
+      const selection = index.find(stage, step.type, step.name);
+      // Taken while it is used: an evaluator could evaluate another step, and one that waits keeps it.
+      const evaluation = idle ?? new Evaluation(leaves.size);
+      idle = null;
+      evaluation.begin(step, detail);
+      const verdict = evaluateAll(selection, evaluation, new Tally(evaluation.full, options.newExecutionId));
+      if (verdict instanceof Promise) return verdict;
+      evaluation.end();
+      idle = evaluation;
+      return verdict;
+    },
+  };
+}
+
+function evaluateAll(
+  { controls, failures }: Selection<LinkedControl>,
+  evaluation: Evaluation,
+  tally: Tally,
+): Verdict | Promise<Verdict> {
+  for (const { control, problem } of failures) {
+    if (problem !== null) control.report(problem);
+    tally.addScopeFailure(control);
+  }
+  let pending: Pending[] | null = null;
+  for (const control of controls) {
+    const outcome = control.condition.run(evaluation);
+    if (outcome instanceof Promise) {
+      pending ??= [];
+      pending.push({ control, outcome });
+      continue;
+    }
+    if (outcome.matched && control.decision === 'deny') evaluation.deny();
+    // From the first promise on, everything waits in line, so that the lists keep their order.
+    if (pending === null) record(tally, control, outcome);
+    else pending.push({ control, outcome });
+  }
+  if (pending === null) return tally.verdict();
+  if (!evaluation.denied || evaluation.waitsForLocal) return settle(pending, evaluation, tally);
+  // All promises are those of external checks, which a deny has made superfluous.
+  for (const { control, outcome } of pending) {
+    if (!(outcome instanceof Promise)) record(tally, control, outcome);
+  }
+  return tally.verdict();
+}
+
+async function settle(pending: readonly Pending[], evaluation: Evaluation, tally: Tally): Promise<Verdict> {
+  evaluation.beginExternal();
+  const outcomes = pending.map(async ({ control, outcome }) => {
+    const settled = await outcome;
+    if (settled.matched && control.decision === 'deny') evaluation.deny();
+    return { control, outcome: settled };
+  });
+  for (const { control, outcome } of await Promise.all(outcomes)) record(tally, control, outcome);
+  return tally.verdict();
+}
+
+function record(tally: Tally, control: LinkedControl, outcome: Outcome): void {
+  if (outcome.error !== null) {
+    if (outcome.cancelled === true) return;
+    if (outcome.problem !== undefined) control.report(outcome.problem);
+  }
+  tally.add(control, outcome);
+}

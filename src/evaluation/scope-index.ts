@@ -1,0 +1,145 @@
+import { includesStep, type NameFailure, restrictsNames, type Scope } from './scope.js';
+import type { SizedPart, Stage } from './types.js';
+
+/** Something with a scope. */
+interface Scoped {
+  readonly scope: Scope;
+}
+
+/** What is to be done about a kind of step. Both lists have the order in which the index was given its controls. */
+export interface Selection<T> {
+  readonly controls: readonly T[];
+  /** Controls of which it is unknown whether they look at the step. */
+  readonly failures: readonly (NameFailure & { readonly control: T })[];
+}
+
+/** Finds the controls that look at a step without asking each of them. */
+export interface ScopeIndex<T> extends SizedPart {
+  find(stage: Stage, stepType: string, stepName: string): Selection<T>;
+}
+
+/** Longer names are not remembered: names come from callers, and nobody calls a tool by a name like that. */
+const MAX_REMEMBERED_NAME = 128;
+/** How much an index may remember: this, and this much for each control. One selection takes 8 bytes a control. */
+const MEMO_BYTES = 16 * 1024;
+const MEMO_BYTES_PER_CONTROL = 256;
+/** What a remembered name or list takes beside its characters or items, in bytes. */
+const MEMO_ENTRY_BYTES = 100;
+/** What the table of exact names takes for each name beside its controls, in bytes. */
+const EXACT_NAME_BYTES = 80;
+
+/** The controls that include one stage and one type. */
+interface Bucket<T> {
+  /** The answer for names that no control asks for. */
+  readonly unnamed: Selection<T>;
+  /** Controls with a pattern, whose answer depends on the name. */
+  readonly patterned: readonly T[];
+  /** Answers by name. */
+  readonly byName: Map<string, Selection<T>>;
+  /** Answers by the positions of what they have beside `unnamed`: most names have one of a few answers. */
+  readonly byHits: Map<string, Selection<T>>;
+}
+
+/**
+ * Indexes controls by stage and step type, and by exact name. What the patterns of scopes say about a name is
+ * remembered. Everything that is remembered is forgotten at once when it takes too much: names are chosen by
+ * callers, so which of them will come again cannot be known.
+ */
+export function createScopeIndex<T extends Scoped>(controls: readonly T[]): ScopeIndex<T> {
+  const positions = new Map(controls.map((control, position) => [control, position]));
+  const knownTypes = new Set(controls.flatMap(({ scope }) => [...(scope.stepTypes ?? [])]));
+  const named = byExactName(controls);
+  const restricted = controls.some(({ scope }) => restrictsNames(scope));
+  const namedBytes = [...named.values()].reduce((sum, list) => sum + EXACT_NAME_BYTES + 8 * list.length, 0);
+  const allowance = MEMO_BYTES + MEMO_BYTES_PER_CONTROL * controls.length;
+  const buckets = { pre: new Map<string | null, Bucket<T>>(), post: new Map<string | null, Bucket<T>>() };
+  let remembered = 0;
+
+  const remember = (bytes: number) => {
+    remembered += bytes;
+    if (remembered <= allowance) return;
+    buckets.pre.clear();
+    buckets.post.clear();
+    remembered = bytes;
+  };
+
+  /** All types that no control names share one bucket. */
+  const bucketOf = (stage: Stage, stepType: string): Bucket<T> => {
+    const type = knownTypes.has(stepType) ? stepType : null;
+    const known = buckets[stage].get(type);
+    if (known !== undefined) return known;
+    const included = controls.filter(({ scope }) => includesStep(scope, stage, stepType));
+    const bucket: Bucket<T> = {
+      unnamed: { controls: included.filter(({ scope }) => !restrictsNames(scope)), failures: [] },
+      patterned: included.filter(({ scope }) => scope.searchName !== null),
+      byName: new Map(),
+      byHits: new Map(),
+    };
+    remember(MEMO_ENTRY_BYTES + 16 * included.length);
+    buckets[stage].set(type, bucket);
+    return bucket;
+  };
+
+  const select = (bucket: Bucket<T>, stage: Stage, stepType: string, stepName: string): Selection<T> => {
+    const hits = (named.get(stepName) ?? []).filter(({ scope }) => includesStep(scope, stage, stepType));
+    const failures: (NameFailure & { control: T })[] = [];
+    for (const control of bucket.patterned) {
+      if (control.scope.stepNames?.has(stepName) === true) continue;
+      const answer = control.scope.searchName?.(stepName) ?? false;
+      if (answer === true) hits.push(control);
+      else if (answer !== false) failures.push({ control, problem: answer.problem });
+    }
+    if (hits.length === 0 && failures.length === 0) return bucket.unnamed;
+    const key = JSON.stringify([hits, failures.map(({ control }) => control)].map(positionsOf));
+    const known = bucket.byHits.get(key);
+    if (known !== undefined) return known;
+    const selection = { controls: inOrder([...bucket.unnamed.controls, ...hits]), failures };
+    if (isMemorable(stepName, selection)) {
+      const items = selection.controls.length + 2 * failures.length;
+      remember(MEMO_ENTRY_BYTES + 2 * key.length + 8 * items);
+      bucket.byHits.set(key, selection);
+    }
+    return selection;
+  };
+  const positionOf = (control: T): number => positions.get(control) ?? 0;
+  const positionsOf = (some: readonly T[]) => some.map(positionOf).sort((left, right) => left - right);
+  const inOrder = (some: T[]) => some.sort((left, right) => positionOf(left) - positionOf(right));
+
+  return {
+    sizeBytes: (restricted ? allowance : 16 * controls.length * (knownTypes.size + 1)) + namedBytes,
+    find(stage, stepType, stepName) {
+      const bucket = bucketOf(stage, stepType);
+      if (bucket.patterned.length === 0 && !named.has(stepName)) return bucket.unnamed;
+      const known = bucket.byName.get(stepName);
+      if (known !== undefined) return known;
+      const selection = select(bucket, stage, stepType, stepName);
+      if (isMemorable(stepName, selection)) {
+        remember(MEMO_ENTRY_BYTES + 2 * stepName.length);
+        bucket.byName.set(ownCopy(stepName), selection);
+      }
+      return selection;
+    },
+  };
+}
+
+/** What a search said about its failure depends on the name, so it is neither kept nor given to another name. */
+function isMemorable(stepName: string, { failures }: Selection<unknown>): boolean {
+  return stepName.length <= MAX_REMEMBERED_NAME && failures.every(({ problem }) => problem === null);
+}
+
+function byExactName<T extends Scoped>(controls: readonly T[]): Map<string, T[]> {
+  const named = new Map<string, T[]>();
+  for (const control of controls) {
+    for (const name of control.scope.stepNames ?? []) {
+      const list = named.get(name);
+      if (list === undefined) named.set(name, [control]);
+      else list.push(control);
+    }
+  }
+  return named;
+}
+
+/** A text that was cut out of a request would keep the whole request in memory. */
+function ownCopy(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
+}

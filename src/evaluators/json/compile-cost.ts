@@ -1,0 +1,44 @@
+import { MAX_CONDITION_COMPILE_COST } from '../../evaluation/limits.js';
+import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import { estimateCost } from '../pattern-cost.js';
+
+/** Most work of compiling one member of a configuration, in compiled instructions: as much as a whole condition may need. */
+export const MAX_CONFIG_COST = MAX_CONDITION_COMPILE_COST;
+/** How many code points of character classes are visited in the time of one compiled instruction. */
+const CLASS_WORK_PER_INSTRUCTION = 6;
+/** Compiled instructions that take as long as one value of a schema. */
+const INSTRUCTIONS_PER_VALUE = 10;
+
+/** Compiled instructions that take as long as reading a configuration with nothing in it. */
+export const CONFIG_COST = 500;
+/** Compiled instructions that take as long as one field, or one value of its constraints. */
+export const INSTRUCTIONS_PER_FIELD = 5;
+
+/** What compiling a pattern costs, in compiled instructions. */
+export function patternTextCost(source: string): number {
+  const { instructions, classWork } = estimateCost(source, false);
+  return instructions + classWork / CLASS_WORK_PER_INSTRUCTION;
+}
+
+/**
+ * What checking and compiling a schema costs, in compiled instructions. Counts whatever could be a pattern; ends
+ * beyond MAX_CONFIG_COST.
+ */
+export function schemaCost(value: JsonValue | undefined): number {
+  let cost = 0;
+  const visit = (inner: JsonValue) => {
+    cost += INSTRUCTIONS_PER_VALUE;
+    if (cost > MAX_CONFIG_COST || typeof inner !== 'object' || inner === null) return;
+    if (isObject(inner)) visitPatterns(inner);
+    for (const below of Object.values(inner)) visit(below);
+  };
+  const visitPatterns = ({ pattern, patternProperties }: JsonObject) => {
+    if (typeof pattern === 'string') cost += patternTextCost(pattern);
+    if (!isObject(patternProperties)) return;
+    for (const source of Object.keys(patternProperties)) {
+      if (cost <= MAX_CONFIG_COST) cost += patternTextCost(source);
+    }
+  };
+  if (isObject(value)) visit(value);
+  return cost;
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+import { field, refuse, report } from '../../validation/fields.js';
+import { countValues } from '../../validation/json-schema-bounds.js';
+import { fieldPath, valueAt } from './field-path.js';
+import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
+import { createMembership } from './membership.js';
+import { countCodePoints } from './schema/assertions.js';
+import type { Work } from './work.js';
+
+/** Most values of all constraints together, those of enumerations included. */
+const MAX_CONSTRAINT_VALUES = 20_000;
+
+/** Constraints of one field as configured, without members that are null; `enum` is a list. */
+export type Constraints = Readonly<
+  Partial<Record<'type' | 'min' | 'max' | 'enum' | 'min_length' | 'max_length', JsonValue>>
+>;
+
+const NAMES = ['type', 'min', 'max', 'enum', 'min_length', 'max_length'] as const;
+
+/** Reads `field_constraints`. */
+export const fieldConstraints = field<FieldRule<Constraints>[]>(
+  (value, sink) => {
+    const members = readMembers(value, sink);
+    if (members === undefined) return z.NEVER;
+    let readable = true;
+    for (const [path, constraints] of members) {
+      if (isObject(constraints)) continue;
+      readable = false;
+      report(sink, 'dict_type', 'must be an object', constraints, [path]);
+    }
+    if (!readable) return z.NEVER;
+    if (countValues(value, MAX_CONSTRAINT_VALUES) > MAX_CONSTRAINT_VALUES) {
+      return refuse(sink, 'value_error', `must have at most ${MAX_CONSTRAINT_VALUES} values`, value);
+    }
+    const rules: FieldRule<Constraints>[] = [];
+    for (const [path, given] of members) {
+      const constraints = givenConstraints(given as JsonObject);
+      const problem = constraintsProblem(constraints);
+      if (problem !== undefined) {
+        return refuse(sink, 'value_error', `the constraints of ${path}: ${problem}`, value);
+      }
+      rules.push({ path: fieldPath(path), rule: constraints });
+    }
+    return rules;
+  },
+  {
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        type: {},
+        min: { type: ['number', 'null'] },
+        max: { type: ['number', 'null'] },
+        enum: { type: ['array', 'null'], minItems: 1 },
+        min_length: { type: ['integer', 'null'] },
+        max_length: { type: ['integer', 'null'] },
+      },
+    },
+  },
+);
+
+function givenConstraints(object: JsonObject): Constraints {
+  const given = NAMES.filter((name) => Object.hasOwn(object, name) && object[name] !== null);
+  return Object.fromEntries(given.map((name) => [name, object[name]]));
+}
+
+function constraintsProblem(given: Constraints): string | undefined {
+  if (Object.keys(given).length === 0) return `at least one of ${NAMES.join(', ')} is needed`;
+  const { type } = given;
+  const isNumeric = type === undefined || type === 'number' || type === 'integer';
+  if ((given.min !== undefined || given.max !== undefined) && !isNumeric) {
+    return 'min and max need the type number or integer, or none';
+  }
+  if (given.enum !== undefined && (!Array.isArray(given.enum) || given.enum.length === 0)) {
+    return 'enum must be a list that is not empty';
+  }
+  const isLength = (length: JsonValue | undefined) => length === undefined || Number.isSafeInteger(length);
+  return isLength(given.min_length) && isLength(given.max_length)
+    ? undefined
+    : 'min_length and max_length must be integers';
+}
+
+/** What is wrong with a value; null when nothing is. */
+type Problem = (value: JsonValue, work: Work) => string | null;
+
+/** Fails where a path leads nowhere or a constraint does not hold; of each field the first one counts. */
+export function checkConstraints(
+  rules: readonly FieldRule<Constraints>[],
+  caseSensitive: boolean,
+): FieldCheck {
+  const compiled = rules.map(({ path, rule }) => ({ path, rule: compile(rule, caseSensitive) }));
+  return (document, work, wanted) => {
+    const problems = fieldProblems(compiled, wanted, ({ path, rule }) => {
+      const value = valueAt(document, path, work);
+      if (value === undefined) return 'the field is missing';
+      for (const problemOf of rule) {
+        const problem = problemOf(value, work);
+        if (problem !== null) return problem;
+      }
+      return null;
+    });
+    if (problems.length === 0) return null;
+    return failed(`Field constraints do not hold: ${problems[0]}`, {
+      error_count: problems.length,
+      errors: problems,
+    });
+  };
+}
+
+/** `type` only says what the others are about; no value is held against it. */
+function compile(given: Constraints, caseSensitive: boolean): Problem[] {
+  const problems: Problem[] = [];
+  const { min, max, min_length: shortest, max_length: longest } = given;
+  if (min !== undefined) problems.push(bound('min', min, (value, limit) => value >= limit));
+  if (max !== undefined) problems.push(bound('max', max, (value, limit) => value <= limit));
+  if (Array.isArray(given.enum)) problems.push(enumeration(given.enum, caseSensitive));
+  if (shortest !== undefined) problems.push(length('min_length', shortest, (value, limit) => value >= limit));
+  if (longest !== undefined) problems.push(length('max_length', longest, (value, limit) => value <= limit));
+  return problems;
+}
+
+type Quantity = number | bigint;
+
+function isQuantity(value: JsonValue): value is Quantity {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function bound(
+  name: string,
+  given: JsonValue,
+  holds: (value: Quantity, limit: Quantity) => boolean,
+): Problem {
+  const limit = typeof given === 'boolean' ? Number(given) : given;
+  return (value, work) => {
+    work.spend(1);
+    if (!isQuantity(value)) return `must be a number, because it has a ${name}`;
+    // Deployed clients can store such a limit; what it means cannot be told.
+    if (!isQuantity(limit)) throw new Error(`the ${name} of a constraint is not a number`);
+    return holds(value, limit) ? null : `does not keep the ${name} of ${stringifyJson(limit)}`;
+  };
+}
+
+/** True equals 1 here, as it does for deployed servers. */
+function enumeration(values: readonly JsonValue[], caseSensitive: boolean): Problem {
+  const fold = (value: JsonValue) => (typeof value === 'string' ? value.toLowerCase() : value);
+  const isMember = createMembership(caseSensitive ? values : values.map(fold), { booleansAreNumbers: true });
+  return (value, work) =>
+    isMember(caseSensitive ? value : fold(value), work) ? null : 'is none of the allowed values';
+}
+
+function length(name: string, limit: JsonValue, holds: (length: number, limit: number) => boolean): Problem {
+  return (value, work) => {
+    if (typeof value !== 'string') return `must be a string, because it has a ${name}`;
+    work.read(value);
+    return holds(countCodePoints(value), Number(limit))
+      ? null
+      : `does not keep the ${name} of ${Number(limit)}`;
+  };
+}

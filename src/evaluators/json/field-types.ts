@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import { field, refuse, report } from '../../validation/fields.js';
+import { fieldPath, valueAt, visitLeaves } from './field-path.js';
+import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
+import type { Work } from './work.js';
+
+/** The types that a field can be asked to have. */
+export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+/** Unexpected fields that are named; the others are counted. */
+const NAMED_FIELDS = 3;
+
+/** Reads `field_types`. */
+export const fieldTypes = field<FieldRule<FieldType>[]>(
+  (value, sink) => {
+    const members = readMembers(value, sink);
+    if (members === undefined) return z.NEVER;
+    let readable = true;
+    for (const [path, type] of members) {
+      if (typeof type === 'string') continue;
+      readable = false;
+      report(sink, 'string_type', 'must be a string', type, [path]);
+    }
+    if (!readable) return z.NEVER;
+    const rules: FieldRule<FieldType>[] = [];
+    for (const [path, name] of members) {
+      const type = FIELD_TYPES.find((one) => one === name);
+      if (type === undefined) {
+        return refuse(
+          sink,
+          'value_error',
+          `the type of ${path} must be one of: ${FIELD_TYPES.join(', ')}`,
+          value,
+        );
+      }
+      rules.push({ path: fieldPath(path), rule: type });
+    }
+    return rules;
+  },
+  { type: 'object', additionalProperties: { type: 'string', enum: [...FIELD_TYPES] } },
+);
+
+/**
+ * Fails where a path leads nowhere or to another type; an integer is a number too. With `known`, every leaf of the
+ * document must be one of these paths.
+ */
+export function checkTypes(
+  rules: readonly FieldRule<FieldType>[],
+  known: readonly string[] | null,
+): FieldCheck {
+  const isKnown = known === null ? null : knownPaths(known);
+  return (document, work, wanted) => {
+    const problems = fieldProblems(rules, wanted, ({ path, rule }) => {
+      const value = valueAt(document, path, work);
+      if (value === undefined) return 'the field is missing';
+      return isOfType(value, rule) ? null : `expected ${rule}, found ${typeOf(value)}`;
+    });
+    if (isKnown !== null && (problems.length === 0 || wanted === 'all')) {
+      const unexpected = unexpectedFields(document, isKnown, work);
+      if (unexpected !== null) problems.push(unexpected);
+    }
+    if (problems.length === 0) return null;
+    return failed(`Field types do not fit: ${problems[0]}`, {
+      error_count: problems.length,
+      errors: problems,
+    });
+  };
+}
+
+/** Whether a value is of a type of JSON Schema; 5.0 is an integer. */
+export function isOfType(value: JsonValue, type: string): boolean {
+  switch (type) {
+    case 'integer':
+      return typeof value === 'bigint' || Number.isInteger(value);
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint';
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'null':
+      return value === null;
+    default:
+      return typeof value === type;
+  }
+}
+
+/** The narrowest type that a value has. */
+function typeOf(value: JsonValue): FieldType {
+  const narrowestFirst = ['integer', 'number', 'string', 'boolean', 'array', 'object'] as const;
+  return narrowestFirst.find((type) => isOfType(value, type)) ?? 'null';
+}
+
+/** Paths are members of an object, whose look-up, unlike that of a set, cannot be made slow by chosen names. */
+function knownPaths(paths: readonly string[]): (path: string) => boolean {
+  const known: JsonObject = Object.fromEntries(paths.map((path) => [path, true]));
+  return (path) => Object.hasOwn(known, path);
+}
+
+function unexpectedFields(
+  document: JsonObject,
+  isKnown: (path: string) => boolean,
+  work: Work,
+): string | null {
+  let count = 0;
+  /** The first ones by name. */
+  const named: string[] = [];
+  visitLeaves(document, work, (path) => {
+    if (isKnown(path)) return;
+    count += 1;
+    const before = named.findIndex((other) => path < other);
+    if (before !== -1) named.splice(before, 0, path);
+    else named.push(path);
+    if (named.length > NAMED_FIELDS) named.pop();
+  });
+  if (count === 0) return null;
+  const rest = count > named.length ? ` and ${count - named.length} more` : '';
+  return `unexpected fields: ${named.join(', ')}${rest}`;
+}

@@ -1,0 +1,117 @@
+import { RE2JS, RE2Set } from 're2js';
+
+/**
+ * What this service uses of re2js beyond its documented functions: the tree its parser builds and the program its
+ * compiler makes of it. Both are public members, described here because the package types them as `any`; the names of
+ * operations are read from the classes themselves, so that renumbering them changes nothing.
+ */
+
+/** A node of a parsed and simplified pattern. */
+export interface PatternNode {
+  readonly op: number;
+  readonly subs: readonly PatternNode[];
+  /** Code points of a literal; of a character class pairs of first and last code point, sorted. */
+  readonly runes: ArrayLike<number>;
+}
+
+/** An instruction of a compiled pattern. */
+export interface Instruction {
+  readonly op: number;
+  /** The next instruction. */
+  readonly out: number;
+  /** The second next one of an alternative; the assertions of an empty-width instruction. */
+  readonly arg: number;
+  readonly runes: ArrayLike<number>;
+  matchRune(code: number): boolean;
+}
+
+/** A compiled pattern. Instruction 0 never matches. */
+export interface Program {
+  readonly inst: readonly Instruction[];
+  readonly start: number;
+}
+
+/** A compiled pattern with what the engine knows about it. */
+export interface CompiledProgram {
+  readonly program: Program;
+  /** Texts that all occur in every text with a match, as they are; often there are none. */
+  readonly needles: readonly string[];
+  /** Whether every text with the only needle has a match: the pattern is nothing but a literal. */
+  readonly isLiteral: boolean;
+}
+
+/** Kinds of nodes of a parsed pattern. */
+export const NodeOp = constantsOf(parsePattern('a', false), 'Op') as {
+  readonly [name in
+    | 'EMPTY_MATCH'
+    | 'LITERAL'
+    | 'CHAR_CLASS'
+    | 'BEGIN_LINE'
+    | 'END_LINE'
+    | 'BEGIN_TEXT'
+    | 'END_TEXT'
+    | 'WORD_BOUNDARY'
+    | 'NO_WORD_BOUNDARY'
+    | 'CAPTURE'
+    | 'PLUS'
+    | 'QUEST'
+    | 'CONCAT'
+    | 'ALTERNATE']: number;
+};
+
+/** Kinds of instructions. */
+export const InstructionOp = constantsOf(compileProgram('a', false).program.inst[0]) as {
+  readonly [name in
+    | 'ALT'
+    | 'ALT_MATCH'
+    | 'CAPTURE'
+    | 'EMPTY_WIDTH'
+    | 'FAIL'
+    | 'MATCH'
+    | 'NOP'
+    | 'RUNE'
+    | 'RUNE1'
+    | 'RUNE_ANY'
+    | 'RUNE_ANY_NOT_NL']: number;
+};
+
+/** The tree of a pattern. Throws for one that is not valid. */
+export function parsePattern(pattern: string, ignoreCase: boolean): PatternNode {
+  const set = new RE2Set(RE2Set.UNANCHORED, flagsFor(ignoreCase));
+  set.add(pattern);
+  return set.regexps[0] as PatternNode;
+}
+
+/** The program of a pattern. Throws for one that is not valid. */
+export function compileProgram(pattern: string, ignoreCase: boolean): CompiledProgram {
+  const engine = RE2JS.compile(pattern, flagsFor(ignoreCase)).re2();
+  const program = engine.prog as Program;
+  if (engine.prefixComplete) return { program, needles: [engine.prefix ?? ''], isLiteral: true };
+  return { program, needles: needlesOf(engine.prefilter), isLiteral: false };
+}
+
+/** What the engine looks for before it searches: one text, several texts, or something else, which is not used. */
+interface EngineFilter {
+  readonly type: number;
+  readonly str: string;
+  readonly subs: readonly EngineFilter[];
+}
+
+function needlesOf(filter: EngineFilter | null): readonly string[] {
+  if (filter === null) return [];
+  const Type = constantsOf(filter, 'Type') as { readonly EXACT: number; readonly AND: number };
+  if (filter.type === Type.EXACT) return [filter.str];
+  if (filter.type !== Type.AND) return [];
+  const needles = filter.subs.filter(({ type }) => type === Type.EXACT).map(({ str }) => str);
+  // Two tell nearly as much as all of them.
+  return needles.sort((left, right) => right.length - left.length).slice(0, 2);
+}
+
+function flagsFor(ignoreCase: boolean): number {
+  return ignoreCase ? RE2JS.CASE_INSENSITIVE : 0;
+}
+
+function constantsOf(instance: object | undefined, member?: string): unknown {
+  const type = instance?.constructor as unknown as Record<string, unknown>;
+  return member === undefined ? type : type[member];
+}

@@ -1,0 +1,105 @@
+import { InstructionOp, type Program } from './engine.js';
+import { reserve, scratch } from './scratch.js';
+
+// Assertions of an empty-width instruction, as RE2 numbers them.
+export const BEGIN_LINE = 1;
+export const END_LINE = 2;
+export const BEGIN_TEXT = 4;
+export const END_TEXT = 8;
+export const WORD_BOUNDARY = 16;
+export const NO_WORD_BOUNDARY = 32;
+
+/** What looking into a class of many ranges takes, in visits of an instruction. */
+export const CLASS_VISITS = 2;
+
+/** What to do with assertions that are not known to hold. */
+export type Unmet = 'drop' | 'keep' | 'keep unless at the beginning';
+
+/** A program in plain numbers. Instructions that do nothing are passed over. */
+export interface FlatProgram {
+  readonly size: number;
+  readonly start: number;
+  /** Whether an instruction is an assertion that a set still holds. */
+  isAssertion(pc: number): boolean;
+  /** The assertions of such an instruction. */
+  assertions(pc: number): number;
+  next(pc: number): number;
+  /** Whether an instruction reads the code point. Adds to `visits` what that takes beyond looking at one range. */
+  reads(pc: number, code: number): boolean;
+  /**
+   * Follows everything that reads nothing from `pc` on and appends what it leads to, instructions that read and
+   * assertions, to `members`, which has `count` already and is marked for these. Returns the new count, -1 when that
+   * leads to a match. Adds the number of instructions visited to `visits`.
+   */
+  close(pc: number, known: number, unmet: Unmet, members: Int32Array, count: number): number;
+  /** Instructions visited so far. */
+  visits: number;
+}
+
+/** Flattens a program. */
+export function flattenProgram(program: Program): FlatProgram {
+  const { inst } = program;
+  const size = inst.length;
+  reserve(size);
+  const passOver = (from: number): number => {
+    let pc = from;
+    for (;;) {
+      const instruction = inst[pc];
+      if (instruction?.op !== InstructionOp.NOP && instruction?.op !== InstructionOp.CAPTURE) return pc;
+      pc = instruction.out;
+    }
+  };
+  const { ALT, ALT_MATCH, EMPTY_WIDTH, FAIL, MATCH, RUNE1 } = InstructionOp;
+  const isChoice = (op: number) => op === ALT || op === ALT_MATCH;
+  const op = Uint8Array.from(inst, (instruction) => instruction.op);
+  const out = Int32Array.from(inst, (instruction) => passOver(instruction.out));
+  const arg = Int32Array.from(inst, (one) => (isChoice(one.op) ? passOver(one.arg) : one.arg));
+  // Most instructions read one range of code points; the others have no range here.
+  const isRange = inst.map(({ op: kind, runes }) => kind === RUNE1 || runes.length === 2);
+  const low = Int32Array.from(inst, ({ runes }, pc) => (isRange[pc] ? (runes[0] ?? 0) : 1));
+  const high = Int32Array.from(inst, ({ runes }, pc) => (isRange[pc] ? (runes[runes.length - 1] ?? 0) : 0));
+
+  const flat: FlatProgram = {
+    size,
+    start: passOver(program.start),
+    visits: 0,
+    isAssertion: (pc) => op[pc] === EMPTY_WIDTH,
+    assertions: (pc) => arg[pc] ?? 0,
+    next: (pc) => out[pc] ?? 0,
+    reads(pc, code) {
+      const first = low[pc] ?? 0;
+      const last = high[pc] ?? 0;
+      if (first <= last) return first <= code && code <= last;
+      flat.visits += CLASS_VISITS;
+      return inst[pc]?.matchRune(code) === true;
+    },
+    close(from, known, unmet, members, initial) {
+      const { stack, marks, mark } = scratch;
+      let count = initial;
+      let depth = 0;
+      stack[depth++] = from;
+      while (depth > 0) {
+        const pc = stack[--depth] ?? 0;
+        if (marks[pc] === mark) continue;
+        marks[pc] = mark;
+        flat.visits += 1;
+        const kind = op[pc];
+        if (kind === ALT || kind === ALT_MATCH) {
+          stack[depth++] = arg[pc] ?? 0;
+          stack[depth++] = out[pc] ?? 0;
+        } else if (kind === MATCH) {
+          return -1;
+        } else if (kind === EMPTY_WIDTH) {
+          const needed = arg[pc] ?? 0;
+          if ((needed & ~known) === 0) stack[depth++] = out[pc] ?? 0;
+          else if (unmet === 'keep' || (unmet !== 'drop' && (needed & BEGIN_TEXT) === 0))
+            members[count++] = pc;
+        } else if (kind !== FAIL) {
+          members[count++] = pc;
+        }
+      }
+      return count;
+    },
+  };
+  return flat;
+}

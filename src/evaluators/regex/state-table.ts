@@ -1,0 +1,102 @@
+import { areEqual, hashOf } from './int-list.js';
+import { hold, take } from './state-memory.js';
+
+/**
+ * Most memory of the states one pattern keeps, in bytes. Ordinary patterns need some kilobytes; one that needs more
+ * starts again with none, which costs time and is counted.
+ */
+export const MAX_STATE_BYTES = 512 * 1024;
+/** What a state occupies besides its row and its instructions, in bytes. */
+const STATE_OVERHEAD = 200;
+
+/** Rows of a new table. */
+const FIRST_ROWS = 8;
+
+/** The states of an automaton: numbered sets of instructions, each with a row of cells in one table. */
+export class StateTable {
+  readonly #stride: number;
+  #sets: Int32Array[] = [];
+  #contexts: number[] = [];
+  #byHash = new Map<number, number[]>();
+  #bytes = 0;
+  #isHolder = false;
+  /** Cells of all rows; 0 in those not known yet. Replaced by a larger one when it is full. */
+  cells: Int32Array;
+  /** How often the states have been forgotten. */
+  generation = 0;
+
+  /** @param stride number of cells of a row */
+  constructor(stride: number) {
+    this.#stride = stride;
+    this.cells = new Int32Array(FIRST_ROWS * stride);
+    this.clear();
+  }
+
+  /** Forgets all states and gives their memory back. */
+  release(): void {
+    this.clear();
+    this.cells = new Int32Array(FIRST_ROWS * this.#stride);
+    this.#isHolder = false;
+  }
+
+  /** Forgets all states. */
+  clear(): void {
+    // Row 0 stays free: 0 in a cell means that the next state is not known.
+    this.#sets = [new Int32Array(0)];
+    this.#contexts = [0];
+    this.#byHash.clear();
+    this.#bytes = 0;
+    this.generation += 1;
+  }
+
+  /** The instructions of the state whose row begins at `row`. */
+  set(row: number): Int32Array {
+    return this.#sets[row / this.#stride] ?? EMPTY;
+  }
+
+  /** What is known of the place before that state. */
+  context(row: number): number {
+    return this.#contexts[row / this.#stride] ?? 0;
+  }
+
+  /** The row of the state of these sorted instructions, which are copied. May forget all other states. */
+  rowOf(members: Int32Array, context: number): number {
+    const hash = hashOf(members, context);
+    const alike = this.#byHash.get(hash) ?? [];
+    for (const state of alike) {
+      if (this.#contexts[state] === context && areEqual(this.#sets[state] ?? EMPTY, members)) {
+        return state * this.#stride;
+      }
+    }
+    const bytes = STATE_OVERHEAD + 4 * (this.#stride + members.length);
+    // Two states always have room: the one that is left and the one that is entered.
+    if (this.#bytes + bytes > MAX_STATE_BYTES && this.#sets.length > 2) {
+      this.clear();
+      return this.#add(members, context, hash, [], bytes);
+    }
+    return this.#add(members, context, hash, alike, bytes);
+  }
+
+  #add(members: Int32Array, context: number, hash: number, alike: number[], bytes: number): number {
+    const state = this.#sets.length;
+    const row = state * this.#stride;
+    if (row + this.#stride > this.cells.length) {
+      const cells = new Int32Array(this.cells.length * 2);
+      cells.set(this.cells);
+      this.cells = cells;
+    }
+    this.cells.fill(0, row, row + this.#stride);
+    this.#sets.push(members.slice());
+    this.#contexts.push(context);
+    alike.push(state);
+    this.#byHash.set(hash, alike);
+    this.#bytes += bytes;
+    take(bytes);
+    if (this.#isHolder) return row;
+    this.#isHolder = true;
+    hold(this);
+    return row;
+  }
+}
+
+const EMPTY = new Int32Array(0);

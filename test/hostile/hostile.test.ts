@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { restClient } from '../support/rest-client.js';
+import { evaluate, seeder } from '../support/seed.js';
+import { startService, type TestService } from '../support/service.js';
+import { HOSTILE_CASES } from './all-cases.js';
+import { prepareCase, replyProblem } from './hostile-case.js';
+
+let service: TestService;
+let call: ReturnType<typeof restClient>;
+
+beforeAll(async () => {
+  service = await startService({ SERVICE_LOG_LEVEL: 'error' });
+  call = restClient(service.url);
+  const seed = seeder(call);
+  await seed.agent('ordinary-agent');
+  await seed.link('ordinary-agent', await seed.control('ordinary-control'));
+});
+afterAll(() => service.stop());
+
+describe('a hostile', () => {
+  it('suite has at least 40 cases, each with a name of its own', () => {
+    expect(HOSTILE_CASES.length).toBeGreaterThanOrEqual(40);
+    expect(new Set(HOSTILE_CASES.map(({ name }) => name)).size).toBe(HOSTILE_CASES.length);
+  });
+
+  it.each(HOSTILE_CASES.map((hostile, index) => ({ ...hostile, index })))(
+    '$name is refused or answered, and the service goes on',
+    async ({ index, ...hostile }) => {
+      const prepared = await prepareCase(call, hostile, index);
+      expect(replyProblem(hostile, await prepared.attack())).toBeUndefined();
+      const [bad, good] = [
+        await evaluate(call, 'ordinary-agent', 'bad'),
+        await evaluate(call, 'ordinary-agent', 'ok'),
+      ];
+      expect([bad.body.is_safe, good.body.is_safe]).toEqual([false, true]);
+    },
+  );
+});
