@@ -25,6 +25,8 @@ import { createMutator } from './database/mutator.js';
 import { createEvaluationService } from './evaluation-api/evaluation-service.js';
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
 import { builtinEvaluators, createRegistry } from './evaluators/registry.js';
+import { explainHandler } from './explain/explain-handler.js';
+import { createExplainService } from './explain/explain-service.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
@@ -42,6 +44,7 @@ import { createAgentPolicies } from './policies/agent-policies.js';
 import { policyHandlers } from './policies/policy-handlers.js';
 import { createPolicyService } from './policies/policy-service.js';
 import type { Handler } from './rpc/handler.js';
+import { createControlLibrary } from './snapshot/control-library.js';
 import { createFailureLog } from './snapshot/failure-log.js';
 import { createProgramLoader } from './snapshot/program-loader.js';
 import { RevisionWatch } from './snapshot/revision-watch.js';
@@ -87,11 +90,11 @@ export async function createApp({ config, log, onQuery }: AppOptions): Promise<A
 async function assemble(config: Config, log: Logger, database: Database): Promise<App> {
   const registry = createRegistry(builtinEvaluators);
   const now = () => Date.now();
+  const library = createControlLibrary({ registry, keepEvaluators: config.evaluators.cacheSize });
   const snapshot = new Snapshot({
     load: createProgramLoader({
       client: database.client,
-      registry,
-      keepEvaluators: config.evaluators.cacheSize,
+      library,
       newExecutionId: randomUUID,
       onFailure: createFailureLog(log, () => performance.now()),
     }),
@@ -126,6 +129,17 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
     recorder: observability.recorder,
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
+  const explain = explainHandler(
+    createExplainService({
+      client: database.client,
+      registry,
+      library,
+      checkReferences: checkEvaluatorReferences,
+      newExecutionId: randomUUID,
+      now: () => performance.now(),
+    }),
+    registry,
+  );
 
   const features: Feature[] = [
     feature(AgentServiceDesc, agentHandlers(agents, agentEvaluators)),
@@ -171,7 +185,9 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
         one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
       ),
       ...[...evaluationMethods.values()].flatMap((method) =>
-        evaluationRoutes(evaluation, method, config.apiBase),
+        method.desc.localName === 'explain'
+          ? handlerRoutes(method, explain, config.apiBase)
+          : evaluationRoutes(evaluation, method, config.apiBase),
       ),
     ],
     registerRpcs(router: ConnectRouter) {
@@ -182,7 +198,10 @@ async function assemble(config: Config, log: Logger, database: Database): Promis
         ]);
         router.service(one.service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
       }
-      router.service(EvaluationServiceDesc, evaluationRpcs(evaluation, evaluationMethods, environment));
+      router.service(
+        EvaluationServiceDesc,
+        evaluationRpcs(evaluation, evaluationMethods, environment, explain),
+      );
     },
     shutdownSignal: shutdown.signal,
     now: () => new Date(now()),

@@ -42,7 +42,8 @@ function readStep(step: JsonValue | undefined): Step | undefined {
   return { type, name, input, output: output ?? null, context: context ?? null };
 }
 
-const step: z.ZodType<Step> = z
+/** Reads a step. */
+export const stepSchema: z.ZodType<Step> = z
   .object({
     type: text({ min: 1 }),
     name: text({ min: 1 }),
@@ -59,5 +60,5 @@ const step: z.ZodType<Step> = z
 
 /** Reads an evaluation request of a JSON route. */
 export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
-  .object({ agent_name: agentName(), step, stage: oneOf(['pre', 'post']) })
+  .object({ agent_name: agentName(), step: stepSchema, stage: oneOf(['pre', 'post']) })
   .transform(({ agent_name, step, stage }) => ({ agentName: agent_name, stage, step }));

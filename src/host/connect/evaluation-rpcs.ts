@@ -10,17 +10,19 @@ import {
   type EvaluateStreamResult,
   EvaluateStreamResultSchema,
   type EvaluationService as EvaluationServiceDesc,
+  type ExplainResponse,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
 import type { ServiceError } from '../../errors/service-error.js';
 import type { EvaluationCaller, EvaluationService } from '../../evaluation-api/evaluation-service.js';
+import type { Handler } from '../../rpc/handler.js';
 import { invalidRequest } from '../../validation/parse-input.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { inCompletionOrder } from './completion-order.js';
 import { detailOf, evaluationRequestOf, verdictMessage } from './evaluation-messages.js';
 import { correctedDecodeError } from './guard.js';
 import { headerReader, rpcCallOf } from './rpc-call.js';
-import { logRpcError, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
+import { handlerRpc, logRpcError, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
 
 /** Messages of one stream that may wait at the same time. Local evaluators never wait; it bounds the rest. */
 const STREAM_WINDOW = 64;
@@ -29,19 +31,22 @@ const MAX_STREAM_ID_LENGTH = 128;
 /** Most evaluations of one stream message. */
 const MAX_EVALUATIONS_PER_MESSAGE = 1_000;
 
-/** The RPCs that call the evaluation directly, without the detour over plain values. */
+/** The RPCs that call the evaluation directly, without the detour over plain values. Explain is an ordinary handler. */
 export function evaluationRpcs(
   evaluation: EvaluationService,
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
+  explain: Handler,
 ): ServiceImpl<typeof EvaluationServiceDesc> {
   const unary = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, { header }, protocol) =>
     evaluateMessage(evaluation, message as EvaluateRequest, { protocol, header }),
   );
   const stream = methodNamed(methods, 'EvaluateStream');
+  const explainRpc = handlerRpc(methodNamed(methods, 'Explain'), explain, environment);
   return {
     evaluate: (request, context) => unary(request as Message, context) as Promise<EvaluateResponse>,
     evaluateStream: (requests, context) => evaluateStream(evaluation, stream, environment, requests, context),
+    explain: (request, context) => explainRpc(request as Message, context) as Promise<ExplainResponse>,
   };
 }
 

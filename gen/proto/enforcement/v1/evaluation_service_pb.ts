@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Decision, Stage, SteeringContext } from "./control_pb.js";
+import type { ControlDefinition, Decision, Stage, SteeringContext } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/evaluation_service.proto.
  */
 export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
-  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK7AQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbEILCglzdGVwX2Zvcm0i6gEKEEV2YWx1YXRlUmVzcG9uc2USDwoHaXNfc2FmZRgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhMKBnJlYXNvbhgDIAEoCUgAiAEBEi4KB21hdGNoZXMYBCADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0Ei0KBmVycm9ycxgFIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSMgoLbm9uX21hdGNoZXMYBiADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0QgkKB19yZWFzb24i7QEKDUNvbnRyb2xSZXN1bHQSHAoUY29udHJvbF9leGVjdXRpb25faWQYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBRIUCgxjb250cm9sX25hbWUYAyABKAkSKAoGYWN0aW9uGAQgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SLwoGcmVzdWx0GAUgASgLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVzdWx0EjkKEHN0ZWVyaW5nX2NvbnRleHQYBiABKAsyHy5lbmZvcmNlbWVudC52MS5TdGVlcmluZ0NvbnRleHQioQEKD0V2YWx1YXRvclJlc3VsdBIPCgdtYXRjaGVkGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESFAoHbWVzc2FnZRgDIAEoCUgAiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVlcnJvchgFIAEoCUgBiAEBQgoKCF9tZXNzYWdlQggKBl9lcnJvciJZChVFdmFsdWF0ZVN0cmVhbVJlcXVlc3QSCgoCaWQYASABKAkSNAoLZXZhbHVhdGlvbnMYAiADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiWwoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiewoURXZhbHVhdGVTdHJlYW1SZXN1bHQSMwoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2VIABIjCgVlcnJvchgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSABCCQoHb3V0Y29tZSpFCgZEZXRhaWwSFgoSREVUQUlMX1VOU1BFQ0lGSUVEEAASEgoOREVUQUlMX1ZFUkRJQ1QQARIPCgtERVRBSUxfRlVMTBACMvABChFFdmFsdWF0aW9uU2VydmljZRJwCghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiIai7GAKC0+STAhc6ASoiEi9hcGkvdjEvZXZhbHVhdGlvbhJpCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiBKi7GAIoATABYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
+  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK7AQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbEILCglzdGVwX2Zvcm0i6gEKEEV2YWx1YXRlUmVzcG9uc2USDwoHaXNfc2FmZRgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhMKBnJlYXNvbhgDIAEoCUgAiAEBEi4KB21hdGNoZXMYBCADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0Ei0KBmVycm9ycxgFIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSMgoLbm9uX21hdGNoZXMYBiADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0QgkKB19yZWFzb24i7QEKDUNvbnRyb2xSZXN1bHQSHAoUY29udHJvbF9leGVjdXRpb25faWQYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBRIUCgxjb250cm9sX25hbWUYAyABKAkSKAoGYWN0aW9uGAQgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SLwoGcmVzdWx0GAUgASgLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVzdWx0EjkKEHN0ZWVyaW5nX2NvbnRleHQYBiABKAsyHy5lbmZvcmNlbWVudC52MS5TdGVlcmluZ0NvbnRleHQioQEKD0V2YWx1YXRvclJlc3VsdBIPCgdtYXRjaGVkGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESFAoHbWVzc2FnZRgDIAEoCUgAiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVlcnJvchgFIAEoCUgBiAEBQgoKCF9tZXNzYWdlQggKBl9lcnJvciJZChVFdmFsdWF0ZVN0cmVhbVJlcXVlc3QSCgoCaWQYASABKAkSNAoLZXZhbHVhdGlvbnMYAiADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiWwoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiewoURXZhbHVhdGVTdHJlYW1SZXN1bHQSMwoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2VIABIjCgVlcnJvchgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSABCCQoHb3V0Y29tZSLIAQoORXhwbGFpblJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUgAiAEBEiQKBXN0YWdlGAIgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USIgoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXASEwoLY29udHJvbF9pZHMYBCADKAUSLwoEZGF0YRgFIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uQg0KC19hZ2VudF9uYW1lIpQBCg9FeHBsYWluUmVzcG9uc2USMQoHdmVyZGljdBgBIAEoCzIgLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2USNAoIY29udHJvbHMYAiADKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sRXhwbGFuYXRpb24SGAoQb21pdHRlZF9jb250cm9scxgDIAEoBSL0AQoSQ29udHJvbEV4cGxhbmF0aW9uEhIKCmNvbnRyb2xfaWQYASABKAUSFAoMY29udHJvbF9uYW1lGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SDwoHYXBwbGllcxgEIAEoCBItCgZyZWFzb24YBSABKA4yHS5lbmZvcmNlbWVudC52MS5BcHBsaWNhYmlsaXR5Eg8KB21lc3NhZ2UYBiABKAkSNwoJY29uZGl0aW9uGAcgASgLMiQuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uRXhwbGFuYXRpb24i8gMKFENvbmRpdGlvbkV4cGxhbmF0aW9uEgwKBHR5cGUYASABKAkSEQoJZXZhbHVhdGVkGAIgASgIEhQKB21hdGNoZWQYAyABKAhIAIgBARIhChRzaG9ydF9jaXJjdWl0X3JlYXNvbhgEIAEoCUgBiAEBEhoKDXNlbGVjdG9yX3BhdGgYBSABKAlIAogBARIbCg5ldmFsdWF0b3JfbmFtZRgGIAEoCUgDiAEBEhcKCmNvbmZpZGVuY2UYByABKAFIBIgBARIUCgdtZXNzYWdlGAggASgJSAWIAQESEgoFZXJyb3IYCSABKAlIBogBARIYCgtkdXJhdGlvbl91cxgKIAEoAUgHiAEBEi0KCHNlbGVjdGVkGAsgASgLMhsuZW5mb3JjZW1lbnQudjEuRGF0YVByZXZpZXcSNgoIY2hpbGRyZW4YDCADKAsyJC5lbmZvcmNlbWVudC52MS5Db25kaXRpb25FeHBsYW5hdGlvbjoEsLsYAUIKCghfbWF0Y2hlZEIXChVfc2hvcnRfY2lyY3VpdF9yZWFzb25CEAoOX3NlbGVjdG9yX3BhdGhCEQoPX2V2YWx1YXRvcl9uYW1lQg0KC19jb25maWRlbmNlQgoKCF9tZXNzYWdlQggKBl9lcnJvckIOCgxfZHVyYXRpb25fdXMiWAoLRGF0YVByZXZpZXcSDAoEdHlwZRgBIAEoCRIRCgRzaXplGAIgASgFSACIAQESDAoEdGV4dBgDIAEoCRIRCglzaG9ydGVuZWQYBCABKAhCBwoFX3NpemUqRQoGRGV0YWlsEhYKEkRFVEFJTF9VTlNQRUNJRklFRBAAEhIKDkRFVEFJTF9WRVJESUNUEAESDwoLREVUQUlMX0ZVTEwQAiq+AgoNQXBwbGljYWJpbGl0eRIdChlBUFBMSUNBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVQVBQTElDQUJJTElUWV9BUFBMSUVTEAESGgoWQVBQTElDQUJJTElUWV9ESVNBQkxFRBACEiEKHUFQUExJQ0FCSUxJVFlfTk9UX1NFUlZFUl9TSURFEAMSFwoTQVBQTElDQUJJTElUWV9TVEFHRRAEEhsKF0FQUExJQ0FCSUxJVFlfU1RFUF9UWVBFEAUSGwoXQVBQTElDQUJJTElUWV9TVEVQX05BTUUQBhIfChtBUFBMSUNBQklMSVRZX1NDT1BFX0ZBSUxVUkUQBxIZChVBUFBMSUNBQklMSVRZX0RBTUFHRUQQCBIlCiFBUFBMSUNBQklMSVRZX1RFTVBMQVRFX1VOUkVOREVSRUQQCTLnAgoRRXZhbHVhdGlvblNlcnZpY2UScAoIRXZhbHVhdGUSHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlIiGouxgCgtPkkwIXOgEqIhIvYXBpL3YxL2V2YWx1YXRpb24SaQoORXZhbHVhdGVTdHJlYW0SJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3BvbnNlIgSouxgCKAEwARJ1CgdFeHBsYWluEh4uZW5mb3JjZW1lbnQudjEuRXhwbGFpblJlcXVlc3QaHy5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVzcG9uc2UiKai7GAKC0+STAh86ASoiGi9hcGkvdjEvZXZhbHVhdGlvbi9leHBsYWluYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
 
 /**
  * A step an agent takes.
@@ -384,6 +384,302 @@ export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@_
   messageDesc(file_enforcement_v1_evaluation_service, 7);
 
 /**
+ * Request of EvaluationService.Explain.
+ *
+ * @generated from message enforcement.v1.ExplainRequest
+ */
+export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
+  /**
+   * Agent name, see Agent.agent_name. May be left out when there are data; if it is given with them, the agent must
+   * exist.
+   *
+   * @generated from field: optional string agent_name = 1;
+   */
+  agentName?: string | undefined;
+
+  /**
+   * Stage of the step. Required.
+   *
+   * @generated from field: enforcement.v1.Stage stage = 2;
+   */
+  stage: Stage;
+
+  /**
+   * The step. Required.
+   *
+   * @generated from field: enforcement.v1.Step step = 3;
+   */
+  step?: Step | undefined;
+
+  /**
+   * Ids of controls of the agent: only these are evaluated. Absent or empty: all of them. At most 1,000. Not together
+   * with data.
+   *
+   * @generated from field: repeated int32 control_ids = 4;
+   */
+  controlIds: number[];
+
+  /**
+   * A definition as in CreateControlRequest.data, evaluated instead of stored controls. In the reply its control has
+   * the id 0 and the name "data". Needs an admin key.
+   *
+   * @generated from field: enforcement.v1.ControlDefinition data = 5;
+   */
+  data?: ControlDefinition | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ExplainRequest.
+ * Use `create(ExplainRequestSchema)` to create a new message.
+ */
+export const ExplainRequestSchema: GenMessage<ExplainRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 8);
+
+/**
+ * Reply of EvaluationService.Explain.
+ *
+ * @generated from message enforcement.v1.ExplainResponse
+ */
+export type ExplainResponse = Message<"enforcement.v1.ExplainResponse"> & {
+  /**
+   * The verdict, with everything that DETAIL_FULL gives.
+   *
+   * @generated from field: enforcement.v1.EvaluateResponse verdict = 1;
+   */
+  verdict?: EvaluateResponse | undefined;
+
+  /**
+   * What became of each control, by id descending, those included that did not look at the step. At most 1,000.
+   *
+   * @generated from field: repeated enforcement.v1.ControlExplanation controls = 2;
+   */
+  controls: ControlExplanation[];
+
+  /**
+   * Number of controls left out of the list above because there are more; the verdict is about all of them.
+   *
+   * @generated from field: int32 omitted_controls = 3;
+   */
+  omittedControls: number;
+};
+
+/**
+ * Describes the message enforcement.v1.ExplainResponse.
+ * Use `create(ExplainResponseSchema)` to create a new message.
+ */
+export const ExplainResponseSchema: GenMessage<ExplainResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 9);
+
+/**
+ * What became of one control.
+ *
+ * @generated from message enforcement.v1.ControlExplanation
+ */
+export type ControlExplanation = Message<"enforcement.v1.ControlExplanation"> & {
+  /**
+   * Control id; 0 for the definition of the request.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Control name.
+   *
+   * @generated from field: string control_name = 2;
+   */
+  controlName: string;
+
+  /**
+   * Decision of the control; absent when it has none, or none that can be read. A control whose decision cannot be
+   * read counts as deny when it is evaluated.
+   *
+   * @generated from field: enforcement.v1.Decision decision = 3;
+   */
+  decision: Decision;
+
+  /**
+   * Whether its condition was evaluated, or would have been but for a deny: the same as the reason "applies".
+   *
+   * @generated from field: bool applies = 4;
+   */
+  applies: boolean;
+
+  /**
+   * Why, in one word: the first that holds.
+   *
+   * @generated from field: enforcement.v1.Applicability reason = 5;
+   */
+  reason: Applicability;
+
+  /**
+   * Why, in a sentence. Admin keys are told the real problem where there is one.
+   *
+   * @generated from field: string message = 6;
+   */
+  message: string;
+
+  /**
+   * How the condition was walked. Absent unless the control applies, and absent where this and the former controls
+   * have more than 5,000 nodes together.
+   *
+   * @generated from field: enforcement.v1.ConditionExplanation condition = 7;
+   */
+  condition?: ConditionExplanation | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ControlExplanation.
+ * Use `create(ControlExplanationSchema)` to create a new message.
+ */
+export const ControlExplanationSchema: GenMessage<ControlExplanation> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 10);
+
+/**
+ * What became of one node of a condition.
+ *
+ * @generated from message enforcement.v1.ConditionExplanation
+ */
+export type ConditionExplanation = Message<"enforcement.v1.ConditionExplanation"> & {
+  /**
+   * "leaf", "and", "or" or "not".
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Whether the node was evaluated.
+   *
+   * @generated from field: bool evaluated = 2;
+   */
+  evaluated: boolean;
+
+  /**
+   * What it said; absent when it was not evaluated, and for a composite after an error.
+   *
+   * @generated from field: optional bool matched = 3;
+   */
+  matched?: boolean | undefined;
+
+  /**
+   * Why the node or some of its children were not evaluated: "and_failed", "or_matched", "error", or "denied" when
+   * the control was left out because a deny control had matched.
+   *
+   * @generated from field: optional string short_circuit_reason = 4;
+   */
+  shortCircuitReason?: string | undefined;
+
+  /**
+   * Leaf: the path of its selector.
+   *
+   * @generated from field: optional string selector_path = 5;
+   */
+  selectorPath?: string | undefined;
+
+  /**
+   * Leaf: the name of its evaluator.
+   *
+   * @generated from field: optional string evaluator_name = 6;
+   */
+  evaluatorName?: string | undefined;
+
+  /**
+   * Leaf: confidence, 0 to 1; absent when it was not evaluated.
+   *
+   * @generated from field: optional double confidence = 7;
+   */
+  confidence?: number | undefined;
+
+  /**
+   * Leaf: explanation of the evaluator, at most 200 characters.
+   *
+   * @generated from field: optional string message = 8;
+   */
+  message?: string | undefined;
+
+  /**
+   * Leaf: why it could not be evaluated. A fixed text; admin keys are told the real problem, with what looks like a
+   * secret masked, in at most 500 characters.
+   *
+   * @generated from field: optional string error = 9;
+   */
+  error?: string | undefined;
+
+  /**
+   * Leaf: time the evaluator took, in microseconds. A leaf that several conditions share is evaluated once. Absent
+   * when the evaluator was not asked: not evaluated, or ruled out together with others in one pass over the text.
+   *
+   * @generated from field: optional double duration_us = 10;
+   */
+  durationUs?: number | undefined;
+
+  /**
+   * Leaf: what the evaluator looked at, also when it was not asked.
+   *
+   * @generated from field: enforcement.v1.DataPreview selected = 11;
+   */
+  selected?: DataPreview | undefined;
+
+  /**
+   * Composite: its children, in order.
+   *
+   * @generated from field: repeated enforcement.v1.ConditionExplanation children = 12;
+   */
+  children: ConditionExplanation[];
+};
+
+/**
+ * Describes the message enforcement.v1.ConditionExplanation.
+ * Use `create(ConditionExplanationSchema)` to create a new message.
+ */
+export const ConditionExplanationSchema: GenMessage<ConditionExplanation> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 11);
+
+/**
+ * The beginning of some data, with what looks like a secret masked as "***".
+ *
+ * @generated from message enforcement.v1.DataPreview
+ */
+export type DataPreview = Message<"enforcement.v1.DataPreview"> & {
+  /**
+   * JSON type: "null", "boolean", "number", "string", "array" or "object".
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Characters (UTF-16 code units) of a string, items of an array, members of an object; absent for other types and
+   * for masked data.
+   *
+   * @generated from field: optional int32 size = 2;
+   */
+  size?: number | undefined;
+
+  /**
+   * The data as text, at most 200 characters: a string as it is, everything else as compact JSON.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * Whether the text was cut.
+   *
+   * @generated from field: bool shortened = 4;
+   */
+  shortened: boolean;
+};
+
+/**
+ * Describes the message enforcement.v1.DataPreview.
+ * Use `create(DataPreviewSchema)` to create a new message.
+ */
+export const DataPreviewSchema: GenMessage<DataPreview> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 12);
+
+/**
  * How much of a verdict comes back.
  *
  * @generated from enum enforcement.v1.Detail
@@ -418,6 +714,89 @@ export const DetailSchema: GenEnum<Detail> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_evaluation_service, 0);
 
 /**
+ * Whether a control looks at a step.
+ *
+ * @generated from enum enforcement.v1.Applicability
+ */
+export enum Applicability {
+  /**
+   * Not stated.
+   *
+   * @generated from enum value: APPLICABILITY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It does. JSON: "applies".
+   *
+   * @generated from enum value: APPLICABILITY_APPLIES = 1;
+   */
+  APPLIES = 1,
+
+  /**
+   * It is disabled. JSON: "disabled".
+   *
+   * @generated from enum value: APPLICABILITY_DISABLED = 2;
+   */
+  DISABLED = 2,
+
+  /**
+   * Its execution is left to the client. JSON: "not_server_side".
+   *
+   * @generated from enum value: APPLICABILITY_NOT_SERVER_SIDE = 3;
+   */
+  NOT_SERVER_SIDE = 3,
+
+  /**
+   * Its scope does not have the stage. JSON: "stage".
+   *
+   * @generated from enum value: APPLICABILITY_STAGE = 4;
+   */
+  STAGE = 4,
+
+  /**
+   * Its scope does not have the step type. JSON: "step_type".
+   *
+   * @generated from enum value: APPLICABILITY_STEP_TYPE = 5;
+   */
+  STEP_TYPE = 5,
+
+  /**
+   * Its scope does not have the step name. JSON: "step_name".
+   *
+   * @generated from enum value: APPLICABILITY_STEP_NAME = 6;
+   */
+  STEP_NAME = 6,
+
+  /**
+   * The pattern for step names cannot be used: an error in the verdict. JSON: "scope_failure".
+   *
+   * @generated from enum value: APPLICABILITY_SCOPE_FAILURE = 7;
+   */
+  SCOPE_FAILURE = 7,
+
+  /**
+   * Its stored definition cannot be used: an error in the verdict. JSON: "damaged".
+   *
+   * @generated from enum value: APPLICABILITY_DAMAGED = 8;
+   */
+  DAMAGED = 8,
+
+  /**
+   * Its template still lacks values. JSON: "template_unrendered".
+   *
+   * @generated from enum value: APPLICABILITY_TEMPLATE_UNRENDERED = 9;
+   */
+  TEMPLATE_UNRENDERED = 9,
+}
+
+/**
+ * Describes the enum enforcement.v1.Applicability.
+ */
+export const ApplicabilitySchema: GenEnum<Applicability> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_evaluation_service, 1);
+
+/**
  * Decides whether a step is safe.
  *
  * @generated from service enforcement.v1.EvaluationService
@@ -445,6 +824,19 @@ export const EvaluationService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof EvaluateStreamRequestSchema;
     output: typeof EvaluateStreamResponseSchema;
+  },
+  /**
+   * Evaluates a step like Evaluate and tells, for each control, why it looked at the step or not and what each part
+   * of its condition saw. A trial: no event is recorded, and it does not count as an evaluation. With data it
+   * evaluates a definition that is not stored, which is for admin keys (PERMISSION_DENIED, 403
+   * AUTH_INSUFFICIENT_PRIVILEGES). NOT_FOUND when the agent is unknown, or does not have one of control_ids.
+   *
+   * @generated from rpc enforcement.v1.EvaluationService.Explain
+   */
+  explain: {
+    methodKind: "unary";
+    input: typeof ExplainRequestSchema;
+    output: typeof ExplainResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_enforcement_v1_evaluation_service, 0);
