@@ -1,5 +1,5 @@
 import { foldCase } from './list/fold-case.js';
-import { estimateCost } from './pattern-cost.js';
+import { estimateCost, type PatternCost } from './pattern-cost.js';
 import { compileProgram } from './regex/engine.js';
 import { LazyDfa, SearchTooCostly } from './regex/lazy-dfa.js';
 import { containsAny, requiredLiterals } from './regex/required-literals.js';
@@ -48,6 +48,11 @@ export interface LinearPattern {
 const PATTERN_BYTES = 8_000;
 const INSTRUCTION_BYTES = 250;
 
+/** Whether a pattern is refused for what it alone would cost to compile. */
+export function isTooLarge({ instructions, classWork }: PatternCost): boolean {
+  return instructions > MAX_UNSIMPLIFIED_SIZE || classWork > MAX_CLASS_WORK;
+}
+
 /**
  * Compiles a pattern of RE2's syntax. Throws with a message for its author when it is invalid or too large; the
  * bounds hold before the engine sees it, because patterns are as hostile as data.
@@ -58,7 +63,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
     throw new Error(`the pattern has ${pattern.length} characters, more than ${MAX_PATTERN_LENGTH}`);
   }
   const cost = estimateCost(pattern, ignoreCase);
-  if (cost.instructions > MAX_UNSIMPLIFIED_SIZE || cost.classWork > MAX_CLASS_WORK) {
+  if (isTooLarge(cost)) {
     throw new Error(
       'the pattern is too large: its repetitions or character classes cost too much to compile',
     );

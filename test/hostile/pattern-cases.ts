@@ -112,9 +112,9 @@ export const PATTERN_CASES: readonly HostileCase[] = [
     definition: () => list({ values: many(2_000, (i) => `${'x'.repeat(600)}${i}`), match_mode: 'contains' }),
   },
   {
-    name: 'list: a million values that are none',
+    name: 'list: 200,000 values that are none',
     expected: { status: 422, says: /values/ },
-    definition: () => list({ values: many(1_000_000, () => ' ') }),
+    definition: () => list({ values: many(200_000, () => ' ') }),
   },
 ];
 
