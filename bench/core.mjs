@@ -6,7 +6,7 @@
 import { createPrefilter } from '../dist/src/evaluators/regex/prefilter.js';
 import { regexEvaluator } from '../dist/src/evaluators/regex.js';
 import { definitionOf, newLibrary, programOf, subjectOf } from './support/core-programs.mjs';
-import { createWriter, regexRulesOf, rulesOf, ruleWord, stepOf, stepsOf } from './support/core-steps.mjs';
+import { createWriter, regexRulesOf, rulesOf, stepOf, stepsOf } from './support/core-steps.mjs';
 import { casbinOf, cedarOf, jsonRulesEngineOf } from './support/core-yardsticks.mjs';
 import { ratesOf, rowOf } from './support/measure.mjs';
 import { report } from './support/report.mjs';
@@ -90,8 +90,8 @@ function compareScan() {
   const prefilter = createPrefilter(literals);
   const found = new Uint8Array(rules.length);
   const writer = createWriter(7);
-  /** Words of the rules in texts that none of them matches. */
-  const near = () => Array.from({ length: 10 }, () => `x${ruleWord(writer.below(1000))}y`);
+  /** Literals of rules where none of the rules matches. */
+  const near = () => Array.from({ length: 10 }, () => `x${literals[writer.below(literals.length)][0]}y`);
 
   for (const [what, phrases] of [
     ['no literal', () => []],
