@@ -92,7 +92,15 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     }
   };
 
-  const runHere = (evaluation: Evaluation) => checkSafely(evaluation, evaluation.nextCall());
+  const runNow = (evaluation: Evaluation) => {
+    if (evaluation.account.isExhausted) return fail(evaluation, 'the step costs too much to evaluate', null);
+    return checkSafely(evaluation, evaluation.nextCall());
+  };
+  const runHere = (evaluation: Evaluation) => {
+    if (!evaluation.account.mustWait) return runNow(evaluation);
+    evaluation.waitsForLocal = true;
+    return evaluation.account.later(() => runNow(evaluation));
+  };
   const runElsewhere = (evaluation: Evaluation) =>
     evaluation.runExternally((call) => checkSafely(evaluation, call));
   const run = part.external ? runElsewhere : runHere;

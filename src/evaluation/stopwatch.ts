@@ -45,7 +45,7 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
           stop();
           return result;
         }
-        // Whoever is given up, because his time is up or because of a deny, has taken until then.
+        // A check that is given up, because its time is up or a deny has matched, has taken until then.
         call.signal.addEventListener('abort', stop, { once: true });
         result.then(stop, stop);
         return result;

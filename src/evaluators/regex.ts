@@ -74,9 +74,9 @@ export const regexEvaluator: Evaluator = {
         miss: notFound,
       },
       sizeBytes: compiled.sizeBytes,
-      evaluate(data) {
+      evaluate(data, call) {
         if (data === null) return NO_DATA;
-        return compiled.test(textOf(data)) ? found : notFound;
+        return compiled.test(textOf(data), call) ? found : notFound;
       },
     };
   },

@@ -8,6 +8,8 @@ export interface CheckCall {
   readonly detail: Detail;
   /** Aborted when nobody waits for the answer any more: its time is up, or the step is denied already. */
   readonly signal: AbortSignal;
+  /** To be told of the work that a check did, in search steps of some 13 ns; see `StepAccount`. */
+  spend?(steps: number): void;
 }
 
 /**

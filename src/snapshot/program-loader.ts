@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createAgentStore } from '../agents/agent-store.js';
 import { createAgentControlStore } from '../controls/agent-control-store.js';
 import type { DbClient } from '../database/database.js';
@@ -27,7 +28,7 @@ export function createProgramLoader(options: ProgramLoaderOptions): LoadProgram 
       name,
       prepared: library.prepare(data),
     }));
-    return linkProgram(controls, { newExecutionId, onFailure, withTimeout });
+    return linkProgram(controls, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate });
   };
 }
 

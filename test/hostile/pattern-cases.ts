@@ -101,10 +101,16 @@ export const PATTERN_CASES: readonly HostileCase[] = [
     step: () => input('sSſkKK'.repeat(100_000)),
   },
   {
-    name: 'list: 200,000 items against 100,000 values',
+    name: 'list: 100,000 items against 100,000 values',
     expected: { lists: ['matches', 'non_matches'] },
     definition: () => list({ values: many(100_000, (i) => i) }),
-    step: () => input(many(200_000, (i) => i + 0.5)),
+    step: () => input(many(100_000, (i) => i + 0.5)),
+  },
+  {
+    name: 'list: more items than are compared',
+    expected: { lists: ['errors'] },
+    definition: () => list({ values: ['a'] }),
+    step: () => input(many(100_001, (i) => i)),
   },
   {
     name: 'list: too many characters to look for',
