@@ -20,8 +20,8 @@ const JSON_WEB_TOKEN = /\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g;
 /** Keys of well-known vendors, which say by their beginning what they are. */
 const PREFIXED_KEY =
   /\b(?:(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|npm_|hf_|AKIA|ASIA|AIza|ya29\.)[\w-]{12,}/g;
-/** A name to which something is assigned. */
-const ASSIGNED_NAME = /([\w-]{2,60})\\?["']?\s{0,3}[:=]\s{0,3}/g;
+/** A name to which something is assigned. Tried once per word, so that long words cost what they are long. */
+const ASSIGNED_NAME = /(?<![\w-])([\w-]{2,})\\?["']?\s{0,3}[:=]\s{0,3}/g;
 /** What is assigned: quoted in JSON inside of a text, quoted, or not. An unfinished quotation ends with the text. */
 const ASSIGNED_VALUE =
   /\\"(?:[^"\\]|\\[^"])*(?:\\?"|\\?$)|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'[^']*(?:'|$)|[^\s,;&"'{}[\]]+/y;

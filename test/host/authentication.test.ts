@@ -57,6 +57,7 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   DeleteAgentPolicy: 'admin',
   Evaluate: 'key',
   EvaluateStream: 'key',
+  Explain: 'key',
   ListEvaluators: 'key',
   RenderTemplate: 'key',
 };
