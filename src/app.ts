@@ -27,6 +27,8 @@ import { createEvaluationService } from './evaluation-api/evaluation-service.js'
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
 import { type Evaluators, loadEvaluators } from './evaluators/load-evaluators.js';
 import { meteredRegistry } from './evaluators/metered.js';
+import { explainHandler } from './explain/explain-handler.js';
+import { createExplainService } from './explain/explain-service.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
 import { protobufEsCodec } from './host/codec/protobuf-es-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
@@ -47,6 +49,7 @@ import { createAgentPolicies } from './policies/agent-policies.js';
 import { policyHandlers } from './policies/policy-handlers.js';
 import { createPolicyService } from './policies/policy-service.js';
 import type { AnyHandler } from './rpc/handler.js';
+import { createControlLibrary } from './snapshot/control-library.js';
 import { createFailureLog } from './snapshot/failure-log.js';
 import { createProgramLoader } from './snapshot/program-loader.js';
 import { RevisionWatch } from './snapshot/revision-watch.js';
@@ -122,11 +125,11 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
   });
   const registry = meteredRegistry(evaluators.registry, metrics.meterOf);
   const now = () => Date.now();
+  const library = createControlLibrary({ registry, keepEvaluators: config.evaluators.cacheSize });
   const snapshot = new Snapshot({
     load: createProgramLoader({
       client: database.client,
-      registry,
-      keepEvaluators: config.evaluators.cacheSize,
+      library,
       newExecutionId: randomUUID,
       onFailure: createFailureLog(log, monotonic),
     }),
@@ -162,6 +165,17 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
     recorder: observability.recorder,
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
+  const explain = explainHandler(
+    createExplainService({
+      client: database.client,
+      registry,
+      library,
+      checkReferences: checkEvaluatorReferences,
+      newExecutionId: randomUUID,
+      now: monotonic,
+    }),
+    registry,
+  );
 
   const evaluationCalls = createEvaluationCalls(evaluation);
 
@@ -174,6 +188,9 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
     feature(ObservabilityServiceDesc, observability.handlers),
   ];
   const evaluationMethods = new Map(rpcMethods(EvaluationServiceDesc).map((one) => [one.desc.name, one]));
+  const explainMethod = evaluationMethods.get('Explain');
+  if (explainMethod === undefined) throw new Error('EvaluationService has no method Explain');
+  const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
   const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const health = createHealthState(serviceNames(services));
@@ -225,7 +242,8 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
       ...features.flatMap((one) =>
         one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
       ),
-      ...evaluationRoutes(evaluation, evaluationMethods.values(), config.apiBase, () => new Date(now())),
+      ...evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now())),
+      ...handlerRoutes(explainMethod, explain, config.apiBase),
     ],
     registerRpcs(router: ConnectRouter) {
       for (const one of features) {
@@ -235,7 +253,10 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
         ]);
         router.service(one.service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
       }
-      router.service(EvaluationServiceDesc, evaluationRpcs(evaluationCalls, evaluationMethods, environment));
+      router.service(EvaluationServiceDesc, {
+        ...evaluationRpcs(evaluationCalls, evaluationMethods, environment),
+        explain: handlerRpc(explainMethod, explain, environment) as never,
+      });
     },
     shutdownSignal: shutdown.signal,
     now: () => new Date(now()),

@@ -34,8 +34,7 @@ export function regexRulesOf(count) {
 }
 
 /** The literal of rule `index` of `regexRulesOf`. */
-export const ruleWord = (index) =>
-  `kw${index.toString(36).padStart(3, '0')}${SYLLABLES[index % SYLLABLES.length]}`;
+const ruleWord = (index) => `kw${index.toString(36).padStart(3, '0')}${SYLLABLES[index % SYLLABLES.length]}`;
 
 /** A text that makes `rule` match, and no other rule of its set. */
 export const hitOf = (rule) =>

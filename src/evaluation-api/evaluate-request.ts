@@ -61,7 +61,8 @@ function readStep(step: JsonValue | undefined): Step | undefined {
   return { type, name, input, output: output ?? null, context: context ?? null };
 }
 
-const step: z.ZodType<Step> = z
+/** Reads a step. */
+export const stepSchema: z.ZodType<Step> = z
   .object({
     type: text({ min: 1 }),
     name: text({ min: 1 }),
@@ -80,7 +81,7 @@ const step: z.ZodType<Step> = z
 export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   .object({
     agent_name: agentName(),
-    step,
+    step: stepSchema,
     stage: oneOf(['pre', 'post']),
     min_revision: withDefault(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0),
   })

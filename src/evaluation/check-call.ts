@@ -1,4 +1,5 @@
 import type { CheckCall } from '../evaluators/types.js';
+import type { StepAccount } from './step-account.js';
 import type { Detail } from './types.js';
 
 /** What checks are told. Most never ask for the signal, so it comes into being when one does. */
@@ -8,9 +9,15 @@ export class LazyCheckCall implements CheckCall {
   claimed = false;
   #controller: AbortController | null = null;
   #aborted = false;
+  readonly #account: StepAccount;
 
-  constructor(detail: Detail) {
+  constructor(detail: Detail, account: StepAccount) {
     this.detail = detail;
+    this.#account = account;
+  }
+
+  spend(steps: number): void {
+    this.#account.spend(steps);
   }
 
   get signal(): AbortSignal {

@@ -3,6 +3,7 @@ import { LazyCheckCall } from './check-call.js';
 import type { Outcome } from './condition.js';
 import { CANCELLED, ExternalChecks } from './external-checks.js';
 import { Slots } from './slots.js';
+import { type NextTurn, StepAccount } from './step-account.js';
 import type { ScanState } from './text-scan.js';
 import type { Detail, Step } from './types.js';
 
@@ -33,10 +34,14 @@ export class Evaluation {
   /** Whether some check of a local evaluator returned a promise. */
   waitsForLocal = false;
   #denied = false;
-  #call = new LazyCheckCall('verdict');
+  /** The work of all checks. */
+  readonly account: StepAccount;
+  #call: LazyCheckCall;
   #external: ExternalChecks | null = null;
 
-  constructor(size: EvaluationSize) {
+  constructor(size: EvaluationSize, nextTurn?: NextTurn) {
+    this.account = new StepAccount(nextTurn);
+    this.#call = new LazyCheckCall('verdict', this.account);
     this.selected = new Slots(size.selectors);
     this.outcomes = new Slots(size.sharedLeaves);
     this.scans = size.scans.map((searches) => ({ asked: 0, found: new Uint8Array(searches) }));
@@ -45,7 +50,8 @@ export class Evaluation {
   begin(step: Step, detail: Detail): void {
     this.step = step;
     this.full = detail === 'full';
-    if (this.#call.detail !== detail) this.#call = new LazyCheckCall(detail);
+    this.account.begin();
+    if (this.#call.detail !== detail) this.#call = new LazyCheckCall(detail, this.account);
   }
 
   /** Lets go of the step and everything found out about it. */
@@ -73,14 +79,14 @@ export class Evaluation {
 
   /** What the next check is told. Checks share it until one has claimed it. */
   nextCall(): LazyCheckCall {
-    if (this.#call.claimed) this.#call = new LazyCheckCall(this.#call.detail);
+    if (this.#call.claimed) this.#call = new LazyCheckCall(this.#call.detail, this.account);
     return this.#call;
   }
 
   /** Runs `check` when all local controls have been looked at; CANCELLED once a deny has matched. */
   runExternally(check: (call: LazyCheckCall) => Outcome | Promise<Outcome>): Outcome | Promise<Outcome> {
     if (this.#denied) return CANCELLED;
-    const call = new LazyCheckCall(this.#call.detail);
+    const call = new LazyCheckCall(this.#call.detail, this.account);
     this.#external ??= new ExternalChecks();
     return this.#external.run(
       () => check(call),

@@ -29,8 +29,9 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
   const { compiled, evaluatorName, timeoutMs } = part;
   const label: LeafLabel = { path: selector.path, evaluatorName };
   const miss = compiled.prefilter?.miss;
-  /** The outcome of `miss` with its trace: by far the most frequent one is made once. */
-  let tracedMiss: Outcome | null = null;
+  const usual = miss ?? compiled.usual;
+  /** The outcome of `usual` with its trace, made once. */
+  let tracedUsual: Outcome | null = null;
 
   const fail = (evaluation: Evaluation, what: string, metadata: JsonObject | null): Outcome => {
     const error = failureText(what);
@@ -48,13 +49,13 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     const { matched, confidence, message, metadata } = result;
     return { matched, confidence, message, metadata, error: null, trace: traces.leaf(label, result) };
   };
-  const missed = (evaluation: Evaluation, result: EvaluatorResult): Outcome => {
+  const asUsual = (evaluation: Evaluation, result: EvaluatorResult): Outcome => {
     if (!evaluation.full) return result;
-    if (tracedMiss === null) {
+    if (tracedUsual === null) {
       const outcome = traced(result);
-      tracedMiss = { ...outcome, result: fullResult(outcome) };
+      tracedUsual = { ...outcome, result: fullResult(outcome) };
     }
-    return tracedMiss;
+    return tracedUsual;
   };
   const wait = (evaluation: Evaluation, call: LazyCheckCall, result: PromiseLike<unknown>) => {
     const promise = Promise.resolve(result);
@@ -73,7 +74,7 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     call: LazyCheckCall,
   ): Outcome | Promise<Outcome> => {
     const result: unknown = compiled.evaluate(data, call);
-    if (result === miss && miss !== undefined) return missed(evaluation, miss);
+    if (result === usual && usual !== undefined) return asUsual(evaluation, usual);
     if (isEvaluatorResult(result)) return conclude(evaluation, result);
     if (!isThenable(result)) return refuse(evaluation);
     call.claimed = true;
@@ -84,7 +85,7 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     try {
       const data = selector.read(evaluation);
       if (search !== null && miss !== undefined && data !== null) {
-        if (search.scan.rulesOut(search.index, data, evaluation)) return missed(evaluation, miss);
+        if (search.scan.rulesOut(search.index, data, evaluation)) return asUsual(evaluation, miss);
       }
       return check(evaluation, data, call);
     } catch (thrown) {
@@ -92,7 +93,15 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     }
   };
 
-  const runHere = (evaluation: Evaluation) => checkSafely(evaluation, evaluation.nextCall());
+  const runNow = (evaluation: Evaluation) => {
+    if (evaluation.account.isExhausted) return fail(evaluation, 'the step costs too much to evaluate', null);
+    return checkSafely(evaluation, evaluation.nextCall());
+  };
+  const runHere = (evaluation: Evaluation) => {
+    if (!evaluation.account.mustWait) return runNow(evaluation);
+    evaluation.waitsForLocal = true;
+    return evaluation.account.later(() => runNow(evaluation));
+  };
   const runElsewhere = (evaluation: Evaluation) =>
     evaluation.runExternally((call) => checkSafely(evaluation, call));
   const run = part.external ? runElsewhere : runHere;

@@ -8,4 +8,4 @@ export const MAX_CONDITION_NODES = 2_000;
  * Most compiled instructions of all patterns of one condition, as estimated from their text: compiling them takes
  * some 30 ms, during which nothing else runs.
  */
-export const MAX_CONDITION_COMPILE_COST = 200_000;
+export const MAX_CONDITION_COMPILE_COST = 120_000;

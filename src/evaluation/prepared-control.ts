@@ -85,7 +85,8 @@ function prepareCondition(view: ConditionView, partOf: PartOf): PreparedNode {
   }
 }
 
-function nodesOf(node: PreparedNode): number {
+/** Number of nodes of a condition. */
+export function nodesOf(node: PreparedNode): number {
   if (node.kind === 'leaf') return 1;
   if (node.kind === 'not') return 1 + nodesOf(node.child);
   return node.children.reduce((sum, child) => sum + nodesOf(child), 1);

@@ -11,6 +11,7 @@ import {
   linkedBytes,
 } from './linked-control.js';
 import { createScopeIndex, type Selection } from './scope-index.js';
+import type { NextTurn } from './step-account.js';
 import { type TraceMaker, wireTraces } from './trace.js';
 import type { ControlProgram, Verdict } from './types.js';
 import { Tally } from './verdict.js';
@@ -21,6 +22,8 @@ export interface ProgramOptions {
   readonly newExecutionId: () => string;
   /** Limits asynchronous evaluators; without it they have no time limit. */
   readonly withTimeout?: WithTimeout;
+  /** Lets everything else have a turn, in evaluations that take long; without it they take one turn. */
+  readonly nextTurn?: NextTurn;
   /** Told of damaged definitions when they are compiled, and of evaluator failures whenever they happen. */
   readonly onFailure?: (failure: ControlFailure) => void;
   /** Makes the traces; those of the wire unless told otherwise. */
@@ -51,7 +54,7 @@ export function linkProgram(controls: readonly LinkableControl[], options: Progr
     evaluate(step, stage, detail) {
       const selection = index.find(stage, step.type, step.name);
       // Taken while it is used: an evaluator could evaluate another step, and one that waits keeps it.
-      const evaluation = idle ?? new Evaluation(leaves.size);
+      const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);
       idle = null;
       evaluation.begin(step, detail);
       const verdict = evaluateAll(selection, evaluation, new Tally(evaluation.full, options.newExecutionId));

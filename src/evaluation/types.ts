@@ -83,7 +83,8 @@ export interface ControlProgram extends SizedPart {
   /** Ids of all linked controls, those that never take part in evaluation included. */
   readonly controlIds: readonly number[];
   /**
-   * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run. Never throws and never
+   * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run, or
+   * when the checks take so long that everything else has to have a turn in between. Never throws and never
    * rejects: what cannot be evaluated is an entry of `errors`, and fails closed.
    */
   evaluate(step: Step, stage: Stage, detail: Detail): Verdict | Promise<Verdict>;

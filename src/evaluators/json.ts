@@ -11,7 +11,7 @@ import { NOT_JSON, readDocument } from './json/input.js';
 import { type FieldCheck, failed } from './json/members.js';
 import { checkRequired } from './json/required-fields.js';
 import { type Check, Run } from './json/schema/run.js';
-import { Work } from './json/work.js';
+import { STEPS_PER_UNIT, Work } from './json/work.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
 const PASSED: EvaluatorResult = {
@@ -54,21 +54,27 @@ export const jsonEvaluator: Evaluator = {
     const config = jsonConfigSchema.parse(given);
     const { json_schema: schema, allow_invalid_json: allowInvalid } = config;
     const fieldChecks = compileFieldChecks(config);
+    const check = (document: JsonValue, work: Work, wanted: 'first' | 'all'): EvaluatorResult => {
+      const violation = schema ? schemaViolation(schema, document, work, wanted) : null;
+      if (violation !== null) return violation;
+      if (fieldChecks.length === 0) return PASSED;
+      if (!isObject(document)) return NO_FIELDS;
+      for (const fieldCheck of fieldChecks) {
+        const result = fieldCheck(document, work, wanted);
+        if (result !== null) return result;
+      }
+      return PASSED;
+    };
     return {
-      evaluate(data, { detail }) {
+      evaluate(data, call) {
         const document = readDocument(data);
         if (document === NOT_JSON) return allowInvalid ? INVALID_JSON_ALLOWED : INVALID_JSON;
         const work = new Work();
-        const wanted = detail === 'full' ? 'all' : 'first';
-        const violation = schema ? schemaViolation(schema, document, work, wanted) : null;
-        if (violation !== null) return violation;
-        if (fieldChecks.length === 0) return PASSED;
-        if (!isObject(document)) return NO_FIELDS;
-        for (const check of fieldChecks) {
-          const result = check(document, work, wanted);
-          if (result !== null) return result;
+        try {
+          return check(document, work, call.detail === 'full' ? 'all' : 'first');
+        } finally {
+          call.spend?.(work.spent * STEPS_PER_UNIT);
         }
-        return PASSED;
       },
     };
   },

@@ -1,5 +1,5 @@
 import { foldCase } from './list/fold-case.js';
-import { estimateCost } from './pattern-cost.js';
+import { estimateCost, type PatternCost } from './pattern-cost.js';
 import { compileProgram } from './regex/engine.js';
 import { LazyDfa, SearchTooCostly } from './regex/lazy-dfa.js';
 import { containsAny, requiredLiterals } from './regex/required-literals.js';
@@ -25,13 +25,21 @@ const MAX_CLASS_WORK_WITH_LITERALS = 50_000;
  */
 export const MAX_SEARCH_STEPS = 1_500_000;
 
+/** Told of the steps that searches took. */
+export interface StepMeter {
+  spend?(steps: number): void;
+}
+
+/** Code units in which a text is looked for, as it is, in the time of a step. */
+const FOUND_UNITS_PER_STEP = 32;
+
 /** A compiled pattern. Searching takes time linear in the text. */
 export interface LinearPattern {
   /**
    * Whether the pattern is found anywhere in `text`. Throws when finding out would cost too much, which depends on
-   * the pattern and the text only; never for a text without any of the `literals`.
+   * the pattern and the text only; never for a text without any of the `literals`. Tells `meter` what it took.
    */
-  test(text: string): boolean;
+  test(text: string, meter?: StepMeter): boolean;
   /**
    * Literals of which at least one occurs in the folded form of every text in which the pattern is found; null when
    * no useful ones are known.
@@ -48,6 +56,11 @@ export interface LinearPattern {
 const PATTERN_BYTES = 8_000;
 const INSTRUCTION_BYTES = 250;
 
+/** Whether a pattern is refused for what it alone would cost to compile. */
+export function isTooLarge({ instructions, classWork }: PatternCost): boolean {
+  return instructions > MAX_UNSIMPLIFIED_SIZE || classWork > MAX_CLASS_WORK;
+}
+
 /**
  * Compiles a pattern of RE2's syntax. Throws with a message for its author when it is invalid or too large; the
  * bounds hold before the engine sees it, because patterns are as hostile as data.
@@ -58,7 +71,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
     throw new Error(`the pattern has ${pattern.length} characters, more than ${MAX_PATTERN_LENGTH}`);
   }
   const cost = estimateCost(pattern, ignoreCase);
-  if (cost.instructions > MAX_UNSIMPLIFIED_SIZE || cost.classWork > MAX_CLASS_WORK) {
+  if (isTooLarge(cost)) {
     throw new Error(
       'the pattern is too large: its repetitions or character classes cost too much to compile',
     );
@@ -70,6 +83,8 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   }
   let dfa: LazyDfa | undefined;
   let literals: readonly string[] | null | undefined;
+  /** Of the last search. */
+  let steps = 0;
 
   // Found when asked for: most patterns outside of the regex evaluator never are.
   const findLiterals = (): readonly string[] | null => {
@@ -80,18 +95,23 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   };
 
   const search = (text: string): boolean => {
+    steps = 1 + text.length / FOUND_UNITS_PER_STEP;
     // Looking for a text as it is, is ten times faster than the search.
     for (const needle of needles) if (!text.includes(needle)) return false;
     if (isLiteral) return true;
     dfa ??= new LazyDfa(program);
-    return dfa.test(text, MAX_SEARCH_STEPS);
+    try {
+      return dfa.test(text, MAX_SEARCH_STEPS);
+    } finally {
+      steps += dfa.steps;
+    }
   };
   return {
     get literals() {
       return findLiterals();
     },
     sizeBytes: PATTERN_BYTES + size * INSTRUCTION_BYTES,
-    test(text) {
+    test(text, meter) {
       try {
         return search(text);
       } catch (error) {
@@ -101,6 +121,8 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
         throw new Error(
           `the search would cost too much: ${size} instructions on a text of ${text.length} characters`,
         );
+      } finally {
+        meter?.spend?.(steps);
       }
     },
   };

@@ -8,6 +8,10 @@ import type { CompiledEvaluator, Evaluator } from './types.js';
 
 /** Most characters (UTF-16 code units) of all values of a list with `contains`: it needs 60 bytes for each. */
 export const MAX_CONTAINS_LENGTH = 1_000_000;
+/** Most items of the data: comparing so many takes some 40 ms. More cannot be evaluated, which fails closed. */
+export const MAX_ITEMS = 100_000;
+/** Search steps that take as long as comparing one item. */
+const STEPS_PER_ITEM = 20;
 /** Hits that a message names. */
 const NAMED_HITS = 5;
 /** How much of a hit a message quotes, in characters; the metadata have all of it. */
@@ -87,14 +91,18 @@ export const listEvaluator: Evaluator = {
     const singleMiss = verdict([], 1, true);
     return {
       sizeBytes: matcherBytes(values, match_mode),
-      evaluate(data, { detail }) {
-        const full = detail === 'full';
+      usual: singleMiss,
+      evaluate(data, call) {
+        const full = call.detail === 'full';
         if (data === null) return NO_ITEMS;
         if (!Array.isArray(data)) {
           const text = textOf(data);
           return matches(text) ? verdict([text], 1, full) : singleMiss;
         }
         if (data.length === 0) return NO_ITEMS;
+        if (data.length > MAX_ITEMS)
+          throw new Error(`the data have ${data.length} items, more than ${MAX_ITEMS}`);
+        call.spend?.(data.length * STEPS_PER_ITEM);
         return verdict(itemsOf(data).map(textOf).filter(matches), data.length, full);
       },
     };

@@ -1,19 +1,16 @@
 import { z } from 'zod';
 import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
-import type { JsonObject } from '../json/json-value.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { nullable, report, text } from '../validation/fields.js';
-import {
-  compilePattern,
-  type LinearPattern,
-  MAX_PATTERN_LENGTH,
-  MAX_UNSIMPLIFIED_SIZE,
-} from './linear-pattern.js';
-import { estimateCost } from './pattern-cost.js';
+import { compilePattern, isTooLarge, type LinearPattern, MAX_PATTERN_LENGTH } from './linear-pattern.js';
+import { compileCostOf, estimateCost } from './pattern-cost.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
 /** How much of a pattern a message quotes, in characters; the metadata have all of it. */
 const QUOTED_PATTERN_LENGTH = 200;
+/** Compiled instructions that take as long as reading a configuration and a pattern of one character. */
+const CONFIG_COST = 20;
 
 interface RegexConfig {
   readonly pattern: string;
@@ -30,9 +27,8 @@ const configSchema = z
     }),
   })
   .transform(({ pattern, flags = [] }, sink): RegexConfig => {
-    const ignoreCase = flags.some((flag) => /^(?:I|IGNORECASE)$/i.test(flag));
     try {
-      return { pattern, compiled: compilePattern(pattern, { ignoreCase }) };
+      return { pattern, compiled: compilePattern(pattern, { ignoreCase: flags.some(ignoresCase) }) };
     } catch (error) {
       report(sink, 'value_error', error instanceof Error ? error.message : 'invalid pattern', pattern, [
         'pattern',
@@ -58,10 +54,11 @@ export const regexEvaluator: Evaluator = {
   timeoutMs: 10_000,
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
-  compileCost({ pattern }) {
-    const cost = typeof pattern === 'string' ? estimateCost(pattern, false).instructions : 0;
+  compileCost({ pattern, flags }) {
+    if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_LENGTH) return 0;
+    const cost = estimateCost(pattern, Array.isArray(flags) && flags.some(ignoresCase));
     // A pattern that is too large by itself is refused by itself, before it is compiled.
-    return cost > MAX_UNSIMPLIFIED_SIZE ? 0 : cost;
+    return isTooLarge(cost) ? 0 : CONFIG_COST + compileCostOf(cost);
   },
   compile(config): CompiledEvaluator {
     const { pattern, compiled } = configSchema.parse(config);
@@ -77,13 +74,17 @@ export const regexEvaluator: Evaluator = {
         miss: notFound,
       },
       sizeBytes: compiled.sizeBytes,
-      evaluate(data) {
+      evaluate(data, call) {
         if (data === null) return NO_DATA;
-        return compiled.test(textOf(data)) ? found : notFound;
+        return compiled.test(textOf(data), call) ? found : notFound;
       },
     };
   },
 };
+
+function ignoresCase(flag: JsonValue): boolean {
+  return typeof flag === 'string' && /^(?:I|IGNORECASE)$/i.test(flag);
+}
 
 function result(matched: boolean, message: string, metadata: JsonObject): EvaluatorResult {
   return { matched, confidence: 1, message, metadata, error: null };

@@ -1,8 +1,8 @@
 import type { JsonValue } from './json-value.js';
 
 /**
- * Whether every number of a value is within the range in which a double holds integers exactly. Then `JSON.parse`
- * can have changed none of them, and `JSON.stringify` prints what is read back unchanged. False for a bigint.
+ * Whether every number of a value is within the range in which a double holds integers exactly. Then
+ * `JSON.stringify` prints what is read back unchanged. False for a bigint.
  */
 export function hasOnlyExactNumbers(value: JsonValue): boolean {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;

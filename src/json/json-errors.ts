@@ -25,3 +25,11 @@ export class JsonUndecodableError extends Error {
     this.name = 'JsonUndecodableError';
   }
 }
+
+/** Reading the JSON would take too long, though a decoder could still do it: too many values, or long integers. */
+export class JsonTooLargeError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'JsonTooLargeError';
+  }
+}

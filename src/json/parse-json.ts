@@ -1,13 +1,16 @@
 import { decodeJsonText } from './decode-text.js';
-import { hasOnlyExactNumbers } from './exact-numbers.js';
 import { checkTextDepth, MAX_JSON_DEPTH, MAX_STORED_JSON_DEPTH } from './json-depth.js';
+import { checkSize } from './json-size.js';
 import type { JsonValue } from './json-value.js';
+import { mayHaveLargeNumbers } from './large-numbers.js';
 import { parseLosslessly } from './lossless-parser.js';
 
 /** How much a JSON text may ask for. */
 export interface ParseJsonOptions {
   /** Deepest nesting that is taken; MAX_JSON_DEPTH when absent. */
   readonly maxDepth?: number;
+  /** Whether more than MAX_JSON_VALUES values and names are taken; false when absent. */
+  readonly anySize?: boolean;
 }
 
 /**
@@ -15,26 +18,27 @@ export interface ParseJsonOptions {
  * order mark; a string is taken as it is. Of duplicate keys the last wins, `__proto__` is an ordinary key, integers
  * beyond 2^53 become bigints, and `NaN`, `Infinity` and numbers too large for a double read as null.
  *
- * Throws a JsonSyntaxError, a JsonTooDeepError, or a JsonUndecodableError when the bytes are not text, nest in the
+ * Throws a JsonSyntaxError, a JsonTooDeepError, a JsonTooLargeError, or a JsonUndecodableError when the bytes are not text, nest in the
  * ten thousands or hold an integer of more than 4,300 digits. Never anything else.
  */
 export function parseJson(input: Uint8Array | string, options: ParseJsonOptions = {}): JsonValue {
   const text = typeof input === 'string' ? input : decodeJsonText(input);
   const maxDepth = options.maxDepth ?? MAX_JSON_DEPTH;
   checkTextDepth(text, maxDepth);
-  let value: JsonValue;
+  if (options.anySize !== true) checkSize(text);
+  if (mayHaveLargeNumbers(text)) return parseLosslessly(text, maxDepth);
   try {
-    value = JSON.parse(text) as JsonValue;
+    return JSON.parse(text) as JsonValue;
   } catch {
+    // It says where the mistake is, and knows words that are no JSON.
     return parseLosslessly(text, maxDepth);
   }
-  return hasOnlyExactNumbers(value) ? value : parseLosslessly(text, maxDepth);
 }
 
 /**
  * Reads JSON text that the service stored: as `parseJson`, but a little deeper, so that free-form JSON which was
- * taken at its full depth can be read back with the members around it.
+ * taken at its full depth and size can be read back with the members around it.
  */
 export function parseStoredJson(text: string): JsonValue {
-  return parseJson(text, { maxDepth: MAX_STORED_JSON_DEPTH });
+  return parseJson(text, { maxDepth: MAX_STORED_JSON_DEPTH, anySize: true });
 }

@@ -9,8 +9,19 @@ import type { JsonValue } from './json-value.js';
  * Recursion is as deep as the value: the depth is bounded where a value enters the service.
  */
 export function stringifyJson(value: JsonValue): string {
-  return hasOnlyExactNumbers(value) ? JSON.stringify(value) : stringifyExactly(value);
+  let text: string;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    // There is a bigint in it.
+    return stringifyExactly(value);
+  }
+  // `JSON.stringify` prints numbers from 10^21 on with an exponent itself. Nearly no text has as many digits in a row
+  // as those between it and 2^53.
+  return !LONG_DIGITS.test(text) || hasOnlyExactNumbers(value) ? text : stringifyExactly(value);
 }
+
+const LONG_DIGITS = /[0-9]{16}/;
 
 function stringifyExactly(value: JsonValue): string {
   if (typeof value === 'bigint') return value.toString();

@@ -227,7 +227,7 @@ describe('the configuration of json', () => {
     expect(cost({ field_patterns: { a: '(?:abc){900}', b: { pattern: '(?:abc){900}' } } })).toBeGreaterThan(
       5_400,
     );
-    expect(cost({ field_patterns: { a: '[\\pL]'.repeat(100) } })).toBeGreaterThan(100_000);
+    expect(cost({ field_patterns: { a: '[\\pL]'.repeat(60) } })).toBeGreaterThan(100_000);
     for (const odd of [null, 1, 'x', [], { a: 1 }, { pattern: 1 }]) {
       expect(cost({ json_schema: odd, field_patterns: odd })).toBeLessThan(1_000);
     }

@@ -1,5 +1,6 @@
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
+import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
 import {
@@ -560,6 +561,7 @@ export const STEPS: readonly Step[] = [
     input: evaluation('text'),
     expected: invalid('step value_error'),
   },
+  ...EXPLAIN_STEPS,
   {
     rpc: 'EvaluationService.EvaluateBatch',
     what: 'gives every evaluation a result of its own, with a regular key',

@@ -152,6 +152,7 @@ function alike(outcome: Outcome | undefined): unknown {
   if (outcome?.ok !== true) return { ...outcome, status: undefined };
   return JSON.parse(JSON.stringify(outcome.reply), (key, value: unknown) => {
     if (key === 'control_execution_id') return UUID.test(String(value)) ? 'an id' : value;
+    if (key === 'duration_us' && typeof value === 'number' && value >= 0) return 'a duration';
     if (key === 'created_at' && NAIVE_TIME.test(String(value))) return 'a time';
     if (key === 'timestamp' && UTC_TIME.test(String(value))) return 'a time in UTC';
     if (key.endsWith('ed_at') && ZONED_TIME.test(String(value))) return 'a time with its zone';

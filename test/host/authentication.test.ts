@@ -58,6 +58,7 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   Evaluate: 'key',
   EvaluateBatch: 'key',
   EvaluateStream: 'key',
+  Explain: 'key',
   ListEvaluators: 'key',
   RenderTemplate: 'key',
 };

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { list_wrapper } from '../../gen/proto/enforcement/v1/options_pb.js';
@@ -28,6 +29,8 @@ import { type Database, openDatabase } from '../../src/database/database.js';
 import { createMutator } from '../../src/database/mutator.js';
 import { evaluatorHandlers } from '../../src/evaluators/evaluator-handlers.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { explainHandler } from '../../src/explain/explain-handler.js';
+import { createExplainService } from '../../src/explain/explain-service.js';
 import { isFreeForm } from '../../src/host/descriptors/free-form.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
@@ -36,6 +39,7 @@ import { createAgentPolicies } from '../../src/policies/agent-policies.js';
 import { policyHandlers } from '../../src/policies/policy-handlers.js';
 import { createPolicyService } from '../../src/policies/policy-service.js';
 import type { CallContext, Handler } from '../../src/rpc/handler.js';
+import { createControlLibrary } from '../../src/snapshot/control-library.js';
 import { templateHandlers } from '../../src/templates/template-handlers.js';
 import { inputItems, parseInput } from '../../src/validation/parse-input.js';
 import { compileProto } from '../support/scratch-api.js';
@@ -67,6 +71,17 @@ beforeAll(async () => {
       log: { info: () => {}, warn: () => {}, error: () => {} },
       now: options.now,
     }).handlers,
+    explain: explainHandler(
+      createExplainService({
+        client: database.client,
+        registry: evaluators,
+        library: createControlLibrary({ registry: evaluators, keepEvaluators: 10 }),
+        checkReferences: checkEvaluatorReferences,
+        newExecutionId: () => 'execution',
+        now: options.now,
+      }),
+      evaluators,
+    ),
   };
 });
 afterAll(async () => {
@@ -74,6 +89,8 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** Those are no handlers. */
+const isEvaluation = ({ name }: DescMethod) => ['Evaluate', 'EvaluateStream'].includes(name);
 const METHODS = [
   AgentService,
   ControlService,
@@ -81,8 +98,11 @@ const METHODS = [
   PolicyService,
   TemplateService,
   ObservabilityService,
+  EvaluationService,
 ].flatMap((service) =>
-  rpcMethods(service).map((method): [string, typeof method] => [method.desc.name, method]),
+  rpcMethods(service)
+    .filter(({ desc }) => !isEvaluation(desc))
+    .map((method): [string, typeof method] => [method.desc.name, method]),
 );
 
 const handlerOf = (method: DescMethod): Handler => handlers[method.localName] as Handler;
@@ -289,6 +309,15 @@ const CALLS: [string, JsonObject][] = [
   ['listAgentPolicies', { agent_name: AGENT.agent_name }],
   ['getAgentPolicy', { agent_name: AGENT.agent_name }],
   ['deleteAgentPolicy', { agent_name: AGENT.agent_name }],
+  [
+    'explain',
+    {
+      agent_name: AGENT.agent_name,
+      stage: 'pre',
+      step: { type: 'llm', name: 'n', input: 'x', output: 'y', context: { a: 1 } },
+      data: DEFINITION,
+    },
+  ],
   ['addAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
   ['removeAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
   ['removeAllAgentPolicies', { agent_name: AGENT.agent_name }],

@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_JSON_DEPTH } from '../../src/json/json-depth.js';
-import { JsonSyntaxError, JsonTooDeepError, JsonUndecodableError } from '../../src/json/json-errors.js';
+import {
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+} from '../../src/json/json-errors.js';
+import { MAX_JSON_VALUES } from '../../src/json/json-size.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 import { parseLosslessly } from '../../src/json/lossless-parser.js';
-import { parseJson } from '../../src/json/parse-json.js';
+import { parseJson, parseStoredJson } from '../../src/json/parse-json.js';
 import { stringifyJson } from '../../src/json/stringify-json.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -97,6 +103,11 @@ describe('numbers', () => {
     expect(() => parseJson('9'.repeat(4_301))).toThrow(JsonUndecodableError);
     expect(() => parseJson(`[${'9'.repeat(4_000_000)}]`)).toThrow(JsonUndecodableError);
   });
+  it('refuses a text of very many long integers', () => {
+    const list = (count: number): string => `[${Array(count).fill('9'.repeat(4_300)).join(',')}]`;
+    expect(parseJson(list(200))).toHaveLength(200);
+    expect(() => parseJson(list(201))).toThrow(JsonTooLargeError);
+  });
   it('reads a fraction of a million digits', () => {
     expect(parseJson(`0.${'3'.repeat(1_000_000)}`)).toBe(1 / 3);
   });
@@ -157,6 +168,22 @@ describe('depth', () => {
   });
   it('takes a smaller bound', () => {
     expect(() => parseJson('[[[]]]', { maxDepth: 2 })).toThrow(JsonTooDeepError);
+  });
+});
+
+describe('size', () => {
+  const list = (values: number): string => `[${'1,'.repeat(values - 2)}1]`;
+  it('takes a text of as many values as allowed and refuses one more', () => {
+    expect(parseJson(list(MAX_JSON_VALUES))).toHaveLength(MAX_JSON_VALUES - 1);
+    expect(() => parseJson(list(MAX_JSON_VALUES + 1))).toThrow(JsonTooLargeError);
+    expect(parseStoredJson(list(MAX_JSON_VALUES + 1))).toHaveLength(MAX_JSON_VALUES);
+  });
+  it('counts the names of members, and nothing in strings', () => {
+    const members = Array.from({ length: MAX_JSON_VALUES / 2 }, (_, index) => `"k${index}":1`);
+    expect(() => parseJson(`{${members.join(',')}}`)).toThrow(JsonTooLargeError);
+    expect(parseJson(`{${members.slice(1).join(',')}}`)).toBeInstanceOf(Object);
+    const text = '",{[:\\'.repeat(MAX_JSON_VALUES);
+    expect(parseJson(JSON.stringify([text]))).toEqual([text]);
   });
 });
 
@@ -232,6 +259,19 @@ describe('laws', () => {
         else expect(() => parseJson(text)).not.toThrow();
       }),
       { numRuns: 2_000 },
+    );
+  });
+  it('says the same on both paths', () => {
+    const number = fc.constantFrom(
+      ...['9007199254740991', '9007199254740993', '-9999999999999999', '0.12345678901234567', '1e400', '-0'],
+      ...['1e5', '12345678901234567.5', '1E+308', '"9007199254740993"', '"\\"9007199254740993"', '"1e999"'],
+    );
+    const alone = (text: string) => parseLosslessly(text, MAX_JSON_DEPTH);
+    fc.assert(
+      fc.property(fc.array(number, { maxLength: 5 }), (numbers) => {
+        const text = `[${numbers.join(',')}]`;
+        expect(parseJson(text)).toStrictEqual(alone(text));
+      }),
     );
   });
   it('answers any bytes with a value or one of its three errors', () => {

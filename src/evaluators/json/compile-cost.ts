@@ -1,11 +1,9 @@
 import { MAX_CONDITION_COMPILE_COST } from '../../evaluation/limits.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { estimateCost } from '../pattern-cost.js';
+import { compileCostOf, estimateCost } from '../pattern-cost.js';
 
 /** Most work of compiling one member of a configuration, in compiled instructions: as much as a whole condition may need. */
 export const MAX_CONFIG_COST = MAX_CONDITION_COMPILE_COST;
-/** How many code points of character classes are visited in the time of one compiled instruction. */
-const CLASS_WORK_PER_INSTRUCTION = 6;
 /** Compiled instructions that take as long as one value of a schema. */
 const INSTRUCTIONS_PER_VALUE = 10;
 
@@ -16,8 +14,7 @@ export const INSTRUCTIONS_PER_FIELD = 5;
 
 /** What compiling a pattern costs, in compiled instructions. */
 export function patternTextCost(source: string): number {
-  const { instructions, classWork } = estimateCost(source, false);
-  return instructions + classWork / CLASS_WORK_PER_INSTRUCTION;
+  return compileCostOf(estimateCost(source, false));
 }
 
 /**

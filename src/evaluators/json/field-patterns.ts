@@ -80,7 +80,7 @@ function compile(given: string | JsonObject): FieldPattern {
     throw new Error('its flags may have IGNORECASE only');
   }
   const ignoreCase = flags !== null && flags.length > 0;
-  return { ...countedPattern(source, compilePattern(source, { ignoreCase })), source };
+  return { ...countedPattern(compilePattern(source, { ignoreCase })), source };
 }
 
 function own(object: JsonObject, name: string): JsonValue | undefined {

@@ -28,7 +28,8 @@ export function readDocument(data: JsonValue): JsonValue | typeof NOT_JSON {
 
 function parse(text: string): JsonValue | typeof NOT_JSON {
   try {
-    return parseJson(text);
+    // The length bounds the number of values; of a text that is no JSON the number says nothing.
+    return parseJson(text, { anySize: true });
   } catch (error) {
     if (error instanceof JsonSyntaxError) return NOT_JSON;
     throw error;

@@ -1,5 +1,4 @@
 import type { LinearPattern } from '../linear-pattern.js';
-import { estimateCost } from '../pattern-cost.js';
 
 /**
  * Work of one check, in units; a unit takes at most some tenth of a microsecond, so all of it takes less than 50 ms.
@@ -10,18 +9,23 @@ export const MAX_CHECK_WORK = 250_000;
 const MAX_APPLIED_DEPTH = 1_000;
 /** How many characters of a text are read in the time of a unit. */
 export const CHARACTERS_PER_UNIT = 32;
-/** How many steps of a pattern, instruction × character, take as long as a unit. */
-const PATTERN_STEPS_PER_UNIT = 10;
-/** Units of the longest search: the engine itself ends it when it takes longer. */
-const MAX_SEARCH_UNITS = 120_000;
+/** How many steps of a search take as long as a unit. */
+export const STEPS_PER_UNIT = 10;
 
 /** Counts the work of one check and ends it, by throwing, when it becomes too much. */
 export class Work {
+  private readonly units: number;
   private left: number;
   private depth = 0;
 
   constructor(units = MAX_CHECK_WORK) {
+    this.units = units;
     this.left = units;
+  }
+
+  /** Units that were spent. */
+  get spent(): number {
+    return this.units - this.left;
   }
 
   spend(units: number): void {
@@ -52,15 +56,11 @@ export interface CountedPattern {
 }
 
 /**
- * Counts the searches of a pattern by the size that its text promises. That is the worst case, so two searches of
- * long texts are all that one check can have.
+ * Counts the searches of a pattern by the steps that they take. The engine itself ends a search that takes more than
+ * 150,000 units, so a check goes beyond its bound by no more than that.
  */
-export function countedPattern(source: string, pattern: LinearPattern): CountedPattern {
-  const unitsPerCharacter = estimateCost(source, false).instructions / PATTERN_STEPS_PER_UNIT;
+export function countedPattern(pattern: LinearPattern): CountedPattern {
   return {
-    search(text, work) {
-      work.spend(Math.min(unitsPerCharacter * (text.length + 1), MAX_SEARCH_UNITS));
-      return pattern.test(text);
-    },
+    search: (text, work) => pattern.test(text, { spend: (steps) => work.spend(1 + steps / STEPS_PER_UNIT) }),
   };
 }

@@ -71,6 +71,11 @@ export class LazyDfa {
     this.#worstTransition = (5 + CLASS_VISITS) * this.#program.size + stride / CELLS_PER_STEP + 1;
   }
 
+  /** Steps of the last search. */
+  get steps(): number {
+    return this.#steps;
+  }
+
   /** Whether a match is found anywhere in `text`. Throws `SearchTooCostly` when that takes more than `maxSteps`. */
   test(text: string, maxSteps: number): boolean {
     this.#steps = 0;

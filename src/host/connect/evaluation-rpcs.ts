@@ -29,7 +29,7 @@ export function evaluationRpcs(
   calls: EvaluationCalls,
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
-): ServiceImpl<typeof EvaluationServiceDesc> {
+): Omit<ServiceImpl<typeof EvaluationServiceDesc>, 'explain'> {
   const evaluate = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
     const caller = { protocol, header: context.header };
     const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);

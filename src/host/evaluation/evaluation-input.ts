@@ -3,7 +3,12 @@ import { Detail as DetailMessage } from '../../../gen/proto/enforcement/v1/evalu
 import type { ServiceError } from '../../errors/service-error.js';
 import type { Detail } from '../../evaluation/types.js';
 import { type EvaluateRequest, readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
-import { JsonSyntaxError, JsonTooDeepError, JsonUndecodableError } from '../../json/json-errors.js';
+import {
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+} from '../../json/json-errors.js';
 import type { JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
 import { invalidRequest } from '../../validation/parse-input.js';
@@ -50,6 +55,7 @@ function parseStepJson(bytes: Uint8Array): JsonValue {
     return parseJson(bytes);
   } catch (error) {
     if (error instanceof JsonTooDeepError) throw invalid('step_json', 'recursion_loop', error.message);
+    if (error instanceof JsonTooLargeError) throw invalid('step_json', 'too_long', error.message);
     if (error instanceof JsonSyntaxError || error instanceof JsonUndecodableError) {
       throw invalid('step_json', 'json_invalid', error.message);
     }

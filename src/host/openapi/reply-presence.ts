@@ -28,6 +28,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'ControlSnapshot?': ['data'],
   'ControlResult?': ['steering_context'],
   'EvaluatorResult?': ['metadata'],
+  'ControlExplanation?': ['decision', 'condition'],
   'ControlExecutionEvent?': ['metadata'],
   'ControlExecutionEvent!': [
     'control_execution_id',

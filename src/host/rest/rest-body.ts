@@ -1,6 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { ServiceError } from '../../errors/service-error.js';
-import { JsonSyntaxError, JsonTooDeepError, JsonUndecodableError } from '../../json/json-errors.js';
+import {
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+} from '../../json/json-errors.js';
 import type { JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
 import { invalidRequest } from '../../validation/parse-input.js';
@@ -37,6 +42,7 @@ function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceErro
   } catch (error) {
     if (error instanceof JsonUndecodableError) throw new UndecodableBodyError(error.message);
     if (error instanceof JsonTooDeepError) return { problem: problem('recursion_loop', error.message) };
+    if (error instanceof JsonTooLargeError) return { problem: problem('too_long', error.message) };
     if (error instanceof JsonSyntaxError) {
       return { problem: problem('json_invalid', error.message, `[${error.offset}]`, {}) };
     }

@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Decision, Stage, SteeringContext } from "./control_pb.js";
+import type { ControlDefinition, Decision, Stage, SteeringContext } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/evaluation_service.proto.
  */
 export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
-  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSLtAQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbBIwCgxtaW5fcmV2aXNpb24YBiABKANCGqq7GBZYLVNlcnZpY2UtTWluLVJldmlzaW9uQgsKCXN0ZXBfZm9ybSKUAgoQRXZhbHVhdGVSZXNwb25zZRIPCgdpc19zYWZlGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESEwoGcmVhc29uGAMgASgJSACIAQESLgoHbWF0Y2hlcxgEIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSLQoGZXJyb3JzGAUgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIyCgtub25fbWF0Y2hlcxgGIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSKAoIcmV2aXNpb24YByABKANCFqq7GBJYLVNlcnZpY2UtUmV2aXNpb25CCQoHX3JlYXNvbiLtAQoNQ29udHJvbFJlc3VsdBIcChRjb250cm9sX2V4ZWN1dGlvbl9pZBgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFEhQKDGNvbnRyb2xfbmFtZRgDIAEoCRIoCgZhY3Rpb24YBCABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIvCgZyZXN1bHQYBSABKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZXN1bHQSOQoQc3RlZXJpbmdfY29udGV4dBgGIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dCKhAQoPRXZhbHVhdG9yUmVzdWx0Eg8KB21hdGNoZWQYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARIUCgdtZXNzYWdlGAMgASgJSACIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWVycm9yGAUgASgJSAGIAQFCCgoIX21lc3NhZ2VCCAoGX2Vycm9yIkwKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0EjQKC2V2YWx1YXRpb25zGAEgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Ik4KFUV2YWx1YXRlQmF0Y2hSZXNwb25zZRI1CgdyZXN1bHRzGAEgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiWQoVRXZhbHVhdGVTdHJlYW1SZXF1ZXN0EgoKAmlkGAEgASgJEjQKC2V2YWx1YXRpb25zGAIgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0IlsKFkV2YWx1YXRlU3RyZWFtUmVzcG9uc2USCgoCaWQYASABKAkSNQoHcmVzdWx0cxgCIAMoCzIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzdWx0IoEBChRFdmFsdWF0ZVN0cmVhbVJlc3VsdBIzCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZUgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIADoEsLsYAUIJCgdvdXRjb21lKkUKBkRldGFpbBIWChJERVRBSUxfVU5TUEVDSUZJRUQQABISCg5ERVRBSUxfVkVSRElDVBABEg8KC0RFVEFJTF9GVUxMEAIy+AIKEUV2YWx1YXRpb25TZXJ2aWNlEnAKCEV2YWx1YXRlEh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZSIhqLsYAoLT5JMCFzoBKiISL2FwaS92MS9ldmFsdWF0aW9uEoUBCg1FdmFsdWF0ZUJhdGNoEiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVzcG9uc2UiJ6i7GAKC0+STAh06ASoiGC9hcGkvdjEvZXZhbHVhdGlvbi9iYXRjaBJpCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiBKi7GAIoATABYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
+  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSLtAQoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbBIwCgxtaW5fcmV2aXNpb24YBiABKANCGqq7GBZYLVNlcnZpY2UtTWluLVJldmlzaW9uQgsKCXN0ZXBfZm9ybSKUAgoQRXZhbHVhdGVSZXNwb25zZRIPCgdpc19zYWZlGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESEwoGcmVhc29uGAMgASgJSACIAQESLgoHbWF0Y2hlcxgEIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSLQoGZXJyb3JzGAUgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIyCgtub25fbWF0Y2hlcxgGIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSKAoIcmV2aXNpb24YByABKANCFqq7GBJYLVNlcnZpY2UtUmV2aXNpb25CCQoHX3JlYXNvbiLtAQoNQ29udHJvbFJlc3VsdBIcChRjb250cm9sX2V4ZWN1dGlvbl9pZBgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFEhQKDGNvbnRyb2xfbmFtZRgDIAEoCRIoCgZhY3Rpb24YBCABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIvCgZyZXN1bHQYBSABKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZXN1bHQSOQoQc3RlZXJpbmdfY29udGV4dBgGIAEoCzIfLmVuZm9yY2VtZW50LnYxLlN0ZWVyaW5nQ29udGV4dCKhAQoPRXZhbHVhdG9yUmVzdWx0Eg8KB21hdGNoZWQYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARIUCgdtZXNzYWdlGAMgASgJSACIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWVycm9yGAUgASgJSAGIAQFCCgoIX21lc3NhZ2VCCAoGX2Vycm9yIkwKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0EjQKC2V2YWx1YXRpb25zGAEgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0Ik4KFUV2YWx1YXRlQmF0Y2hSZXNwb25zZRI1CgdyZXN1bHRzGAEgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQiWQoVRXZhbHVhdGVTdHJlYW1SZXF1ZXN0EgoKAmlkGAEgASgJEjQKC2V2YWx1YXRpb25zGAIgAygLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0IlsKFkV2YWx1YXRlU3RyZWFtUmVzcG9uc2USCgoCaWQYASABKAkSNQoHcmVzdWx0cxgCIAMoCzIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzdWx0IoEBChRFdmFsdWF0ZVN0cmVhbVJlc3VsdBIzCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZUgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIADoEsLsYAUIJCgdvdXRjb21lIsgBCg5FeHBsYWluUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJSACIAQESJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIiCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcBITCgtjb250cm9sX2lkcxgEIAMoBRIvCgRkYXRhGAUgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb25CDQoLX2FnZW50X25hbWUilAEKD0V4cGxhaW5SZXNwb25zZRIxCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZRI0Cghjb250cm9scxgCIAMoCzIiLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeHBsYW5hdGlvbhIYChBvbWl0dGVkX2NvbnRyb2xzGAMgASgFIvQBChJDb250cm9sRXhwbGFuYXRpb24SEgoKY29udHJvbF9pZBgBIAEoBRIUCgxjb250cm9sX25hbWUYAiABKAkSKgoIZGVjaXNpb24YAyABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIPCgdhcHBsaWVzGAQgASgIEi0KBnJlYXNvbhgFIAEoDjIdLmVuZm9yY2VtZW50LnYxLkFwcGxpY2FiaWxpdHkSDwoHbWVzc2FnZRgGIAEoCRI3Cgljb25kaXRpb24YByABKAsyJC5lbmZvcmNlbWVudC52MS5Db25kaXRpb25FeHBsYW5hdGlvbiLyAwoUQ29uZGl0aW9uRXhwbGFuYXRpb24SDAoEdHlwZRgBIAEoCRIRCglldmFsdWF0ZWQYAiABKAgSFAoHbWF0Y2hlZBgDIAEoCEgAiAEBEiEKFHNob3J0X2NpcmN1aXRfcmVhc29uGAQgASgJSAGIAQESGgoNc2VsZWN0b3JfcGF0aBgFIAEoCUgCiAEBEhsKDmV2YWx1YXRvcl9uYW1lGAYgASgJSAOIAQESFwoKY29uZmlkZW5jZRgHIAEoAUgEiAEBEhQKB21lc3NhZ2UYCCABKAlIBYgBARISCgVlcnJvchgJIAEoCUgGiAEBEhgKC2R1cmF0aW9uX3VzGAogASgBSAeIAQESLQoIc2VsZWN0ZWQYCyABKAsyGy5lbmZvcmNlbWVudC52MS5EYXRhUHJldmlldxI2CghjaGlsZHJlbhgMIAMoCzIkLmVuZm9yY2VtZW50LnYxLkNvbmRpdGlvbkV4cGxhbmF0aW9uOgSwuxgBQgoKCF9tYXRjaGVkQhcKFV9zaG9ydF9jaXJjdWl0X3JlYXNvbkIQCg5fc2VsZWN0b3JfcGF0aEIRCg9fZXZhbHVhdG9yX25hbWVCDQoLX2NvbmZpZGVuY2VCCgoIX21lc3NhZ2VCCAoGX2Vycm9yQg4KDF9kdXJhdGlvbl91cyJYCgtEYXRhUHJldmlldxIMCgR0eXBlGAEgASgJEhEKBHNpemUYAiABKAVIAIgBARIMCgR0ZXh0GAMgASgJEhEKCXNob3J0ZW5lZBgEIAEoCEIHCgVfc2l6ZSpFCgZEZXRhaWwSFgoSREVUQUlMX1VOU1BFQ0lGSUVEEAASEgoOREVUQUlMX1ZFUkRJQ1QQARIPCgtERVRBSUxfRlVMTBACKr4CCg1BcHBsaWNhYmlsaXR5Eh0KGUFQUExJQ0FCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVBUFBMSUNBQklMSVRZX0FQUExJRVMQARIaChZBUFBMSUNBQklMSVRZX0RJU0FCTEVEEAISIQodQVBQTElDQUJJTElUWV9OT1RfU0VSVkVSX1NJREUQAxIXChNBUFBMSUNBQklMSVRZX1NUQUdFEAQSGwoXQVBQTElDQUJJTElUWV9TVEVQX1RZUEUQBRIbChdBUFBMSUNBQklMSVRZX1NURVBfTkFNRRAGEh8KG0FQUExJQ0FCSUxJVFlfU0NPUEVfRkFJTFVSRRAHEhkKFUFQUExJQ0FCSUxJVFlfREFNQUdFRBAIEiUKIUFQUExJQ0FCSUxJVFlfVEVNUExBVEVfVU5SRU5ERVJFRBAJMu8DChFFdmFsdWF0aW9uU2VydmljZRJwCghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiIai7GAKC0+STAhc6ASoiEi9hcGkvdjEvZXZhbHVhdGlvbhKFAQoNRXZhbHVhdGVCYXRjaBIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlQmF0Y2hSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlc3BvbnNlIieouxgCgtPkkwIdOgEqIhgvYXBpL3YxL2V2YWx1YXRpb24vYmF0Y2gSaQoORXZhbHVhdGVTdHJlYW0SJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3BvbnNlIgSouxgCKAEwARJ1CgdFeHBsYWluEh4uZW5mb3JjZW1lbnQudjEuRXhwbGFpblJlcXVlc3QaHy5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVzcG9uc2UiKai7GAKC0+STAh86ASoiGi9hcGkvdjEvZXZhbHVhdGlvbi9leHBsYWluYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
 
 /**
  * A step an agent takes.
@@ -443,6 +443,302 @@ export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@_
   messageDesc(file_enforcement_v1_evaluation_service, 9);
 
 /**
+ * Request of EvaluationService.Explain.
+ *
+ * @generated from message enforcement.v1.ExplainRequest
+ */
+export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
+  /**
+   * Agent name, see Agent.agent_name. May be left out when there are data; if it is given with them, the agent must
+   * exist.
+   *
+   * @generated from field: optional string agent_name = 1;
+   */
+  agentName?: string | undefined;
+
+  /**
+   * Stage of the step. Required.
+   *
+   * @generated from field: enforcement.v1.Stage stage = 2;
+   */
+  stage: Stage;
+
+  /**
+   * The step. Required.
+   *
+   * @generated from field: enforcement.v1.Step step = 3;
+   */
+  step?: Step | undefined;
+
+  /**
+   * Ids of controls of the agent: only these are evaluated. Absent or empty: all of them. At most 1,000. Not together
+   * with data.
+   *
+   * @generated from field: repeated int32 control_ids = 4;
+   */
+  controlIds: number[];
+
+  /**
+   * A definition as in CreateControlRequest.data, evaluated instead of stored controls. In the reply its control has
+   * the id 0 and the name "data". Needs an admin key.
+   *
+   * @generated from field: enforcement.v1.ControlDefinition data = 5;
+   */
+  data?: ControlDefinition | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ExplainRequest.
+ * Use `create(ExplainRequestSchema)` to create a new message.
+ */
+export const ExplainRequestSchema: GenMessage<ExplainRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 10);
+
+/**
+ * Reply of EvaluationService.Explain.
+ *
+ * @generated from message enforcement.v1.ExplainResponse
+ */
+export type ExplainResponse = Message<"enforcement.v1.ExplainResponse"> & {
+  /**
+   * The verdict, with everything that DETAIL_FULL gives.
+   *
+   * @generated from field: enforcement.v1.EvaluateResponse verdict = 1;
+   */
+  verdict?: EvaluateResponse | undefined;
+
+  /**
+   * What became of each control, by id descending, those included that did not look at the step. At most 1,000.
+   *
+   * @generated from field: repeated enforcement.v1.ControlExplanation controls = 2;
+   */
+  controls: ControlExplanation[];
+
+  /**
+   * Number of controls left out of the list above because there are more; the verdict is about all of them.
+   *
+   * @generated from field: int32 omitted_controls = 3;
+   */
+  omittedControls: number;
+};
+
+/**
+ * Describes the message enforcement.v1.ExplainResponse.
+ * Use `create(ExplainResponseSchema)` to create a new message.
+ */
+export const ExplainResponseSchema: GenMessage<ExplainResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 11);
+
+/**
+ * What became of one control.
+ *
+ * @generated from message enforcement.v1.ControlExplanation
+ */
+export type ControlExplanation = Message<"enforcement.v1.ControlExplanation"> & {
+  /**
+   * Control id; 0 for the definition of the request.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Control name.
+   *
+   * @generated from field: string control_name = 2;
+   */
+  controlName: string;
+
+  /**
+   * Decision of the control; absent when it has none, or none that can be read. A control whose decision cannot be
+   * read counts as deny when it is evaluated.
+   *
+   * @generated from field: enforcement.v1.Decision decision = 3;
+   */
+  decision: Decision;
+
+  /**
+   * Whether its condition was evaluated, or would have been but for a deny: the same as the reason "applies".
+   *
+   * @generated from field: bool applies = 4;
+   */
+  applies: boolean;
+
+  /**
+   * Why, in one word: the first that holds.
+   *
+   * @generated from field: enforcement.v1.Applicability reason = 5;
+   */
+  reason: Applicability;
+
+  /**
+   * Why, in a sentence. Admin keys are told the real problem where there is one.
+   *
+   * @generated from field: string message = 6;
+   */
+  message: string;
+
+  /**
+   * How the condition was walked. Absent unless the control applies, and absent where this and the former controls
+   * have more than 5,000 nodes together.
+   *
+   * @generated from field: enforcement.v1.ConditionExplanation condition = 7;
+   */
+  condition?: ConditionExplanation | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ControlExplanation.
+ * Use `create(ControlExplanationSchema)` to create a new message.
+ */
+export const ControlExplanationSchema: GenMessage<ControlExplanation> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 12);
+
+/**
+ * What became of one node of a condition.
+ *
+ * @generated from message enforcement.v1.ConditionExplanation
+ */
+export type ConditionExplanation = Message<"enforcement.v1.ConditionExplanation"> & {
+  /**
+   * "leaf", "and", "or" or "not".
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Whether the node was evaluated.
+   *
+   * @generated from field: bool evaluated = 2;
+   */
+  evaluated: boolean;
+
+  /**
+   * What it said; absent when it was not evaluated, and for a composite after an error.
+   *
+   * @generated from field: optional bool matched = 3;
+   */
+  matched?: boolean | undefined;
+
+  /**
+   * Why the node or some of its children were not evaluated: "and_failed", "or_matched", "error", or "denied" when
+   * the control was left out because a deny control had matched.
+   *
+   * @generated from field: optional string short_circuit_reason = 4;
+   */
+  shortCircuitReason?: string | undefined;
+
+  /**
+   * Leaf: the path of its selector.
+   *
+   * @generated from field: optional string selector_path = 5;
+   */
+  selectorPath?: string | undefined;
+
+  /**
+   * Leaf: the name of its evaluator.
+   *
+   * @generated from field: optional string evaluator_name = 6;
+   */
+  evaluatorName?: string | undefined;
+
+  /**
+   * Leaf: confidence, 0 to 1; absent when it was not evaluated.
+   *
+   * @generated from field: optional double confidence = 7;
+   */
+  confidence?: number | undefined;
+
+  /**
+   * Leaf: explanation of the evaluator, at most 200 characters.
+   *
+   * @generated from field: optional string message = 8;
+   */
+  message?: string | undefined;
+
+  /**
+   * Leaf: why it could not be evaluated. A fixed text; admin keys are told the real problem, with what looks like a
+   * secret masked, in at most 500 characters.
+   *
+   * @generated from field: optional string error = 9;
+   */
+  error?: string | undefined;
+
+  /**
+   * Leaf: time the evaluator took, in microseconds. A leaf that several conditions share is evaluated once. Absent
+   * when the evaluator was not asked: not evaluated, or ruled out together with others in one pass over the text.
+   *
+   * @generated from field: optional double duration_us = 10;
+   */
+  durationUs?: number | undefined;
+
+  /**
+   * Leaf: what the evaluator looked at, also when it was not asked.
+   *
+   * @generated from field: enforcement.v1.DataPreview selected = 11;
+   */
+  selected?: DataPreview | undefined;
+
+  /**
+   * Composite: its children, in order.
+   *
+   * @generated from field: repeated enforcement.v1.ConditionExplanation children = 12;
+   */
+  children: ConditionExplanation[];
+};
+
+/**
+ * Describes the message enforcement.v1.ConditionExplanation.
+ * Use `create(ConditionExplanationSchema)` to create a new message.
+ */
+export const ConditionExplanationSchema: GenMessage<ConditionExplanation> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 13);
+
+/**
+ * The beginning of some data, with what looks like a secret masked as "***".
+ *
+ * @generated from message enforcement.v1.DataPreview
+ */
+export type DataPreview = Message<"enforcement.v1.DataPreview"> & {
+  /**
+   * JSON type: "null", "boolean", "number", "string", "array" or "object".
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Characters (UTF-16 code units) of a string, items of an array, members of an object; absent for other types and
+   * for masked data.
+   *
+   * @generated from field: optional int32 size = 2;
+   */
+  size?: number | undefined;
+
+  /**
+   * The data as text, at most 200 characters: a string as it is, everything else as compact JSON.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * Whether the text was cut.
+   *
+   * @generated from field: bool shortened = 4;
+   */
+  shortened: boolean;
+};
+
+/**
+ * Describes the message enforcement.v1.DataPreview.
+ * Use `create(DataPreviewSchema)` to create a new message.
+ */
+export const DataPreviewSchema: GenMessage<DataPreview> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 14);
+
+/**
  * How much of a verdict comes back.
  *
  * @generated from enum enforcement.v1.Detail
@@ -475,6 +771,89 @@ export enum Detail {
  */
 export const DetailSchema: GenEnum<Detail> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_evaluation_service, 0);
+
+/**
+ * Whether a control looks at a step.
+ *
+ * @generated from enum enforcement.v1.Applicability
+ */
+export enum Applicability {
+  /**
+   * Not stated.
+   *
+   * @generated from enum value: APPLICABILITY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It does. JSON: "applies".
+   *
+   * @generated from enum value: APPLICABILITY_APPLIES = 1;
+   */
+  APPLIES = 1,
+
+  /**
+   * It is disabled. JSON: "disabled".
+   *
+   * @generated from enum value: APPLICABILITY_DISABLED = 2;
+   */
+  DISABLED = 2,
+
+  /**
+   * Its execution is left to the client. JSON: "not_server_side".
+   *
+   * @generated from enum value: APPLICABILITY_NOT_SERVER_SIDE = 3;
+   */
+  NOT_SERVER_SIDE = 3,
+
+  /**
+   * Its scope does not have the stage. JSON: "stage".
+   *
+   * @generated from enum value: APPLICABILITY_STAGE = 4;
+   */
+  STAGE = 4,
+
+  /**
+   * Its scope does not have the step type. JSON: "step_type".
+   *
+   * @generated from enum value: APPLICABILITY_STEP_TYPE = 5;
+   */
+  STEP_TYPE = 5,
+
+  /**
+   * Its scope does not have the step name. JSON: "step_name".
+   *
+   * @generated from enum value: APPLICABILITY_STEP_NAME = 6;
+   */
+  STEP_NAME = 6,
+
+  /**
+   * The pattern for step names cannot be used: an error in the verdict. JSON: "scope_failure".
+   *
+   * @generated from enum value: APPLICABILITY_SCOPE_FAILURE = 7;
+   */
+  SCOPE_FAILURE = 7,
+
+  /**
+   * Its stored definition cannot be used: an error in the verdict. JSON: "damaged".
+   *
+   * @generated from enum value: APPLICABILITY_DAMAGED = 8;
+   */
+  DAMAGED = 8,
+
+  /**
+   * Its template still lacks values. JSON: "template_unrendered".
+   *
+   * @generated from enum value: APPLICABILITY_TEMPLATE_UNRENDERED = 9;
+   */
+  TEMPLATE_UNRENDERED = 9,
+}
+
+/**
+ * Describes the enum enforcement.v1.Applicability.
+ */
+export const ApplicabilitySchema: GenEnum<Applicability> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_evaluation_service, 1);
 
 /**
  * Decides whether a step is safe.
@@ -515,6 +894,19 @@ export const EvaluationService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof EvaluateStreamRequestSchema;
     output: typeof EvaluateStreamResponseSchema;
+  },
+  /**
+   * Evaluates a step like Evaluate and tells, for each control, why it looked at the step or not and what each part
+   * of its condition saw. A trial: no event is recorded, and it does not count as an evaluation. With data it
+   * evaluates a definition that is not stored, which is for admin keys (PERMISSION_DENIED, 403
+   * AUTH_INSUFFICIENT_PRIVILEGES). NOT_FOUND when the agent is unknown, or does not have one of control_ids.
+   *
+   * @generated from rpc enforcement.v1.EvaluationService.Explain
+   */
+  explain: {
+    methodKind: "unary";
+    input: typeof ExplainRequestSchema;
+    output: typeof ExplainResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_enforcement_v1_evaluation_service, 0);

@@ -95,7 +95,7 @@ function build(root: JsonObject, references: References): Check {
     const known = patterns.get(source);
     if (known !== undefined) return known;
     try {
-      const compiled = countedPattern(source, compilePattern(source));
+      const compiled = countedPattern(compilePattern(source));
       patterns.set(source, compiled);
       return compiled;
     } catch (error) {

@@ -1,0 +1,66 @@
+/** Search steps after which everything else gets a turn: some 20 ms, as one search may take by itself. */
+const MAX_TURN_STEPS = 1_500_000;
+/** Most search steps of one evaluation: more than a second. What is left then cannot be evaluated. */
+const MAX_EVALUATION_STEPS = 100_000_000;
+
+/** Lets everything else have a turn. */
+export type NextTurn = () => Promise<void>;
+
+/**
+ * Adds up the work of the checks of one evaluation. Each check is bounded by itself; a step that meets many costly
+ * ones is evaluated in several turns, and not to the end when they are too many.
+ */
+export class StepAccount {
+  readonly #nextTurn: NextTurn | undefined;
+  #turn = 0;
+  #total = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Without `nextTurn` all is done in one turn. */
+  constructor(nextTurn: NextTurn | undefined) {
+    this.#nextTurn = nextTurn;
+  }
+
+  begin(): void {
+    this.#turn = 0;
+    this.#total = 0;
+  }
+
+  spend(steps: number): void {
+    this.#turn += steps;
+    this.#total += steps;
+  }
+
+  /** Whether the evaluation has taken all the work that it may. */
+  get isExhausted(): boolean {
+    return this.#total > MAX_EVALUATION_STEPS;
+  }
+
+  /** Whether the next check has to wait for another turn. */
+  get mustWait(): boolean {
+    return this.#nextTurn !== undefined && (this.#turn > MAX_TURN_STEPS || this.#waiting.length > 0);
+  }
+
+  /** Runs a check in a later turn, after those that wait already. */
+  later<T>(check: () => T | Promise<T>): Promise<T> {
+    return new Promise((resolve) => {
+      this.#waiting.push(() => resolve(check()));
+      if (this.#waiting.length === 1) void this.#run();
+    });
+  }
+
+  /** The check that is run stays in line meanwhile, so that what follows from others waits. */
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#nextTurn?.();
+      this.#turn = 0;
+      let done = 0;
+      for (const check of this.#waiting) {
+        if (this.#turn > MAX_TURN_STEPS) break;
+        check();
+        done += 1;
+      }
+      this.#waiting.splice(0, done);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { PreparedNode } from '../evaluation/prepared-control.js';
+import type { JsonObject } from '../json/json-value.js';
+import type { DataPreview } from './data-preview.js';
+
+/** What became of one node. Members are those of the message. */
+export type ConditionExplanation =
+  | {
+      type: 'leaf';
+      evaluated: boolean;
+      matched: boolean | null;
+      short_circuit_reason: string | null;
+      selector_path: string;
+      evaluator_name: string;
+      confidence: number | null;
+      message: string | null;
+      error: string | null;
+      duration_us: number | null;
+      selected: DataPreview;
+    }
+  | {
+      type: 'and' | 'or' | 'not';
+      evaluated: boolean;
+      matched: boolean | null;
+      short_circuit_reason: string | null;
+      children: ConditionExplanation[];
+    };
+
+type PreparedLeaf = Extract<PreparedNode, { kind: 'leaf' }>;
+
+/** What is known beside the trace. */
+export interface NodeFacts {
+  /** Milliseconds; null when the evaluator was not asked. */
+  durationOf(leaf: PreparedLeaf): number | null;
+  preview(path: string): DataPreview;
+  /** What is said in place of the fixed text of the one leaf that failed; null leaves that text. */
+  readonly problem: string | null;
+}
+
+/** A node of a trace as `TraceMaker` makes it. */
+interface TracedNode {
+  readonly evaluated: boolean;
+  readonly matched: boolean | null;
+  readonly short_circuit_reason?: string;
+  readonly confidence?: number | null;
+  readonly message?: string | null;
+  readonly error?: string | null;
+  readonly children?: readonly TracedNode[];
+}
+
+/** In place of a trace: a control is left out of the verdict when a deny made its external check superfluous. */
+const LEFT_OUT: TracedNode = { evaluated: false, matched: null, short_circuit_reason: 'denied' };
+
+/** Milliseconds to microseconds with three decimals, which is what clocks can tell. */
+const NANOSECONDS_PER_MS = 1_000_000;
+const NANOSECONDS_PER_US = 1_000;
+
+/**
+ * Joins a condition with its trace, which has the same shape: children that were not evaluated have one too. Without a
+ * trace the control was left out of the verdict.
+ */
+export function explainCondition(
+  condition: PreparedNode,
+  trace: JsonObject | null,
+  facts: NodeFacts,
+): ConditionExplanation {
+  return explainNode(condition, trace === null ? LEFT_OUT : (trace as unknown as TracedNode), facts);
+}
+
+function explainNode(node: PreparedNode, traced: TracedNode, facts: NodeFacts): ConditionExplanation {
+  const { evaluated, matched, short_circuit_reason = null } = traced;
+  if (node.kind !== 'leaf') {
+    const inner = node.kind === 'not' ? [node.child] : node.children;
+    const children = inner.map((child, index) =>
+      explainNode(child, traced.children?.[index] ?? LEFT_OUT, facts),
+    );
+    return { type: node.kind, evaluated, matched, short_circuit_reason, children };
+  }
+  const { confidence = null, message = null, error = null } = traced;
+  const duration = evaluated ? facts.durationOf(node) : null;
+  return {
+    type: 'leaf',
+    evaluated,
+    matched,
+    short_circuit_reason,
+    selector_path: node.path,
+    evaluator_name: node.part.evaluatorName,
+    confidence,
+    message,
+    error: error === null ? null : (facts.problem ?? error),
+    duration_us: duration === null ? null : Math.round(duration * NANOSECONDS_PER_MS) / NANOSECONDS_PER_US,
+    selected: facts.preview(node.path),
+  };
+}

@@ -1,0 +1,107 @@
+import { shorten } from '../evaluation/text.js';
+import { isObject, type JsonValue } from '../json/json-value.js';
+import { MASK, maskSecrets } from './mask-secrets.js';
+import { isSecretName } from './secret-names.js';
+
+/** What people are shown of some data. Members are those of the message. */
+export type DataPreview = {
+  type: 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+  /** UTF-16 code units, items or members. */
+  size: number | null;
+  text: string;
+  shortened: boolean;
+};
+
+/** Longest preview, in characters. */
+const MAX_TEXT_LENGTH = 200;
+/** So much of a text is looked at, in UTF-16 code units: what is masked may shrink, and the preview shall be full. */
+const WINDOW_LENGTH = 1_024;
+/** Where a text is cut, a secret may be cut so short that it no longer looks like one. So its end is not shown. */
+const CUT_MARGIN = 64;
+
+/** A preview of what a selector with this path selected; all of it is masked when the path names a secret. */
+export function previewOf(value: JsonValue, path: string): DataPreview {
+  const type = typeOf(value);
+  if (value !== null && path.split('.').some(isSecretName)) {
+    return { type, size: null, text: MASK, shortened: false };
+  }
+  const printed = typeof value === 'string' ? beginningOf(value) : printBeginning(value);
+  const text = shorten(printed.text, MAX_TEXT_LENGTH);
+  return { type, size: sizeOf(value), text, shortened: printed.cut || text !== printed.text };
+}
+
+/** A text for people, with secrets masked, in at most `limit` characters. */
+export function safeText(text: string, limit: number): string {
+  const { text: masked, cut } = beginningOf(text);
+  return shorten(cut ? `${masked}...` : masked, limit);
+}
+
+interface Printed {
+  readonly text: string;
+  readonly cut: boolean;
+}
+
+function beginningOf(text: string): Printed {
+  if (text.length <= WINDOW_LENGTH) return { text: maskSecrets(text), cut: false };
+  const masked = maskSecrets(text.slice(0, WINDOW_LENGTH));
+  const kept = masked.slice(0, -CUT_MARGIN);
+  // Nothing of it can be shown: a single secret, say.
+  return { text: kept === '' ? MASK : kept, cut: true };
+}
+
+/** Compact JSON, as far as a preview can show it. */
+function printBeginning(value: JsonValue): Printed {
+  let text = '';
+  let cut = false;
+  const isFull = () => {
+    if (text.length > MAX_TEXT_LENGTH) cut = true;
+    return cut;
+  };
+  const print = (part: JsonValue): void => {
+    if (typeof part === 'string') text += JSON.stringify(beginningOf(part).text);
+    else if (Array.isArray(part)) printAll('[', part, print, ']');
+    else if (isObject(part))
+      printAll('{', Object.keys(part), (key) => printMember(key, part[key] ?? null), '}');
+    else text += typeof part === 'boolean' || part === null ? String(part) : maskedNumber(part);
+  };
+  const printMember = (key: string, member: JsonValue): void => {
+    text += `${JSON.stringify(beginningOf(key).text)}:`;
+    if (member !== null && isSecretName(key)) text += `"${MASK}"`;
+    else print(member);
+  };
+  const printAll = <T>(open: string, items: readonly T[], printItem: (item: T) => void, close: string) => {
+    text += open;
+    for (const [index, item] of items.entries()) {
+      if (isFull()) return;
+      if (index > 0) text += ',';
+      printItem(item);
+    }
+    text += close;
+  };
+  print(value);
+  return { text, cut };
+}
+
+/** A number may be that of a card. */
+function maskedNumber(value: number | bigint): string {
+  const text = String(value);
+  return maskSecrets(text) === text ? text : `"${MASK}"`;
+}
+
+function typeOf(value: JsonValue): DataPreview['type'] {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'boolean':
+    case 'string':
+    case 'object':
+      return typeof value as 'boolean' | 'string' | 'object';
+    default:
+      return 'number';
+  }
+}
+
+function sizeOf(value: JsonValue): number | null {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  return isObject(value) ? Object.keys(value).length : null;
+}

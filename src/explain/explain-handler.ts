@@ -1,0 +1,35 @@
+import type { Verdict } from '../evaluation/types.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { type Handler, handler } from '../rpc/handler.js';
+import { createExplainSchema } from './explain-schema.js';
+import type { ExplainService } from './explain-service.js';
+
+/** The RPC EvaluationService.Explain. */
+export function explainHandler(service: ExplainService, registry: EvaluatorRegistry): Handler {
+  return handler(createExplainSchema(registry), async (input, { principal }) => {
+    // Where no keys are asked for, everyone may do everything.
+    const explanation = await service.explain(input, principal.level !== 'key');
+    return { ...explanation, verdict: presentVerdict(explanation.verdict) };
+  });
+}
+
+/** A verdict as Evaluate prints it. */
+function presentVerdict(verdict: Verdict): object {
+  const present = (results: Verdict['matches']) =>
+    results.map(({ steering_context: steering, ...result }) => ({
+      ...result,
+      steering_context:
+        steering === null
+          ? null
+          : { message: steering.message, required_actions: steering.required_actions ?? [] },
+    }));
+  const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
+  return {
+    is_safe,
+    confidence,
+    reason,
+    matches: present(matches),
+    errors: present(errors),
+    non_matches: present(non_matches),
+  };
+}

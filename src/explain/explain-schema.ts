@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { createControlDataSchema } from '../controls/control-data.js';
+import { stepSchema } from '../evaluation-api/evaluate-request.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { integer, list, nullable, oneOf, report } from '../validation/fields.js';
+import { agentName } from '../validation/names.js';
+
+/** Most controls that one call explains: enough for an agent, and the reply stays at some megabytes. */
+export const MAX_EXPLAINED_CONTROLS = 1_000;
+
+/** The input of Explain, members in the order of the message. */
+export function createExplainSchema(registry: EvaluatorRegistry) {
+  return z
+    .object({
+      agent_name: nullable(agentName()),
+      stage: oneOf(['pre', 'post']),
+      step: stepSchema,
+      control_ids: nullable(list(integer())),
+      data: nullable(createControlDataSchema(registry)),
+    })
+    .superRefine(({ agent_name, control_ids: ids = [], data }, sink) => {
+      if (agent_name === undefined && data === undefined) {
+        report(sink, 'missing', 'this member is required when there are no data', undefined, ['agent_name']);
+      }
+      if (ids.length > 0 && data !== undefined) {
+        report(sink, 'value_error', 'must not stand beside data', ids.length, ['control_ids']);
+      }
+      if (ids.length > MAX_EXPLAINED_CONTROLS) {
+        const rule = `must have at most ${MAX_EXPLAINED_CONTROLS} items`;
+        report(sink, 'too_long', rule, ids.length, ['control_ids']);
+      }
+    });
+}
+
+/** What Explain is asked. */
+export type ExplainInput = z.output<ReturnType<typeof createExplainSchema>>;

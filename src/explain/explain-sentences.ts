@@ -1,0 +1,85 @@
+import type { Applicability } from '../evaluation/applicability.js';
+import type { Scope } from '../evaluation/scope.js';
+import { shorten } from '../evaluation/text.js';
+import type { ControlResult, Stage, Step } from '../evaluation/types.js';
+import { safeText } from './data-preview.js';
+
+/** Why a control does or does not look at a step; a draft of a template is none to the evaluation. */
+export type Reason = Applicability | 'template_unrendered';
+
+/** What a sentence is made of. */
+export interface SentenceFacts {
+  readonly reason: Reason;
+  readonly scope: Scope;
+  readonly step: Step;
+  readonly stage: Stage;
+  /** What the verdict says; null when the control is not part of it. */
+  readonly result: ControlResult | null;
+  /** What really went wrong, masked; null when there is nothing, or the caller may not know it. */
+  readonly problem: string | null;
+}
+
+/** Most items of a scope that a sentence names, and how much of each, in characters. */
+const NAMED_ITEMS = 5;
+const NAMED_LENGTH = 80;
+/** Longest problem that is told, in characters. */
+const MAX_PROBLEM_LENGTH = 500;
+
+/** A problem as admins are told it: it may quote data. */
+export function tellProblem(problem: string): string {
+  return safeText(problem, MAX_PROBLEM_LENGTH);
+}
+
+/** Why a control does or does not look at a step, for people. */
+export function sentenceOf({ reason, scope, step, stage, result, problem }: SentenceFacts): string {
+  const cause = problem === null ? '' : `: ${problem}`;
+  switch (reason) {
+    case 'disabled':
+      return 'The control is disabled.';
+    case 'not_server_side':
+      return 'Its execution is "sdk": clients evaluate it, the service does not.';
+    case 'stage':
+      return `Its scope has the stages ${named(scope.stages)}; this is stage ${quoted(stage)}.`;
+    case 'step_type':
+      return `Its scope has the step types ${named(scope.stepTypes)}; the step has type ${quoted(step.type)}.`;
+    case 'step_name':
+      return nameSentence(scope, step.name);
+    case 'scope_failure':
+      return `The step_name_regex of its scope cannot be used, so it counts as an error${cause}.`;
+    case 'damaged':
+      return `Its stored definition cannot be used, so it counts as an error${cause}.`;
+    case 'template_unrendered':
+      return 'Its template still lacks values, so there is no definition to evaluate.';
+    case 'applies':
+      return outcomeSentence(result, cause);
+  }
+}
+
+function nameSentence({ stepNames, searchName }: Scope, stepName: string): string {
+  const wanted = [
+    ...(stepNames === null ? [] : [`the step names ${named(stepNames)}`]),
+    ...(searchName === null ? [] : ['a step_name_regex']),
+  ];
+  const verb = wanted.length > 1 ? 'neither fits' : 'that does not fit';
+  return `Its scope has ${wanted.join(' and ')}; ${verb} the step name ${quoted(stepName)}.`;
+}
+
+function outcomeSentence(result: ControlResult | null, cause: string): string {
+  if (result === null) {
+    return 'It looks at the step, but its external evaluator was left out, because a deny control had matched.';
+  }
+  if (result.result.error !== null) {
+    return `It looks at the step, but could not be evaluated${cause === '' ? `: ${result.result.error}` : cause}.`;
+  }
+  return `It looks at the step, and its condition ${result.result.matched ? 'matched' : 'did not match'}.`;
+}
+
+function named(items: ReadonlySet<string> | null): string {
+  const all = [...(items ?? [])];
+  const rest = all.length - NAMED_ITEMS;
+  return all.slice(0, NAMED_ITEMS).map(quoted).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(shorten(text, NAMED_LENGTH));
+}

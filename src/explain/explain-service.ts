@@ -1,0 +1,74 @@
+import { agentNotFound } from '../agents/agent-errors.js';
+import { createAgentStore } from '../agents/agent-store.js';
+import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
+import type { ControlData } from '../controls/control-data.js';
+import { proposeControl } from '../controls/control-proposal.js';
+import { type ControlDefinition, isDraft } from '../controls/definition.js';
+import type { DbClient } from '../database/database.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { JsonObject } from '../json/json-value.js';
+import { stringifyJson } from '../json/stringify-json.js';
+import { notControlOfAgent, trialIsForAdmins } from './explain-errors.js';
+import type { ExplainInput } from './explain-schema.js';
+import { type Explanation, type TrialOptions, tryStep } from './trial.js';
+
+export interface ExplainServiceOptions extends TrialOptions {
+  readonly client: DbClient;
+  readonly registry: EvaluatorRegistry;
+  /** See `ControlServiceOptions.checkReferences`. */
+  readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
+}
+
+export type ExplainService = ReturnType<typeof createExplainService>;
+
+/** Id and name of the control that data of a request are taken for. */
+const TRIAL = { id: 0, name: 'data' } as const;
+
+/** Evaluates steps as a trial, and tells why the verdict is what it is. Nothing is recorded or counted. */
+export function createExplainService(options: ExplainServiceOptions) {
+  const { client, registry, checkReferences } = options;
+
+  const demandAgent = async (agentName: string) => {
+    const agent = await createAgentStore(client).find(agentName);
+    if (agent === null) throw agentNotFound(agentName);
+    return agent;
+  };
+  const controlsOf = async (
+    agentName: string,
+    controlIds: readonly number[],
+  ): Promise<StoredDefinition[]> => {
+    const agent = await demandAgent(agentName);
+    const rows = await createAgentControlStore(client).controlsOf(agent.id);
+    if (controlIds.length === 0) return rows;
+    const wanted = new Set(controlIds);
+    const found = rows.filter(({ id }) => wanted.delete(id));
+    for (const missing of wanted) throw notControlOfAgent(missing, agentName);
+    return found;
+  };
+  const trialOf = async (data: ControlData): Promise<StoredDefinition> => {
+    const control = proposeControl(data, registry).storedInPlaceOf(null);
+    if (!isDraft(control)) await checkReferences(client, control);
+    return { ...TRIAL, data: stringifyJson(control as unknown as JsonObject) };
+  };
+  const rowsOf = async ({
+    agent_name,
+    control_ids = [],
+    data,
+  }: ExplainInput): Promise<StoredDefinition[]> => {
+    if (data === undefined) return controlsOf(agent_name ?? '', control_ids);
+    if (agent_name !== undefined) await demandAgent(agent_name);
+    return [await trialOf(data)];
+  };
+
+  return {
+    /**
+     * `mayKnowAll`: whether the caller may try data, and is told what really went wrong. Throws AGENT_NOT_FOUND,
+     * CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES, what is wrong with the data as on creation, or
+     * SERVICE_UNAVAILABLE.
+     */
+    async explain(input: ExplainInput, mayKnowAll: boolean): Promise<Explanation> {
+      if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
+      return tryStep(await rowsOf(input), { ...input, mayKnowAll }, options);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { isSecretName } from './secret-names.js';
+
+/** What stands in for a secret. */
+export const MASK = '***';
+
+/** Digits of a payment card number (ISO/IEC 7812). */
+const MIN_CARD_DIGITS = 13;
+const MAX_CARD_DIGITS = 19;
+
+/** A key in PEM form (RFC 7468); one that is cut off ends with the text. */
+const PEM_BLOCK = /-----BEGIN [^-]{0,60}-----[\s\S]*?(?:-----END [^-]{0,60}-----|$)/g;
+/** Headers whose whole line is secret. */
+const SECRET_HEADER = /\b((?:set-)?cookie|(?:proxy-)?authorization)( ?: ?)[^\r\n]+/gi;
+/** `scheme://user:password@host`: what precedes the `@`. */
+const URL_CREDENTIALS = /:\/\/[^\s/@:]{0,200}:[^\s/@]{1,500}@/g;
+/** Credentials of an Authorization header (RFC 9110) without its name. */
+const AUTH_SCHEME = /\b(bearer|basic)( {1,4})[\w.~+/=-]{8,}/gi;
+/** A JSON Web Token (RFC 7519), whole or cut off: base64url of `{"` begins with `eyJ`. */
+const JSON_WEB_TOKEN = /\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g;
+/** Keys of well-known vendors, which say by their beginning what they are. */
+const PREFIXED_KEY =
+  /\b(?:(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|npm_|hf_|AKIA|ASIA|AIza|ya29\.)[\w-]{12,}/g;
+/** A name to which something is assigned. Tried once per word, so that long words cost what they are long. */
+const ASSIGNED_NAME = /(?<![\w-])([\w-]{2,})\\?["']?\s{0,3}[:=]\s{0,3}/g;
+/** What is assigned: quoted in JSON inside of a text, quoted, or not. An unfinished quotation ends with the text. */
+const ASSIGNED_VALUE =
+  /\\"(?:[^"\\]|\\[^"])*(?:\\?"|\\?$)|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'[^']*(?:'|$)|[^\s,;&"'{}[\]]+/y;
+/** A run that may be a key in hex, base64 or base64url. */
+const LONG_RUN = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
+/** Groups of digits with single blanks or dashes between them. */
+const DIGIT_GROUPS = /\d(?:[ -]?\d){12,}/g;
+
+/**
+ * Puts MASK in place of whatever looks like a credential: values assigned to names that look like secrets, bearer
+ * tokens, keys, card numbers. A guess on the safe side, for texts that people read. The time grows linearly with the
+ * text: no pattern can read the same characters twice over without a bound.
+ */
+export function maskSecrets(text: string): string {
+  const plain = text
+    .replace(PEM_BLOCK, MASK)
+    .replace(SECRET_HEADER, `$1$2${MASK}`)
+    .replace(URL_CREDENTIALS, `://${MASK}@`)
+    .replace(AUTH_SCHEME, `$1$2${MASK}`)
+    .replace(JSON_WEB_TOKEN, MASK)
+    .replace(PREFIXED_KEY, MASK);
+  return maskAssignments(plain)
+    .replace(LONG_RUN, (run) => (looksLikeKey(run) ? MASK : run))
+    .replace(DIGIT_GROUPS, (digits) => (holdsCardNumber(digits) ? MASK : digits));
+}
+
+/** What is assigned to other names is looked through too: a text may quote a text with an assignment. */
+function maskAssignments(text: string): string {
+  let masked = '';
+  let done = 0;
+  for (const found of text.matchAll(ASSIGNED_NAME)) {
+    const [whole, name = ''] = found;
+    if (found.index < done || !isSecretName(name)) continue;
+    ASSIGNED_VALUE.lastIndex = found.index + whole.length;
+    const value = ASSIGNED_VALUE.exec(text)?.[0];
+    if (value === undefined) continue;
+    const quote = /^\\?["']/.exec(value)?.[0] ?? '';
+    masked += `${text.slice(done, found.index)}${whole}${quote}${MASK}${quote}`;
+    done = found.index + whole.length + value.length;
+  }
+  return masked + text.slice(done);
+}
+
+/** Hex of 32 digits and more, or as mixed as no word, path or UUID is. */
+function looksLikeKey(run: string): boolean {
+  if (/^[0-9a-fA-F]{32,}$/.test(run)) return true;
+  const mixed = /[0-9]/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run);
+  if (mixed) return true;
+  return run.length >= 32 && /^[A-Za-z0-9]+={0,2}$/.test(run) && /[0-9]/.test(run) && /[A-Za-z]/.test(run);
+}
+
+/** Whether some groups in a row are a card number by their check digit. */
+function holdsCardNumber(text: string): boolean {
+  const groups = text.split(/[ -]/);
+  return groups.some((_group, start) => {
+    let digits = '';
+    for (let end = start; end < groups.length && digits.length < MAX_CARD_DIGITS; end += 1) {
+      digits += groups[end];
+      if (digits.length >= MIN_CARD_DIGITS && digits.length <= MAX_CARD_DIGITS && passesLuhn(digits))
+        return true;
+    }
+    return false;
+  });
+}
+
+/** The check digit of ISO/IEC 7812-1, annex B. */
+function passesLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = Number(digits[digits.length - 1 - index]);
+    const doubled = digit * 2;
+    if (index % 2 === 0) sum += digit;
+    else sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}

@@ -1,0 +1,97 @@
+import type { StoredDefinition } from '../controls/agent-control-store.js';
+import { isStoredDraft } from '../controls/stored-control-schema.js';
+import { leavesOf } from '../evaluation/linked-control.js';
+import { linkProgram } from '../evaluation/program.js';
+import { createStopwatch } from '../evaluation/stopwatch.js';
+import type { Stage, Step, Verdict } from '../evaluation/types.js';
+import type { JsonValue } from '../json/json-value.js';
+import { parseStoredJson } from '../json/parse-json.js';
+import type { ControlLibrary } from '../snapshot/control-library.js';
+import { mapInTurns } from '../snapshot/map-in-turns.js';
+import { withTimeout } from '../snapshot/program-loader.js';
+import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
+import { type ControlExplanation, createExplainer } from './explanation.js';
+
+/** What trials need from outside. */
+export interface TrialOptions {
+  /** Shared with the snapshot, so that what agents use is not compiled again. */
+  readonly library: ControlLibrary;
+  readonly newExecutionId: () => string;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/** What is to be tried. */
+export interface Trial {
+  readonly step: Step;
+  readonly stage: Stage;
+  /** Whether the caller is told what really went wrong. */
+  readonly mayKnowAll: boolean;
+}
+
+/** The reply of Explain. Members are those of the message. */
+export interface Explanation {
+  readonly verdict: Verdict;
+  readonly controls: readonly ControlExplanation[];
+  readonly omitted_controls: number;
+}
+
+/**
+ * Up to so many leaves are asked one by one, so that each has its time. Beyond, a pass over the text may rule out many
+ * at once as in an evaluation: a trial must not hold up others much longer than that.
+ */
+const MAX_LEAVES_ASKED_EACH = 100;
+
+/** Evaluates a step by some controls, and explains each of them, in their order. */
+export async function tryStep(
+  rows: readonly StoredDefinition[],
+  { step, stage, mayKnowAll }: Trial,
+  { library, newExecutionId, now }: TrialOptions,
+): Promise<Explanation> {
+  const linkable = await mapInTurns(rows, ({ id, name, data }) => ({
+    id,
+    name,
+    prepared: library.prepare(data),
+  }));
+  const leaves = linkable.reduce((sum, control) => sum + leavesOf(control).length, 0);
+  const stopwatch = createStopwatch({ now, askEach: leaves <= MAX_LEAVES_ASKED_EACH });
+  const measured = linkable.map(({ id, name, prepared }) => {
+    const { condition } = prepared;
+    const watched = condition === null ? null : stopwatch.measured(condition);
+    return { id, name, prepared: { ...prepared, condition: watched } };
+  });
+  const problems = new Map<number, string>();
+  const program = linkProgram(measured, {
+    newExecutionId,
+    withTimeout,
+    onFailure: ({ controlId, problem }) => problems.set(controlId, problem),
+  });
+  // What is wrong with definitions is found out again; what fails in the evaluation is told here only.
+  problems.clear();
+  const verdict = await program.evaluate(step, stage, 'full');
+  const explain = createExplainer({
+    step,
+    stage,
+    verdict,
+    stopwatch,
+    problems: mayKnowAll ? problems : null,
+  });
+  const shown = measured.slice(0, MAX_EXPLAINED_CONTROLS).map((control, index) => ({
+    ...control,
+    text: rows[index]?.data ?? '',
+  }));
+  const controls = await mapInTurns(shown, ({ text, ...control }) => {
+    const definition = definitionOf(text);
+    return explain({ ...control, definition, isDraft: isStoredDraft(definition) });
+  });
+  return { verdict, controls, omitted_controls: rows.length - controls.length };
+}
+
+/** Text that is no JSON reads as null, as the library takes it. */
+function definitionOf(text: string): JsonValue {
+  try {
+    return parseStoredJson(text);
+  } catch {
+    return null;
+  }
+}
