@@ -28,7 +28,7 @@ import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
 import { type Evaluators, loadEvaluators } from './evaluators/load-evaluators.js';
 import { meteredRegistry } from './evaluators/metered.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
-import { protobufEsCodec } from './host/codec/protobuf-es-codec.js';
+import { directCodec } from './host/codec/direct-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/handler-rpc.js';
@@ -183,7 +183,7 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
   const authenticator = createAuthenticator(config.auth);
   const lane = createHotLane({
     calls: evaluationCalls,
-    codec: protobufEsCodec,
+    codec: directCodec,
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
