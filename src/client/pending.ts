@@ -3,6 +3,7 @@ import type {
   EvaluateRequest,
   EvaluateResponse,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { onAbort } from './abort-fan-out.js';
 import { isUnavailability } from './failures.js';
 import type { Evaluation, OnUnavailable } from './types.js';
 
@@ -35,6 +36,7 @@ export class Pending {
   readonly #timer: ReturnType<typeof setTimeout>;
   #resolve: (evaluation: Evaluation) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
+  #stopListening: () => void = () => {};
   #lastError: ConnectError | undefined;
 
   constructor(message: EvaluateRequest, options: PendingOptions) {
@@ -47,7 +49,8 @@ export class Pending {
       this.#reject = reject;
     });
     this.#timer = setTimeout(() => this.#timeIsUp(), options.timeoutMs);
-    options.signal?.addEventListener('abort', this.#aborted);
+    const { signal } = options;
+    if (signal !== undefined) this.#stopListening = onAbort(signal, () => this.giveUp(signal.reason));
   }
 
   /** Remembers what went wrong, for when the time is up. */
@@ -84,13 +87,11 @@ export class Pending {
     this.#options.onTimeout();
   }
 
-  readonly #aborted = (): void => this.giveUp(this.#options.signal?.reason);
-
   #settle(): boolean {
     if (this.settled) return false;
     this.settled = true;
     clearTimeout(this.#timer);
-    this.#options.signal?.removeEventListener('abort', this.#aborted);
+    this.#stopListening();
     this.#options.onSettled(this);
     return true;
   }
