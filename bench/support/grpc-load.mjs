@@ -8,22 +8,22 @@ const STREAMS = 2;
 /** Messages of one stream that wait for their answer. */
 const WINDOW = 64;
 
-/** Makes `count` unary calls. Resolves with the size of the last reply. */
+/** Makes `count` unary calls. Resolves with the last reply. */
 export async function unaryLoad(url, path, message, count) {
   let left = count;
-  let size = 0;
+  let reply = Buffer.alloc(0);
   const headers = requestHeaders(path);
   const call = (session) =>
     new Promise((resolve, reject) => {
       const stream = session.request(headers);
-      let bytes = 0;
+      const chunks = [];
       let status = '';
       stream.on('response', (found) => (status = found['grpc-status'] ?? ''));
       stream.on('trailers', (found) => (status = found['grpc-status']));
-      stream.on('data', (chunk) => (bytes += chunk.length));
+      stream.on('data', (chunk) => chunks.push(chunk));
       stream.on('error', reject);
       stream.on('close', () => {
-        size = bytes;
+        if (chunks.length > 0) reply = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
         if (status === '0') resolve();
         else reject(new Error(`a call ended with status ${status}`));
       });
@@ -35,13 +35,13 @@ export async function unaryLoad(url, path, message, count) {
       await call(session);
     }
   });
-  return size;
+  return reply;
 }
 
-/** Sends `count` messages on a few streams. Resolves with the size of a reply. */
+/** Sends `count` messages on a few streams. Resolves with a reply. */
 export async function streamLoad(url, path, message, count) {
   const each = Math.ceil(count / (SESSIONS * STREAMS));
-  let size = 0;
+  let reply = Buffer.alloc(0);
   await onSessions(
     url,
     STREAMS,
@@ -66,7 +66,7 @@ export async function streamLoad(url, path, message, count) {
           while (rest.length - at >= 5) {
             const end = at + 5 + rest.readUInt32BE(at + 1);
             if (end > rest.length) break;
-            size = end - at;
+            reply = rest.subarray(at, end);
             at = end;
             answered += 1;
           }
@@ -81,7 +81,7 @@ export async function streamLoad(url, path, message, count) {
         send();
       }),
   );
-  return size;
+  return reply;
 }
 
 async function onSessions(url, atOnce, work) {
