@@ -1,4 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
+import { createGrpcWebTransport } from '@connectrpc/connect-web';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient as createBrowserClient } from '../../src/client/index.js';
 import { createClient } from '../../src/client/node.js';
@@ -34,6 +35,21 @@ describe('a client', () => {
     const results = await Promise.all(texts.map((text) => client.evaluate(asking(text))));
     expect(results.map((one) => one.isSafe)).toEqual(texts.map((text) => text === 'good'));
     client.close();
+  });
+
+  it('works over the gRPC-Web transport of browsers', async () => {
+    const transport = createGrpcWebTransport({ baseUrl: service.url });
+    const client = createBrowserClient({ transport, agent: AGENT, timeoutMs: 2_000 });
+    const texts = ['bad', 'good', 'bad'];
+    const results = await Promise.all(texts.map((text) => client.evaluate(asking(text))));
+    expect(results.map((one) => one.isSafe)).toEqual([false, true, false]);
+    client.close();
+    const away = createBrowserClient({
+      transport: createGrpcWebTransport({ baseUrl: 'http://127.0.0.1:1' }),
+      timeoutMs: 200,
+    });
+    expect(await away.evaluate(asking('good'))).toMatchObject({ evaluated: false, isSafe: false });
+    away.close();
   });
 
   it('gathers what is asked for at the same time into messages of one stream', async () => {
