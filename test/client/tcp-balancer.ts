@@ -8,6 +8,8 @@ export interface TcpBalancer {
   setTargets(urls: readonly string[]): void;
   /** How many connections went to each target so far. */
   readonly taken: ReadonlyMap<string, number>;
+  /** From now on nothing passes over open connections, and nobody is told; new ones work. */
+  freeze(): void;
   close(): void;
 }
 
@@ -57,6 +59,9 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
       targets = urls;
     },
     taken,
+    freeze() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     close() {
       balancer.close();
       for (const socket of sockets) socket.destroy();
