@@ -30,7 +30,7 @@ import { meteredRegistry } from './evaluators/metered.js';
 import { explainHandler } from './explain/explain-handler.js';
 import { createExplainService } from './explain/explain-service.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
-import { protobufEsCodec } from './host/codec/protobuf-es-codec.js';
+import { directCodec } from './host/codec/direct-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/handler-rpc.js';
@@ -202,7 +202,7 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
   const authenticator = createAuthenticator(config.auth);
   const lane = createHotLane({
     calls: evaluationCalls,
-    codec: protobufEsCodec,
+    codec: directCodec,
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),

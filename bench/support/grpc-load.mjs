@@ -1,98 +1,96 @@
-/** A gRPC load generator over bare node:http2: prepared bytes out, lengths of messages in. */
-import http2 from 'node:http2';
+/** A load generator for gRPC: prepared messages out, lengths of messages in. A call that fails fails the load. */
+import { Http2Client } from './http2-client.mjs';
 
-const SESSIONS = 4;
-/** Calls, or streams, at the same time on each session. */
+const CONNECTIONS = 4;
+/** Unary calls at the same time on each connection. */
 const UNARY_AT_ONCE = 16;
+/** Streams on each connection. */
 const STREAMS = 2;
 /** Messages of one stream that wait for their answer. */
 const WINDOW = 64;
+const NOTHING = Buffer.alloc(0);
 
-/** Makes `count` unary calls. Resolves with the size of the last reply. */
+/** Makes `count` unary calls. Resolves with the last reply. */
 export async function unaryLoad(url, path, message, count) {
   let left = count;
-  let size = 0;
-  const headers = requestHeaders(path);
-  const call = (session) =>
+  let last = NOTHING;
+  const call = (client) =>
     new Promise((resolve, reject) => {
-      const stream = session.request(headers);
-      let bytes = 0;
-      let status = '';
-      stream.on('response', (found) => (status = found['grpc-status'] ?? ''));
-      stream.on('trailers', (found) => (status = found['grpc-status']));
-      stream.on('data', (chunk) => (bytes += chunk.length));
-      stream.on('error', reject);
-      stream.on('close', () => {
-        size = bytes;
-        if (status === '0') resolve();
-        else reject(new Error(`a call ended with status ${status}`));
+      let reply = NOTHING;
+      const onData = (bytes) => {
+        reply = reply.length === 0 ? bytes : Buffer.concat([reply, bytes]);
+      };
+      const stream = client.open(onData, () => {
+        // Only an answer has a message.
+        if (reply.length < 5 || reply.readUInt32BE(1) !== reply.length - 5)
+          reject(new Error('a call failed'));
+        last = reply;
+        resolve();
       });
-      stream.end(message);
+      client.write(stream, message, true);
     });
-  await onSessions(url, UNARY_AT_ONCE, async (session) => {
+  await onConnections(url, path, UNARY_AT_ONCE, async (client) => {
     while (left > 0) {
       left -= 1;
-      await call(session);
+      await call(client);
     }
   });
-  return size;
+  return last;
 }
 
-/** Sends `count` messages on a few streams. Resolves with the size of a reply. */
+/** Sends `count` messages on a few streams. Resolves with a reply. */
 export async function streamLoad(url, path, message, count) {
-  const each = Math.ceil(count / (SESSIONS * STREAMS));
-  let size = 0;
-  await onSessions(
+  const each = Math.ceil(count / (CONNECTIONS * STREAMS));
+  let last = NOTHING;
+  await onConnections(
     url,
+    path,
     STREAMS,
-    (session) =>
+    (client) =>
       new Promise((resolve, reject) => {
-        const stream = session.request(requestHeaders(path));
         let sent = 0;
         let answered = 0;
-        let rest = Buffer.alloc(0);
+        let rest = NOTHING;
         const send = () => {
-          const burst = Math.min(WINDOW - (sent - answered), each - sent);
-          if (burst > 0) {
-            stream.write(burst === 1 ? message : Buffer.concat(Array(burst).fill(message)));
-            sent += burst;
+          for (; sent - answered < WINDOW && sent < each; sent += 1) {
+            client.write(stream, message, sent === each - 1);
           }
-          if (sent === each) stream.end();
         };
-        stream.on('error', reject);
-        stream.on('data', (chunk) => {
-          rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+        const onData = (bytes) => {
+          rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
           let at = 0;
           while (rest.length - at >= 5) {
             const end = at + 5 + rest.readUInt32BE(at + 1);
             if (end > rest.length) break;
-            size = end - at;
+            last = rest.subarray(at, end);
             at = end;
             answered += 1;
           }
           rest = rest.subarray(at);
           // In halves of the window, so that neither side speaks about every message on its own.
-          if (sent < each && sent - answered <= WINDOW / 2) send();
-        });
-        stream.on('close', () => {
+          if (sent - answered <= WINDOW / 2) send();
+        };
+        const stream = client.open(onData, () => {
           if (answered === each) resolve();
           else reject(new Error(`${answered} of ${each} messages were answered`));
         });
         send();
       }),
   );
-  return size;
+  return last;
 }
 
-async function onSessions(url, atOnce, work) {
-  const sessions = Array.from({ length: SESSIONS }, () => http2.connect(url));
+async function onConnections(url, path, atOnce, work) {
+  let failed = () => {};
+  const failure = new Promise((_, reject) => {
+    failed = reject;
+  });
+  const connecting = Array.from({ length: CONNECTIONS }, () => Http2Client.connect(url, path, failed));
+  const clients = await Promise.all(connecting);
   try {
-    await Promise.all(sessions.flatMap((session) => Array.from({ length: atOnce }, () => work(session))));
+    const all = clients.flatMap((client) => Array.from({ length: atOnce }, () => work(client)));
+    await Promise.race([failure, Promise.all(all)]);
   } finally {
-    for (const session of sessions) session.destroy();
+    for (const client of clients) client.close();
   }
-}
-
-function requestHeaders(path) {
-  return { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
 }

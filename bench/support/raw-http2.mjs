@@ -1,27 +1,26 @@
 /**
  * The yardstick of the gRPC benchmarks: the bare HTTP/2 stack of Node.js with the least that can be called a gRPC
  * server. It reads a request, looks at no byte of it but the lengths of the messages, and returns prepared bytes.
- * Prints its address. `node raw-http2.mjs REPLY_BYTES`
  */
 import http2 from 'node:http2';
+import { announce } from './child-server.mjs';
 
-const REPLY = framed(Buffer.alloc(Number(process.argv[2] ?? 200), 1));
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc+proto' };
 const TRAILERS = { 'grpc-status': '0' };
+let reply = Buffer.alloc(0);
 
 const server = http2.createServer();
 server.on('stream', (stream, headers) => {
   stream.on('error', () => {});
-  const isStream = String(headers[':path']).endsWith('Stream');
   const respond = () => {
     stream.respond(HEADERS, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers(TRAILERS));
   };
-  if (!isStream) {
+  if (!headers[':path'].endsWith('Stream')) {
     stream.on('data', () => {});
     stream.on('end', () => {
       respond();
-      stream.end(REPLY);
+      stream.end(reply);
     });
     return;
   }
@@ -38,14 +37,12 @@ server.on('stream', (stream, headers) => {
       messages += 1;
     }
     rest = rest.subarray(at);
-    if (messages > 0) stream.write(messages === 1 ? REPLY : Buffer.concat(Array(messages).fill(REPLY)));
+    if (messages > 0) stream.write(messages === 1 ? reply : Buffer.concat(Array(messages).fill(reply)));
   });
   stream.on('end', () => stream.end());
 });
-server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
-
-function framed(message) {
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
-}
+server.listen(0, '127.0.0.1', () => {
+  announce(`http://127.0.0.1:${server.address().port}`, (bytes) => {
+    reply = bytes;
+  });
+});

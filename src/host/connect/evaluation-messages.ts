@@ -105,7 +105,7 @@ function resultMessage(outcome: Outcome): EvaluateStreamResult {
 }
 
 /** A status as the message that carries it inside a reply. */
-function statusMessage(error: ConnectError): Status {
+export function statusMessage(error: ConnectError): Status {
   const details = error.details.flatMap((detail) =>
     'desc' in detail ? [anyPack(detail.desc, create(detail.desc, detail.value))] : [],
   );

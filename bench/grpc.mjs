@@ -1,0 +1,137 @@
+/**
+ * What the transports cost: CPU of the server for 10,000 evaluations, and throughput, against the bare HTTP/2 stack
+ * of Node.js that answers with the same bytes. Unary calls, a stream of single evaluations, and a stream of batches,
+ * each with 0, 10 and 100 applicable controls and a step of about 600 bytes; the REST route against bare node:http.
+ * Beside the service stand its Connect lane alone (`plain-connect`) and @grpc/grpc-js with the same core. Every
+ * server is a process of its own, the load generator is this one; its share of a core is in the table. Rounds
+ * alternate, ratios are medians over rounds.
+ * `BENCH_SCALE` multiplies the calls of a round, `BENCH_ROUNDS` is the number of rounds, `BENCH_ONLY` a part of the
+ * names of the rows to measure.
+ */
+import { startChild } from './support/child-server.mjs';
+import { streamLoad, unaryLoad } from './support/grpc-load.mjs';
+import { BATCH, CONTROLS, restBody, streamMessage, unaryMessage } from './support/grpc-messages.mjs';
+import { rowOf } from './support/measure.mjs';
+import { median, report } from './support/report.mjs';
+import { restLoad } from './support/rest-load.mjs';
+import { startService } from './support/service-server.mjs';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SCALE = Number(process.env.BENCH_SCALE ?? 1);
+const ONLY = process.env.BENCH_ONLY ?? '';
+const SERVICE = '/enforcement.v1.EvaluationService';
+const STREAM = `${SERVICE}/EvaluateStream`;
+const CPU = 'server CPU s per 10,000 evaluations';
+
+const servers = {
+  service: await startService({}),
+  'plain-connect': await startService({ SERVICE_GRPC_HOT_LANE: 'false' }),
+  'grpc-js': await startChild('grpc-js-server.mjs'),
+};
+const rawHttp2 = await startChild('raw-http2.mjs');
+const rawHttp1 = await startChild('raw-http1.mjs');
+const GRPC = Object.keys(servers);
+
+/** `size` is the number of evaluations in each of the `count` calls or messages of a round. */
+const KINDS = [
+  {
+    kind: 'unary',
+    raw: rawHttp2,
+    against: GRPC,
+    count: 6_000,
+    size: 1,
+    loadOf: (controls) => loadOf(unaryLoad, `${SERVICE}/Evaluate`, unaryMessage(controls)),
+  },
+  {
+    kind: 'stream singles',
+    raw: rawHttp2,
+    against: GRPC,
+    count: 24_000,
+    size: 1,
+    loadOf: (controls) => loadOf(streamLoad, STREAM, streamMessage(controls, 1)),
+  },
+  {
+    kind: `stream batches of ${BATCH}`,
+    raw: rawHttp2,
+    against: GRPC,
+    count: 1_600,
+    size: BATCH,
+    loadOf: (controls) => loadOf(streamLoad, STREAM, streamMessage(controls, BATCH)),
+  },
+  {
+    kind: 'rest',
+    raw: rawHttp1,
+    against: ['service'],
+    count: 8_000,
+    size: 1,
+    loadOf: (controls) => loadOf(restLoad, '/api/v1/evaluation', restBody(controls)),
+  },
+];
+
+const rows = [];
+try {
+  for (const kind of KINDS) {
+    for (const controls of CONTROLS) {
+      const name = `${kind.kind} ${controls} controls`;
+      if (name.includes(ONLY)) rows.push(...(await measure(kind, controls, name)));
+    }
+  }
+} finally {
+  await Promise.all([...Object.values(servers), rawHttp2, rawHttp1].map((server) => server.stop()));
+}
+report('grpc', rows);
+
+async function measure({ raw, against, count, size, loadOf }, controls, name) {
+  const load = loadOf(controls);
+  const calls = Math.ceil((count * SCALE) / (controls === 100 ? 4 : 1));
+  // Slow ones are measured on fewer calls.
+  const callsOf = (server) => (server === 'plain-connect' ? Math.ceil(calls / 4) : calls);
+  for (const server of against) {
+    const reply = await load(servers[server].url, callsOf(server));
+    if (server === 'service') await raw.answerWith(reply);
+  }
+  await load(raw.url, calls);
+  const found = new Map([['raw', []], ...against.map((server) => [server, []])]);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    found.get('raw').push(await measured(raw, load, calls, size));
+    for (const server of against) {
+      found.get(server).push(await measured(servers[server], load, callsOf(server), size));
+    }
+  }
+  const figures = (server, figure) => found.get(server).map((one) => one[figure]);
+  const made = against.flatMap((server) => [
+    rowOf(`${server} ${name}`, CPU, figures(server, 'cpu'), figures('raw', 'cpu')),
+    rowOf(`${server} ${name} rate`, 'evaluations/s', figures(server, 'rate'), figures('raw', 'rate')),
+  ]);
+  const perCore = figures('service', 'cpu').map((cpu) => 10_000 / cpu);
+  made.push(rowOf(`service ${name} per core`, 'evaluations per server CPU s', perCore));
+  const share = median(figures('service', 'loadShare'));
+  const rawShare = median(figures('raw', 'loadShare'));
+  made.push({
+    name: `load generator ${name}`,
+    value: share,
+    yardstick: rawShare,
+    unit: 'share of a core, loading the service and raw',
+  });
+  return made;
+}
+
+async function measured(server, load, calls, size) {
+  const before = await server.cpuSeconds();
+  const ownBefore = process.cpuUsage();
+  const start = performance.now();
+  await load(server.url, calls);
+  const seconds = (performance.now() - start) / 1000;
+  const own = process.cpuUsage(ownBefore);
+  const cpu = (await server.cpuSeconds()) - before;
+  const evaluations = calls * size;
+  return {
+    cpu: (cpu * 10_000) / evaluations,
+    rate: evaluations / seconds,
+    loadShare: (own.user + own.system) / 1e6 / seconds,
+  };
+}
+
+function loadOf(load, path, message) {
+  return (url, count) => load(url, path, message, count);
+}

@@ -1,0 +1,71 @@
+/**
+ * The evaluation of this service behind @grpc/grpc-js: the same core, program and codec, so that the transport is the
+ * only difference.
+ */
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { createEvaluationService } from '../../dist/src/evaluation-api/evaluation-service.js';
+import { directCodec } from '../../dist/src/host/codec/direct-codec.js';
+import { createEvaluationCalls } from '../../dist/src/host/evaluation/evaluation-calls.js';
+import { LoadedProgram } from '../../dist/src/snapshot/loaded-program.js';
+import { announce } from './child-server.mjs';
+import { programOf } from './core-programs.mjs';
+import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';
+
+const PREFIX_LENGTH = 5;
+const SERVICE = '/enforcement.v1.EvaluationService';
+const CALLER = { protocol: 'grpc', header: () => undefined };
+const progress = { revision: 1, currentAtMs: 0 };
+
+const programs = new Map(
+  CONTROLS.map((controls) => {
+    const definitions = Array.from({ length: controls }, (_, index) => JSON.stringify(controlData(index)));
+    return [agentOf(controls), new LoadedProgram(programOf(definitions), 1, 0)];
+  }),
+);
+const calls = createEvaluationCalls(
+  createEvaluationService({
+    programs: { progress, programOf: (name) => programs.get(name) },
+    onVerdict: () => {},
+  }),
+);
+
+const unframed = (frame) => frame.subarray(PREFIX_LENGTH);
+const definition = {
+  evaluate: {
+    path: `${SERVICE}/Evaluate`,
+    requestStream: false,
+    responseStream: false,
+    requestDeserialize: directCodec.decodeEvaluate,
+    responseSerialize: (verdict) => unframed(directCodec.frameVerdict(verdict)),
+  },
+  evaluateStream: {
+    path: `${SERVICE}/EvaluateStream`,
+    requestStream: true,
+    responseStream: true,
+    requestDeserialize: directCodec.decodeStream,
+    responseSerialize: (reply) => unframed(directCodec.frameStream([reply])),
+  },
+};
+for (const method of Object.values(definition)) {
+  method.requestSerialize = Buffer.from;
+  method.responseDeserialize = Buffer.from;
+}
+
+const server = new Server();
+server.addService(definition, {
+  evaluate: (call, done) => done(null, calls.evaluate(call.request, CALLER)),
+  evaluateStream(stream) {
+    const signal = new AbortController().signal;
+    const failed = (error) => {
+      throw error;
+    };
+    stream.on('data', (message) =>
+      stream.write(calls.message(message, { caller: CALLER, signal: () => signal, failed })),
+    );
+    stream.on('end', () => stream.end());
+  },
+});
+server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+  if (error !== null) throw error;
+  announce(`http://127.0.0.1:${port}`);
+});

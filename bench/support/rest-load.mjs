@@ -1,0 +1,48 @@
+/** A load generator for one HTTP/1.1 request over bare sockets: prepared bytes out, lengths of replies in. */
+import { once } from 'node:events';
+import net from 'node:net';
+
+const CONNECTIONS = 32;
+const HEAD_END = '\r\n\r\n';
+
+/** Posts `body` to `path` `count` times. Resolves with the body of the last reply. */
+export async function restLoad(url, path, body, count) {
+  const { hostname, port, host } = new URL(url);
+  const request = Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  let left = count;
+  let last = Buffer.alloc(0);
+  const run = async () => {
+    const socket = net.connect(Number(port), hostname);
+    await once(socket, 'connect');
+    await new Promise((resolve, reject) => {
+      let pending = Buffer.alloc(0);
+      const send = () => {
+        if (left <= 0) return resolve();
+        left -= 1;
+        socket.write(request);
+      };
+      socket.on('data', (chunk) => {
+        pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+        const headEnd = pending.indexOf(HEAD_END);
+        if (headEnd < 0) return;
+        const head = pending.latin1Slice(0, headEnd);
+        const size = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]);
+        if (!head.startsWith('HTTP/1.1 200 ') || Number.isNaN(size)) return reject(new Error(head));
+        const end = headEnd + HEAD_END.length + size;
+        if (pending.length < end) return;
+        last = pending.subarray(end - size, end);
+        pending = pending.subarray(end);
+        send();
+      });
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error('a connection was closed')));
+      send();
+    });
+    socket.destroy();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, run));
+  return last;
+}

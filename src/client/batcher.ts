@@ -1,0 +1,203 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { EvaluateStreamResult } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { pauseMs } from './back-off.js';
+import type { Carrier, CarrierEvents } from './carrier.js';
+import { askedPauseMs, errorOfStatus, isTransient, type Remedy, remedyFor } from './failures.js';
+import type { Pending } from './pending.js';
+
+/** Most bytes of steps in one message of several; a larger step travels alone. Far below the default limit, 8 MiB. */
+const MAX_BATCH_BYTES = 1024 * 1024;
+/** Most evaluations that wait to be sent, so that a service that is away does not fill the memory of its client. */
+const MAX_WAITING = 65_536;
+/** An evaluation that was part of this many failures which it may have caused is sent alone. */
+const MAX_SUSPICIONS = 2;
+
+export interface BatcherOptions {
+  readonly batchWindowMs: number;
+  readonly maxBatch: number;
+  readonly maxInFlight: number;
+  /** Takes the batches. */
+  readonly batches: (events: CarrierEvents) => Carrier;
+  /** Takes evaluations that are sent alone. */
+  readonly single: (events: CarrierEvents) => Carrier;
+}
+
+/**
+ * Gathers evaluations into batches, bounds how many are in flight, and sends again what is lost.
+ *
+ * While nothing is in flight, evaluations asked for in the same turn of the event loop leave at once; while something
+ * is, they wait for company, at most for the window. So a lone evaluation pays nothing for batching.
+ */
+export class Batcher {
+  readonly #options: BatcherOptions;
+  readonly #batches: Carrier;
+  readonly #single: Carrier;
+  /** In the order of sending. May hold some that are settled already. */
+  #queue: Pending[] = [];
+  /** Those that pause, each on its own, before the next attempt. */
+  readonly #pausing = new Map<Pending, ReturnType<typeof setTimeout>>();
+  #inFlight = 0;
+  #turnScheduled = false;
+  #windowTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Set while nothing is sent at all, after a connection or a call failed. */
+  #pauseTimer: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+  #closed = false;
+
+  constructor(options: BatcherOptions) {
+    this.#options = options;
+    const events: CarrierEvents = {
+      answered: (batch, results) => this.#answered(batch, results),
+      lost: (batches, error) => this.#lost(batches.flat(), error),
+    };
+    this.#batches = options.batches(events);
+    this.#single = options.single(events);
+  }
+
+  add(pending: Pending): void {
+    if (this.#queue.length >= MAX_WAITING) this.#queue = this.#queue.filter((one) => !one.settled);
+    if (this.#queue.length >= MAX_WAITING) {
+      pending.fail(new ConnectError(`${MAX_WAITING} evaluations wait already`, Code.Unavailable));
+      return;
+    }
+    this.#queue.push(pending);
+    this.#schedule();
+  }
+
+  /** Told when an evaluation is settled in whatever way. */
+  forget(pending: Pending): void {
+    if (this.#pausing.size === 0) return;
+    clearTimeout(this.#pausing.get(pending));
+    this.#pausing.delete(pending);
+  }
+
+  /** Ends what runs. The evaluations themselves are settled by whoever made them. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#windowTimer);
+    clearTimeout(this.#pauseTimer);
+    for (const timer of this.#pausing.values()) clearTimeout(timer);
+    this.#pausing.clear();
+    this.#queue = [];
+    this.#batches.close();
+    this.#single.close();
+  }
+
+  #schedule(): void {
+    if (this.#closed || this.#pauseTimer !== undefined) return;
+    if (this.#queue.length >= this.#options.maxBatch) this.#send(false);
+    if (this.#queue.length === 0) return;
+    if (this.#inFlight > 0) {
+      this.#windowTimer ??= setTimeout(() => {
+        this.#windowTimer = undefined;
+        this.#send(true);
+      }, this.#options.batchWindowMs);
+    } else if (!this.#turnScheduled) {
+      this.#turnScheduled = true;
+      queueMicrotask(() => {
+        this.#turnScheduled = false;
+        this.#send(true);
+      });
+    }
+  }
+
+  /** Sends what may be in flight: full batches, or everything that waits. */
+  #send(all: boolean): void {
+    if (this.#closed || this.#pauseTimer !== undefined) return;
+    const { maxBatch, maxInFlight } = this.#options;
+    while (this.#queue.length >= (all ? 1 : maxBatch) && this.#inFlight < maxInFlight) {
+      const batch = this.#take(Math.min(maxBatch, maxInFlight - this.#inFlight));
+      const [first] = batch;
+      if (first === undefined) continue;
+      this.#inFlight += batch.length;
+      (travelsAlone(first) ? this.#single : this.#batches).send(batch);
+    }
+  }
+
+  /** The next batch; empty when those that were looked at are settled. */
+  #take(limit: number): Pending[] {
+    const batch: Pending[] = [];
+    let bytes = 0;
+    let taken = 0;
+    for (const pending of this.#queue) {
+      if (batch.length >= limit) break;
+      if (!pending.settled) {
+        const isAlone = travelsAlone(pending);
+        bytes += pending.bytes;
+        if (batch.length > 0 && (isAlone || bytes > MAX_BATCH_BYTES)) break;
+        batch.push(pending);
+        if (isAlone) limit = 1;
+      }
+      taken += 1;
+    }
+    this.#queue.splice(0, taken);
+    return batch;
+  }
+
+  #answered(batch: readonly Pending[], results: readonly EvaluateStreamResult[]): void {
+    this.#inFlight -= batch.length;
+    this.#failures = 0;
+    batch.forEach((pending, index) => {
+      const outcome = results[index]?.outcome;
+      if (outcome?.case === 'verdict') pending.answer(outcome.value);
+      else if (outcome?.case === 'error') this.#failed(pending, errorOfStatus(outcome.value));
+      else pending.fail(new ConnectError('the reply has no result for this evaluation', Code.Internal));
+    });
+    this.#schedule();
+  }
+
+  /** One evaluation has a status of its own. */
+  #failed(pending: Pending, error: ConnectError): void {
+    if (pending.settled) return;
+    if (!isTransient(error)) {
+      pending.fail(error);
+      return;
+    }
+    pending.note(error);
+    const again = () => {
+      this.#pausing.delete(pending);
+      this.add(pending);
+    };
+    this.#pausing.set(pending, setTimeout(again, pauseMs(pending.attempts++, askedPauseMs(error))));
+  }
+
+  /** A stream or a call failed with these evaluations on it. */
+  #lost(batch: readonly Pending[], error: ConnectError): void {
+    this.#inFlight -= batch.length;
+    const remedy = remedyFor(error);
+    const again = batch.filter(
+      (pending) => !pending.settled && this.#maySendAgain(pending, batch, remedy, error),
+    );
+    // They have waited longest.
+    this.#queue.unshift(...again);
+    if (remedy === 'again' || remedy === 'reconnect' || remedy === 'suspect')
+      this.#pause(askedPauseMs(error));
+    else this.#schedule();
+  }
+
+  #maySendAgain(pending: Pending, batch: readonly Pending[], remedy: Remedy, error: ConnectError): boolean {
+    pending.note(error);
+    if (remedy === 'again') return true;
+    if (remedy !== 'fail') {
+      pending.suspicions += 1;
+      const isLast = remedy === 'alone' ? batch.length === 1 : remedy === 'suspect' && pending.alone;
+      pending.alone ||= remedy === 'alone' || pending.suspicions >= MAX_SUSPICIONS;
+      if (!isLast) return true;
+    }
+    pending.fail(error);
+    return false;
+  }
+
+  #pause(atLeastMs: number): void {
+    if (this.#closed || this.#pauseTimer !== undefined) return;
+    const over = () => {
+      this.#pauseTimer = undefined;
+      this.#send(true);
+    };
+    this.#pauseTimer = setTimeout(over, pauseMs(this.#failures++, atLeastMs));
+  }
+}
+
+function travelsAlone(pending: Pending): boolean {
+  return pending.alone || pending.bytes > MAX_BATCH_BYTES;
+}

@@ -1,0 +1,34 @@
+import { ConnectError, type Client as RpcClient } from '@connectrpc/connect';
+import type { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Carrier, CarrierEvents } from './carrier.js';
+import type { Pending } from './pending.js';
+
+/** Sends each batch as a call of EvaluateBatch, which works over every protocol. */
+export function createCallCarrier(
+  rpc: RpcClient<typeof EvaluationService>,
+  headers: Readonly<Record<string, string>>,
+  events: CarrierEvents,
+): Carrier {
+  const closing = new AbortController();
+
+  async function call(batch: readonly Pending[]): Promise<void> {
+    try {
+      const evaluations = batch.map((pending) => pending.message);
+      const timeoutMs = Math.ceil(latestExpiry(batch) - performance.now());
+      const options = { headers, signal: closing.signal, timeoutMs: Math.max(1, timeoutMs) };
+      const { results } = await rpc.evaluateBatch({ evaluations }, options);
+      if (!closing.signal.aborted) events.answered(batch, results);
+    } catch (error) {
+      if (!closing.signal.aborted) events.lost([batch], ConnectError.from(error));
+    }
+  }
+
+  return {
+    send: (batch) => void call(batch),
+    close: () => closing.abort(),
+  };
+}
+
+function latestExpiry(batch: readonly Pending[]): number {
+  return batch.reduce((latest, pending) => Math.max(latest, pending.expiresAt), 0);
+}

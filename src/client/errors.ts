@@ -1,0 +1,74 @@
+import type { ConnectError } from '@connectrpc/connect';
+import type { EvaluateResponse } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Stage } from './types.js';
+
+/** Which step was checked, and when. */
+export interface CheckedStep {
+  /** Undefined when it is the agent of the client. */
+  readonly agent: string | undefined;
+  /** Name of the step. */
+  readonly step: string;
+  readonly stage: Stage;
+}
+
+/** A step must not go on as it is. After a check with stage `post` nothing in here quotes the output. */
+export abstract class StepError extends Error {
+  readonly agent: string | undefined;
+  readonly step: string;
+  readonly stage: Stage;
+  /** Names of the controls that made it so. */
+  readonly controls: readonly string[];
+  /** Undefined when the service did not answer. After the step ran, without explanations of evaluators. */
+  readonly verdict: EvaluateResponse | undefined;
+
+  constructor(
+    message: string,
+    checked: CheckedStep,
+    controls: readonly string[],
+    verdict?: EvaluateResponse,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.agent = checked.agent;
+    this.step = checked.step;
+    this.stage = checked.stage;
+    this.controls = controls;
+    this.verdict = verdict;
+  }
+}
+
+/** A deny control matched, or could not be evaluated. */
+export class DeniedError extends StepError {
+  override readonly name: string = 'DeniedError';
+}
+
+/** The service did not judge the step, and without an answer nothing may go on. The cause says why. */
+export class NotEvaluatedError extends DeniedError {
+  override readonly name = 'NotEvaluatedError';
+  declare readonly cause: ConnectError;
+
+  constructor(message: string, checked: CheckedStep, cause: ConnectError) {
+    super(message, checked, [], undefined, { cause });
+  }
+}
+
+/** A steer control matched: the step may be tried again after what it demands. */
+export class SteerError extends StepError {
+  override readonly name = 'SteerError';
+  /** What the agent should do differently. */
+  readonly steering: string;
+  /** Actions the agent has to take before it tries again. */
+  readonly requiredActions: readonly string[];
+
+  constructor(
+    message: string,
+    checked: CheckedStep,
+    controls: readonly string[],
+    verdict: EvaluateResponse,
+    steering: { readonly message: string; readonly requiredActions: readonly string[] },
+  ) {
+    super(message, checked, controls, verdict);
+    this.steering = steering.message;
+    this.requiredActions = steering.requiredActions;
+  }
+}

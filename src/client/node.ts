@@ -1,0 +1,42 @@
+/** The client as Node.js gets it: what index.ts has, and a gRPC transport of its own. */
+import { Code, ConnectError } from '@connectrpc/connect';
+import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
+import { createClient as createClientOver } from './create-client.js';
+import type { Client, ClientSettings, TransportOptions } from './types.js';
+
+export * from './index.js';
+
+/** A connection that is in use and silent for this long is asked whether it still works ... */
+const PING_INTERVAL_MS = 5_000;
+/** ... and given up after this long without an answer. */
+const PING_TIMEOUT_MS = 3_000;
+
+/** Settings of a client that makes its own gRPC connection. */
+export interface AddressOptions extends ClientSettings {
+  /** For example `http://localhost:8000`; with https the connection is encrypted. */
+  readonly baseUrl: string;
+  /** Certificates to trust instead of those that Node.js trusts, in PEM form. */
+  readonly ca?: string | Buffer | undefined;
+}
+
+/** Makes a client for an address, over gRPC, or over a given transport of Connect. */
+export function createClient(options: AddressOptions | TransportOptions): Client {
+  if ('transport' in options) return createClientOver(options);
+  const { baseUrl, ca, ...settings } = options;
+  const sessionManager = new Http2SessionManager(
+    baseUrl,
+    { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS },
+    ca === undefined ? {} : { ca },
+  );
+  const abort = (message: string, code: Code): void => sessionManager.abort(new ConnectError(message, code));
+  const transport = createGrpcTransport({ baseUrl, sessionManager, acceptCompression: [] });
+  return createClientOver(
+    { ...settings, transport, streaming: true },
+    {
+      resetConnection() {
+        if (sessionManager.state() === 'connecting') abort('connecting took too long', Code.Unavailable);
+      },
+      close: () => abort('the client is closed', Code.Canceled),
+    },
+  );
+}

@@ -1,0 +1,98 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import type {
+  EvaluateRequest,
+  EvaluateResponse,
+} from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { onAbort } from './abort-fan-out.js';
+import { isUnavailability } from './failures.js';
+import type { Evaluation, OnUnavailable } from './types.js';
+
+export interface PendingOptions {
+  readonly timeoutMs: number;
+  readonly onUnavailable: OnUnavailable;
+  readonly signal: AbortSignal | undefined;
+  /** Called once, when it is settled in whatever way. */
+  readonly onSettled: (pending: Pending) => void;
+  /** Called when the time was up. */
+  readonly onTimeout: () => void;
+}
+
+/** An evaluation that somebody waits for. */
+export class Pending {
+  readonly promise: Promise<Evaluation>;
+  readonly message: EvaluateRequest;
+  /** Size of the step. */
+  readonly bytes: number;
+  /** Milliseconds of `performance.now()`. */
+  readonly expiresAt: number;
+  /** How often it came back with a status that may be another one next time. */
+  attempts = 0;
+  /** How often what carried it failed so that it may be the reason. */
+  suspicions = 0;
+  /** Whether it is to be sent with no other. */
+  alone = false;
+  settled = false;
+  readonly #options: PendingOptions;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #resolve: (evaluation: Evaluation) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+  #stopListening: () => void = () => {};
+  #lastError: ConnectError | undefined;
+
+  constructor(message: EvaluateRequest, options: PendingOptions) {
+    this.message = message;
+    this.#options = options;
+    this.bytes = message.stepForm.case === 'stepJson' ? message.stepForm.value.length : 0;
+    this.expiresAt = performance.now() + options.timeoutMs;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#timer = setTimeout(() => this.#timeIsUp(), options.timeoutMs);
+    const { signal } = options;
+    if (signal !== undefined) this.#stopListening = onAbort(signal, () => this.giveUp(signal.reason));
+  }
+
+  /** Remembers what went wrong, for when the time is up. */
+  note(error: ConnectError): void {
+    this.#lastError = error;
+  }
+
+  answer(verdict: EvaluateResponse): void {
+    if (!this.#settle()) return;
+    const { isSafe, reason } = verdict;
+    this.#resolve({ evaluated: true, isSafe, reason: isSafe ? undefined : reason, verdict });
+  }
+
+  fail(error: ConnectError): void {
+    if (!this.#settle()) return;
+    if (!isUnavailability(error)) {
+      this.#reject(error);
+      return;
+    }
+    const reason = `The step was not evaluated: ${error.rawMessage}`;
+    this.#resolve({ evaluated: false, isSafe: this.#options.onUnavailable === 'allow', reason, error });
+  }
+
+  /** Ends it with whatever reason, which is never an allowance. */
+  giveUp(reason: unknown): void {
+    if (this.#settle()) this.#reject(reason);
+  }
+
+  #timeIsUp(): void {
+    const last = this.#lastError;
+    const because = last === undefined ? '' : `, last because of: ${last.rawMessage}`;
+    const message = `no answer within ${this.#options.timeoutMs} ms${because}`;
+    this.fail(new ConnectError(message, Code.DeadlineExceeded, undefined, undefined, last));
+    this.#options.onTimeout();
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    clearTimeout(this.#timer);
+    this.#stopListening();
+    this.#options.onSettled(this);
+    return true;
+  }
+}

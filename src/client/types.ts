@@ -1,0 +1,157 @@
+import type { ConnectError, Transport } from '@connectrpc/connect';
+import type { EvaluateResponse } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+
+/** `pre` before a step runs, `post` after it ran. */
+export type Stage = 'pre' | 'post';
+
+/** What an evaluation that the service did not answer counts as. */
+export type OnUnavailable = 'deny' | 'allow';
+
+/** A step an agent takes. Its data are sent as JSON; a bigint keeps all its digits. */
+export interface Step {
+  /** Step type, for example `llm`; `tool` when absent. */
+  readonly type?: string | undefined;
+  readonly name: string;
+  /** What the step is given; an object for a tool. */
+  readonly input: unknown;
+  /** What the step gave back, after it ran. */
+  readonly output?: unknown;
+  /** Further facts that controls may look at. */
+  readonly context?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** A step to be judged. */
+export interface EvaluationRequest {
+  /** Agent name; the `agent` of the client when absent. */
+  readonly agent?: string | undefined;
+  readonly stage: Stage;
+  readonly step: Step;
+}
+
+/** How one evaluation is made. */
+export interface EvaluationOptions {
+  /** Longest time from the call to the answer, in milliseconds, retries included: 1 to 2^31 - 1. */
+  readonly timeoutMs?: number | undefined;
+  /** Decide by the controls of this revision or a later one, 0 to 2^53 - 1. See also {@link Client.atLeast}. */
+  readonly minRevision?: number | bigint | undefined;
+  /** `full` adds the controls that did not match, metadata and traces. `verdict` when absent. */
+  readonly detail?: 'verdict' | 'full' | undefined;
+  /** What an evaluation that the service did not answer in time counts as. */
+  readonly onUnavailable?: OnUnavailable | undefined;
+  /** Gives the evaluation up: the call rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The service judged the step. */
+export interface Evaluated {
+  readonly evaluated: true;
+  /** Whether the step may go on as it is. */
+  readonly isSafe: boolean;
+  /** Why not; undefined when it is safe. */
+  readonly reason: string | undefined;
+  readonly verdict: EvaluateResponse;
+}
+
+/** The service did not judge the step: it was unavailable until the time was up. */
+export interface NotEvaluated {
+  readonly evaluated: false;
+  /** True only with `onUnavailable: 'allow'`. */
+  readonly isSafe: boolean;
+  readonly reason: string;
+  /** What went wrong last. */
+  readonly error: ConnectError;
+}
+
+export type Evaluation = Evaluated | NotEvaluated;
+
+/** What became of one request of {@link Client.evaluateStream}: an evaluation, or the error that `evaluate` throws. */
+export type StreamResult =
+  | { readonly index: number; readonly request: EvaluationRequest; readonly evaluation: Evaluation }
+  | { readonly index: number; readonly request: EvaluationRequest; readonly error: unknown };
+
+/** Settings of a client that have nothing to do with the transport. */
+export interface ClientSettings {
+  /** API key, sent as `x-api-key`. */
+  readonly apiKey?: string | undefined;
+  /** Agent of the requests that name none. */
+  readonly agent?: string | undefined;
+  /** Time limit of an evaluation that states none, in milliseconds; 5,000 when absent. */
+  readonly timeoutMs?: number | undefined;
+  /** `deny` when absent: without an answer nothing may go on. */
+  readonly onUnavailable?: OnUnavailable | undefined;
+  /** Longest time an evaluation waits for others to share its message, in milliseconds; 1 when absent. */
+  readonly batchWindowMs?: number | undefined;
+  /**
+   * Most evaluations of one message, 1 to 1,000; 32 when absent. Evaluations of one message are answered together:
+   * 1 suits an agent with slow evaluators.
+   */
+  readonly maxBatch?: number | undefined;
+  /** Most evaluations sent and not answered; 1,024 when absent. Others wait. */
+  readonly maxInFlight?: number | undefined;
+}
+
+/** Settings of a client whose transport the caller makes. */
+export interface TransportOptions extends ClientSettings {
+  /** Any transport of Connect: gRPC, gRPC-Web or Connect. */
+  readonly transport: Transport;
+  /**
+   * Whether the transport can read and write at the same time, as gRPC and Connect over HTTP/2 can in Node.js. Off
+   * by default, because gRPC-Web, HTTP/1.1 and browsers cannot: then batches go as calls of EvaluateBatch.
+   */
+  readonly streaming?: boolean | undefined;
+}
+
+/** How a tool is guarded. */
+export interface GuardOptions<Args extends readonly unknown[], Result>
+  extends Omit<EvaluationOptions, 'detail'> {
+  readonly agent?: string | undefined;
+  /** Name of the step. */
+  readonly step: string;
+  /** Type of the step; `tool` when absent. */
+  readonly type?: string | undefined;
+  /** When to check; before and after the tool runs when absent. */
+  readonly stages?: readonly Stage[] | undefined;
+  /**
+   * What controls see of the arguments. When absent, the only argument if it is a plain object, else
+   * `{ arguments: [...] }`.
+   */
+  readonly input?: ((...args: Args) => unknown) | undefined;
+  /** What controls see of the result; the result when absent. */
+  readonly output?: ((result: Result) => unknown) | undefined;
+  /** Further facts that controls may look at. */
+  readonly context?: Readonly<Record<string, unknown>> | ((...args: Args) => Step['context']) | undefined;
+}
+
+/** A client of the evaluation service. It shares one stream among all its evaluations. */
+export interface Client {
+  /**
+   * Judges a step. Concurrent calls share messages; what is not answered because the service is unavailable or the
+   * stream broke is sent again until the time is up.
+   *
+   * Rejects with a ConnectError when the service refuses the request (unknown agent, invalid step, wrong key), with
+   * a TypeError when the step cannot be written as JSON, with the reason of the signal when that is aborted, and with
+   * a ConnectError of code `Canceled` when the client is closed. A rejection is never an allowance: only the result
+   * says that a step may go on.
+   */
+  evaluate(request: EvaluationRequest, options?: EvaluationOptions): Promise<Evaluation>;
+  /**
+   * Judges steps as they come and yields the results in the order of completion, each with the index of its request.
+   * Reads ahead no further than `maxInFlight` of the client. Leaving the loop gives up what is not answered.
+   */
+  evaluateStream(
+    requests: Iterable<EvaluationRequest> | AsyncIterable<EvaluationRequest>,
+    options?: EvaluationOptions,
+  ): AsyncGenerator<StreamResult, void, undefined>;
+  /** From now on every evaluation demands this revision or a later one. Lower revisions change nothing. */
+  atLeast(revision: number | bigint): void;
+  /**
+   * Wraps a tool with a check before it runs and one after it. The wrapped tool rejects with a DeniedError or a
+   * SteerError where a control says so, and with what `evaluate` or the tool itself throws.
+   */
+  guard<Args extends readonly unknown[], Result>(
+    tool: (...args: Args) => Result,
+    options: GuardOptions<Args, Awaited<Result>>,
+  ): (...args: Args) => Promise<Awaited<Result>>;
+  /** Ends the streams. Whatever waits for an answer rejects, and so does every later evaluation. */
+  close(): void;
+}

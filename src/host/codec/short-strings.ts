@@ -1,0 +1,40 @@
+/** Places for strings; a power of two. At most 40 characters each: 100 KB or so. */
+const PLACES = 1024;
+/** FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), 32 bits. */
+const OFFSET_BASIS = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/**
+ * Remembers short ASCII strings by their bytes: agent names, step types, tool names and the keys of objects come
+ * again and again, and to find one costs a third of making it anew. A string that nobody met before takes the place of
+ * another; what is found is compared, so that chosen bytes can make it slower but never wrong.
+ */
+export class ShortStrings {
+  readonly #places: (string | undefined)[] = new Array(PLACES).fill(undefined);
+
+  /** The string in `from` to `to`; undefined when it is not ASCII. */
+  ascii(bytes: Buffer, from: number, to: number): string | undefined {
+    let hash = OFFSET_BASIS;
+    let bits = 0;
+    for (let at = from; at < to; at += 1) {
+      const byte = bytes[at] as number;
+      bits |= byte;
+      hash = Math.imul(hash ^ byte, PRIME);
+    }
+    if (bits > 0x7f) return undefined;
+    const place = (hash ^ (hash >>> 15)) & (PLACES - 1);
+    const found = this.#places[place];
+    if (found !== undefined && isAt(found, bytes, from, to)) return found;
+    const made = bytes.toString('latin1', from, to);
+    this.#places[place] = made;
+    return made;
+  }
+}
+
+function isAt(text: string, bytes: Buffer, from: number, to: number): boolean {
+  if (text.length !== to - from) return false;
+  for (let at = from; at < to; at += 1) {
+    if (text.charCodeAt(at - from) !== bytes[at]) return false;
+  }
+  return true;
+}

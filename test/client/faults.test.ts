@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../src/client/node.js';
+import { startService, type TestService } from '../support/service.js';
+import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+import { asking, seedAgent } from './client-harness.js';
+import { keepAsking } from './keep-asking.js';
+import { startTcpBalancer } from './tcp-balancer.js';
+
+describe('a client whose network fails', () => {
+  let service: TestService;
+  let proxy: TcpProxy;
+  let client: Client;
+  beforeAll(async () => {
+    service = await startService();
+    await seedAgent(service.url);
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    proxy = await startTcpProxy(service.url);
+    client = createClient({ baseUrl: proxy.url, timeoutMs: 20_000 });
+  });
+  afterEach(async () => {
+    client.close();
+    await proxy.close();
+  });
+
+  it('fails closed at its deadline, or open if it is told to', async () => {
+    await client.evaluate(asking('good'));
+    await proxy.set('pause');
+    const [closed, open] = await Promise.all([
+      client.evaluate(asking('good'), { timeoutMs: 150 }),
+      client.evaluate(asking('bad'), { timeoutMs: 150, onUnavailable: 'allow' }),
+    ]);
+    expect(closed).toMatchObject({ evaluated: false, isSafe: false });
+    expect(closed.reason).toContain('150 ms');
+    expect(open).toMatchObject({ evaluated: false, isSafe: true });
+    await proxy.set('clear');
+    expect(await client.evaluate(asking('bad'))).toMatchObject({ evaluated: true, isSafe: false });
+  });
+
+  it('sends again what a broken connection took with it', async () => {
+    const asked = keepAsking(client, 50);
+    for (let cut = 1; cut <= 5; cut += 1) {
+      const before = asked.answers.length;
+      await until(
+        () => asked.answers.length,
+        (count) => count > before + 200,
+      );
+      proxy.cut();
+    }
+    const last = asked.answers.length;
+    await until(
+      () => asked.answers.length,
+      (count) => count > last + 200,
+    );
+    expect(await asked.stop()).toEqual({ failures: [], wrong: [] });
+  });
+
+  it('waits out a time in which nobody can connect', async () => {
+    await client.evaluate(asking('good'));
+    await proxy.set('refuse');
+    proxy.cut();
+    const waiting = Promise.all(Array.from({ length: 100 }, () => client.evaluate(asking('bad'))));
+    const impatient = await client.evaluate(asking('good'), { timeoutMs: 200 });
+    expect(impatient).toMatchObject({ evaluated: false, isSafe: false });
+    expect(impatient.reason).toMatch(/ECONNREFUSED|last because/);
+    await proxy.set('clear');
+    for (const one of await waiting) expect(one).toMatchObject({ evaluated: true, isSafe: false });
+  });
+
+  it('finds out by itself that a connection is dead of which nobody tells it', async () => {
+    const network = await startTcpBalancer();
+    network.setTargets([service.url]);
+    const patient = createClient({ baseUrl: network.url, timeoutMs: 20_000 });
+    await patient.evaluate(asking('good'));
+    network.freeze();
+    expect(await patient.evaluate(asking('bad'))).toMatchObject({ evaluated: true, isSafe: false });
+    expect(network.taken.get(service.url)).toBe(2);
+    patient.close();
+    network.close();
+  });
+
+  it('ends its connection when it is closed', async () => {
+    await client.evaluate(asking('good'));
+    expect(proxy.connections).toBe(1);
+    client.close();
+    await until(
+      () => proxy.connections,
+      (count) => count === 0,
+    );
+  });
+});
+
+describe('a client whose service is killed', () => {
+  let compiled: CompiledService;
+  let directory: string;
+  beforeAll(async () => {
+    compiled = await compileService();
+    directory = await mkdtemp(path.join(tmpdir(), 'client-faults-'));
+  });
+  afterAll(async () => {
+    await compiled.remove();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('goes on with the next one, and nothing is lost', async () => {
+    const start = (port: string) =>
+      spawnService(compiled, {
+        environment: { SERVICE_PORT: port, DATABASE_URL: `file:${path.join(directory, 'service.db')}` },
+      });
+    let service = await start('0');
+    const url = await service.listening();
+    await seedAgent(url);
+    const client = createClient({ baseUrl: url, timeoutMs: 80_000 });
+    const asked = keepAsking(client, 20);
+    await until(
+      () => asked.answers.length,
+      (count) => count > 500,
+    );
+    service.process.kill('SIGKILL');
+    await service.dispose();
+    const before = asked.answers.length;
+    service = await start(new URL(url).port);
+    await service.listening();
+    await until(
+      () => asked.answers.length,
+      (count) => count > before + 500,
+    );
+    expect(await asked.stop()).toEqual({ failures: [], wrong: [] });
+    client.close();
+    await service.dispose();
+  }, 90_000);
+});

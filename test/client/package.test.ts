@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { restClient } from '../support/rest-client.js';
+import { seeder } from '../support/seed.js';
+import { startService, type TestService } from '../support/service.js';
+import { type CompiledService, compileService } from '../support/service-process.js';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const PACKAGE = 'control-enforcement-service/client';
+const run = promisify(execFile);
+
+/** The example of the README. */
+function example(): string {
+  const [, section = ''] = readFileSync(path.join(ROOT, 'README.md'), 'utf8').split(
+    '\n## TypeScript client\n',
+  );
+  return /```ts\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
+}
+
+describe('the client as a package', () => {
+  let compiled: CompiledService;
+  let folder: string;
+  let service: TestService;
+  beforeAll(async () => {
+    compiled = await compileService();
+    folder = path.resolve(path.dirname(compiled.main), '..');
+    service = await startService();
+    const seed = seeder(restClient(service.url));
+    await seed.agent('billing-bot-01');
+    const condition = {
+      selector: { path: 'input.text' },
+      evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
+    };
+    const data = { execution: 'server', condition, action: { decision: 'deny' } };
+    await seed.link('billing-bot-01', await seed.control('no-card-numbers', data));
+  });
+  afterAll(async () => {
+    await service.stop();
+    await compiled.remove();
+  });
+
+  /** Checks the types of a module against those of the package, runs it, and returns what it prints. */
+  async function runModule(name: string, source: string): Promise<string> {
+    const home = path.join(folder, name);
+    await mkdir(home);
+    const here = source
+      .replace(PACKAGE, '../src/client/node.js')
+      .replace('http://localhost:8000', service.url);
+    await writeFile(path.join(home, 'example.ts'), here);
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2023',
+      strict: true,
+      types: ['node'],
+      skipLibCheck: true,
+    };
+    await writeFile(
+      path.join(home, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['example.ts'] }),
+    );
+    await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', home]);
+    const { stdout, stderr } = await run(process.execPath, [path.join(home, 'example.js')]);
+    expect(stderr).toBe('');
+    return stdout;
+  }
+
+  it('does what the README shows, in less than 15 lines', async () => {
+    const source = example();
+    expect(source).toContain(PACKAGE);
+    expect(source.trimEnd().split('\n').length).toBeLessThan(15);
+    const printed = await runModule('example', source);
+    expect(printed).toBe('sent: hello\ndenied by no-card-numbers\n');
+    expect(readFileSync(path.join(ROOT, 'README.md'), 'utf8')).toContain(`\`\`\`text\n${printed}\`\`\``);
+  });
+
+  it('does not keep a process alive that forgets to close it', async () => {
+    const source = example().replace('client.close();', '');
+    expect(await runModule('forgetful', source)).toContain('denied');
+  });
+
+  it('is where package.json says', async () => {
+    const { exports } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
+    const { browser, ...node } = exports['./client'];
+    for (const target of [...Object.values(browser), ...Object.values(node)] as string[]) {
+      expect(existsSync(target.replace('./dist', folder)), target).toBe(true);
+    }
+  });
+
+  it('needs nothing of Node.js in a browser', async () => {
+    const seen = new Set<string>();
+    const packages = new Set<string>();
+    async function follow(file: string): Promise<void> {
+      if (seen.has(file)) return;
+      seen.add(file);
+      const source = await readFile(file, 'utf8');
+      for (const [, from = ''] of source.matchAll(/(?:\bfrom|^import) ['"]([^'"]+)['"];$/gm)) {
+        if (from.startsWith('.')) await follow(path.resolve(path.dirname(file), from));
+        else packages.add(from);
+      }
+      expect(source).not.toMatch(/\b(Buffer|process|require)\b[.(]/);
+    }
+    await follow(path.join(folder, 'src', 'client', 'index.js'));
+    expect(seen.size).toBeGreaterThan(10);
+    expect([...packages].sort()).toEqual([
+      '@bufbuild/protobuf',
+      '@bufbuild/protobuf/codegenv2',
+      '@bufbuild/protobuf/wkt',
+      '@connectrpc/connect',
+    ]);
+  });
+});
