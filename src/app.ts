@@ -17,6 +17,8 @@ import { checkEvaluatorReferences } from './agents/agent-evaluator-references.js
 import { createAgentEvaluators } from './agents/agent-evaluators.js';
 import { agentHandlers } from './agents/agent-handlers.js';
 import { createAgentService } from './agents/agent-service.js';
+import { ControlFeed } from './agents/control-feed.js';
+import { createWatchControls } from './agents/watch-controls.js';
 import type { Config } from './config.js';
 import { controlHandlers } from './controls/control-handlers.js';
 import { createControlService } from './controls/control-service.js';
@@ -132,8 +134,15 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
     maxAgents: config.limits.snapshotAgents,
     now: monotonic,
   });
+  const feed = new ControlFeed({
+    client: database.client,
+    registry,
+    followed: () => snapshot.progress,
+    now: monotonic,
+  });
   const watch = new RevisionWatch({
     snapshot,
+    follower: feed,
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -164,7 +173,10 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
   const evaluationCalls = createEvaluationCalls(evaluation);
 
   const features: Feature[] = [
-    feature(AgentServiceDesc, agentHandlers(agents, agentEvaluators)),
+    feature(
+      AgentServiceDesc,
+      agentHandlers(agents, agentEvaluators, createWatchControls({ feed, now: monotonic })),
+    ),
     feature(ControlServiceDesc, controlHandlers(controls, controlVersions, registry)),
     feature(PolicyServiceDesc, policyHandlers(policies, agentPolicies)),
     feature(TemplateServiceDesc, templateHandlers(registry)),
@@ -260,7 +272,10 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
         () => shutdown.abort(shutdownReason()),
         Math.max(0, config.limits.drainMs - STREAM_END_MARGIN_MS),
       );
-      await listener.drain();
+      const drained = listener.drain();
+      // They would go on for ever, and their clients have somewhere else to go.
+      feed.close();
+      await drained;
       clearTimeout(streamsEnd);
       await server.close();
       await watch.stop();
