@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import type { FastifyInstance } from 'fastify';
@@ -29,6 +29,7 @@ import { createEvaluationService } from './evaluation-api/evaluation-service.js'
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
 import { type Evaluators, loadEvaluators } from './evaluators/load-evaluators.js';
 import { meteredRegistry } from './evaluators/metered.js';
+import { addressText } from './host/address.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
 import { protobufEsCodec } from './host/codec/protobuf-es-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
@@ -40,7 +41,7 @@ import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
 import { createHotLane } from './host/lane/hot-lane.js';
 import { createListener } from './host/listener/listener.js';
-import { createMetrics } from './host/metrics.js';
+import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
@@ -63,6 +64,11 @@ export interface AppOptions {
   readonly log: Logger;
   /** Told every SQL statement; for tests that count queries. */
   readonly onQuery?: (sql: string) => void;
+  /** Set when this is one of several processes that serve one port: another one has migrated the database. */
+  readonly shared?: {
+    /** The metrics of all of them as text. */
+    allMetrics(): Promise<string>;
+  };
 }
 
 /** The assembled service. */
@@ -70,6 +76,11 @@ export interface App {
   readonly server: FastifyInstance;
   /** Starts to listen. Returns the address, for example `http://127.0.0.1:8000`. */
   listen(): Promise<string>;
+  /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
+  ready(): Promise<void>;
+  accept(socket: Socket): void;
+  /** The metrics of this process. */
+  measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and lets go of everything. */
   close(): Promise<void>;
 }
@@ -78,10 +89,11 @@ export interface App {
 const STREAM_END_MARGIN_MS = 500;
 
 /** Assembles the service: opens the database, applies migrations, wires every part. */
-export async function createApp({ config, log, onQuery }: AppOptions): Promise<App> {
+export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {
   const database = await openDatabase({
     url: config.databaseUrl,
     logger: log,
+    migrate: shared === undefined,
     ...(onQuery === undefined ? {} : { onQuery }),
   });
   let evaluators: Evaluators | undefined;
@@ -97,7 +109,7 @@ export async function createApp({ config, log, onQuery }: AppOptions): Promise<A
       },
       optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
     });
-    return await assemble({ config, log, database, evaluators });
+    return await assemble({ config, log, database, evaluators, shared });
   } catch (error) {
     await evaluators?.close();
     await database.close();
@@ -111,9 +123,10 @@ interface Foundations {
   readonly log: Logger;
   readonly database: Database;
   readonly evaluators: Evaluators;
+  readonly shared: AppOptions['shared'];
 }
 
-async function assemble({ config, log, database, evaluators }: Foundations): Promise<App> {
+async function assemble({ config, log, database, evaluators, shared }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
   const metrics = createMetrics(config.metricsPrefix, {
@@ -217,7 +230,7 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
     log,
     listener,
     authenticator,
-    metrics,
+    metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state: {
       version: VERSION,
@@ -256,6 +269,12 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
 
   return {
     server,
+    async ready() {
+      await server.ready();
+      listener.expectConnections();
+    },
+    accept: (socket) => listener.accept(socket),
+    measure: () => metrics.measure(),
     async listen() {
       await server.listen({
         host: config.host,
@@ -263,7 +282,7 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
         listenTextResolver: (address) =>
           `listening at ${address.replace(/^http:/, config.tls === null ? 'http:' : 'https:')}`,
       });
-      return addressOf(server, config);
+      return addressText(config, (server.server.address() as AddressInfo).port);
     },
     async close() {
       draining = true;
@@ -311,11 +330,4 @@ function methodsByName(methods: readonly RpcMethod[]): Map<string, RpcMethod> {
 
 function readTls(tls: NonNullable<Config['tls']>): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
-}
-
-function addressOf(server: FastifyInstance, config: Config): string {
-  const { port } = server.server.address() as AddressInfo;
-  const scheme = config.tls === null ? 'http' : 'https';
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
-  return `${scheme}://${host}:${port}`;
 }

@@ -26,6 +26,10 @@ export interface ListenerOptions {
 export interface Listener {
   /** For `fastify({ serverFactory })`; serves one Fastify instance. */
   readonly serverFactory: FastifyServerFactory;
+  /** Instead of listening: gets ready for connections that another process accepts, and hands to `accept`. */
+  expectConnections(): void;
+  /** Serves a connection that another process accepted. */
+  accept(socket: Socket): void;
   /** Aborted when draining starts: handlers of endless streams end them then. */
   readonly draining: AbortSignal;
   /**
@@ -130,6 +134,15 @@ export function createListener(options: ListenerOptions = {}): Listener {
       // Fastify types its handler for one kind of server, but handles the requests of both.
       front = createFront(handler as RequestHandler);
       return front;
+    },
+    expectConnections: () => front?.expectHandedOver(),
+    accept(socket) {
+      if (front !== undefined && connections.size < limits.maxConnections) {
+        front.takeHandedOver(socket);
+      } else {
+        onProblem({ kind: 'refused', remoteAddress: socket.remoteAddress });
+        socket.destroy();
+      }
     },
     draining: draining.signal,
     drain,
