@@ -7,6 +7,7 @@ import {
   type WatchControlsResponse,
 } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { until } from '../support/until.js';
+import { comparable } from '../support/wire-shape.js';
 
 /** A reader of WatchControls that keeps what a client needs to decide by itself. */
 export interface Watcher {
@@ -17,6 +18,8 @@ export interface Watcher {
   /** The controls as the messages tell them, newest id first. */
   controls(): AgentControl[];
   names(): string[];
+  /** The reply of ListAgentControls as the messages tell it, in a form that can be compared. */
+  list(): unknown;
   revision(): number;
   /** Waits until every change up to a revision is known. */
   reached(revision: number): Promise<void>;
@@ -25,15 +28,24 @@ export interface Watcher {
   stop(): void;
 }
 
+/** How to open a stream. */
+export interface WatcherOptions {
+  readonly fromRevision?: number;
+  /** Goes on where another one stopped, with the controls that it had. */
+  readonly after?: Watcher | undefined;
+}
+
 /** Opens a stream and reads it until it ends or is stopped. */
 export function watchControls(
   transport: Transport,
   agentName: string,
-  { fromRevision, key }: { fromRevision?: number; key?: string } = {},
+  { fromRevision: given, after }: WatcherOptions = {},
 ): Watcher {
   const abort = new AbortController();
   const messages: WatchControlsResponse[] = [];
-  const held = new Map<number, AgentControl>();
+  const isResumed = after !== undefined && after.revision() > 0;
+  const fromRevision = isResumed ? after.revision() : given;
+  const held = new Map(isResumed ? after.controls().map((control) => [control.id, control]) : []);
   const take = (message: WatchControlsResponse): void => {
     messages.push(message);
     const { news } = message;
@@ -46,9 +58,10 @@ export function watchControls(
   const read = async (): Promise<ConnectError | 'ended'> => {
     const request =
       fromRevision === undefined ? { agentName } : { agentName, fromRevision: BigInt(fromRevision) };
-    const options = { signal: abort.signal, headers: key === undefined ? {} : { 'x-api-key': key } };
     try {
-      for await (const message of createClient(AgentService, transport).watchControls(request, options))
+      for await (const message of createClient(AgentService, transport).watchControls(request, {
+        signal: abort.signal,
+      }))
         take(message);
       return 'ended';
     } catch (error) {
@@ -67,6 +80,14 @@ export function watchControls(
       return messages.map((message) => Number(message.revision));
     },
     controls,
+    list() {
+      const reply = create(ListAgentControlsResponseSchema, { controls: controls() });
+      const json = toJson(ListAgentControlsResponseSchema, reply, {
+        useProtoFieldName: true,
+        alwaysEmitImplicit: true,
+      });
+      return comparable(ListAgentControlsResponseSchema, json);
+    },
     names: () => controls().map(({ name }) => name),
     revision,
     async reached(wanted) {
@@ -75,12 +96,4 @@ export function watchControls(
     ended,
     stop: () => abort.abort(),
   };
-}
-
-/** Controls in a form that can be compared. */
-export function comparableControls(controls: readonly AgentControl[]): unknown {
-  return toJson(
-    ListAgentControlsResponseSchema,
-    create(ListAgentControlsResponseSchema, { controls: [...controls] }),
-  );
 }
