@@ -88,6 +88,9 @@ export interface App {
 /** Streams get this much less time than the whole drain, so that their last status still reaches the client. */
 const STREAM_END_MARGIN_MS = 500;
 
+/** How long connections that another process handed over may take to speak when this one stops. */
+const SETTLE_LIMIT_MS = 500;
+
 /** Assembles the service: opens the database, applies migrations, wires every part. */
 export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {
   const database = await openDatabase({
@@ -286,6 +289,8 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     },
     async close() {
       draining = true;
+      // Another process gets the new connections already; the last ones that came here deserve their answer.
+      if (shared !== undefined) await listener.settled(Math.min(SETTLE_LIMIT_MS, config.limits.drainMs));
       health.shutDown();
       const streamsEnd = setTimeout(
         () => shutdown.abort(shutdownReason()),

@@ -1,6 +1,5 @@
 import type { Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import { openDatabase } from '../database/database.js';
@@ -54,10 +53,10 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
       dispatcher.add(peer);
     },
     onLeaving: (worker) => withPeer(worker, (peer) => dispatcher.retire(peer)),
+    onGone: (worker) => withPeer(worker, (peer) => dispatcher.remove(peer)),
     onEnded: (worker) =>
       withPeer(worker, (peer) => {
         peers.delete(worker);
-        dispatcher.remove(peer);
         void metrics.remove(peer);
       }),
     onMessage: heard,
@@ -68,6 +67,21 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
       crashes: () => pool.crashes,
     }),
   );
+
+  function peerOf(worker: Worker): Peer {
+    const peer: Peer = {
+      hand(id, socket) {
+        if (worker.isConnected()) {
+          tellWorker(worker, { type: 'connection', id }, socket);
+        } else {
+          dispatcher.retire(peer);
+          dispatcher.answered(peer, id, false);
+        }
+      },
+      measure: (id) => tellWorker(worker, { type: 'measure', id }),
+    };
+    return peer;
+  }
 
   function withPeer(worker: Worker, act: (peer: Peer) => void): void {
     const peer = peers.get(worker);
@@ -105,13 +119,6 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
       if (!cleanly) throw new Error('a worker did not end as it should');
     },
     kill: () => pool.kill(),
-  };
-}
-
-function peerOf(worker: Worker): Peer {
-  return {
-    hand: (id: number, socket: Socket) => tellWorker(worker, { type: 'connection', id }, socket),
-    measure: (id) => tellWorker(worker, { type: 'measure', id }),
   };
 }
 

@@ -7,6 +7,12 @@ import { type FromWorker, type StartFailure, tellWorker } from './messages.js';
 /** How long to wait before another try, in milliseconds, when a worker could not start for want of the database. */
 const DATABASE_PAUSE_MS = 1_000;
 
+/**
+ * How long what a worker said last is waited for after its end, in milliseconds. Node.js does not always notice the end
+ * of a channel by which it was sending a connection.
+ */
+const LAST_WORDS_LIMIT_MS = 500;
+
 export interface WorkerPoolOptions {
   readonly size: number;
   /** What the workers run by. */
@@ -16,7 +22,9 @@ export interface WorkerPoolOptions {
   readonly onServing: (worker: Worker) => void;
   /** It takes no more connections. */
   readonly onLeaving: (worker: Worker) => void;
-  /** It has ended. */
+  /** Its process is gone, though what it said last may still arrive. */
+  readonly onGone: (worker: Worker) => void;
+  /** Nothing more will be heard of it. */
   readonly onEnded: (worker: Worker) => void;
   /** Everything workers say that the pool does not understand. */
   readonly onMessage: (worker: Worker, message: FromWorker) => void;
@@ -29,6 +37,12 @@ interface Member {
   state: 'starting' | 'serving' | 'leaving';
   readyAtMs: number;
   failure: StartFailure | undefined;
+}
+
+/** How a process ended. */
+interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
 }
 
 /** A worker could not start. */
@@ -103,7 +117,18 @@ export class WorkerPool {
     this.#members.set(worker, member);
     worker.on('message', (message: FromWorker) => this.#heard(member, message));
     worker.on('error', (error) => this.#options.log.debug({ err: error }, 'a worker cannot be reached'));
-    worker.once('exit', (code: number | null, signal: string | null) => this.#ended(member, code, signal));
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      this.#options.onGone(worker);
+      // What a worker said last may arrive after the news of its end.
+      const ended = (): void => {
+        clearTimeout(limit);
+        worker.off('disconnect', ended);
+        this.#ended(member, { code, signal });
+      };
+      const limit = setTimeout(ended, LAST_WORDS_LIMIT_MS);
+      if (worker.isConnected()) worker.once('disconnect', ended);
+      else ended();
+    });
   }
 
   #forkAfter(ms: number): void {
@@ -150,17 +175,17 @@ export class WorkerPool {
     this.#starting = null;
   }
 
-  #ended(member: Member, code: number | null, signal: string | null): void {
+  #ended(member: Member, exit: Exit): void {
     const { worker, state } = member;
     this.#members.delete(worker);
     // A late timer must not take it for a survivor.
     member.state = 'leaving';
     this.#options.onEnded(worker);
     if (this.#stopping) {
-      if (code !== 0) this.#allCleanly = false;
+      if (exit.code !== 0) this.#allCleanly = false;
       if (this.#members.size === 0) this.#emptied?.();
     } else if (state !== 'leaving') {
-      this.#replace(member, state, { code, signal });
+      this.#replace(member, state, exit);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyServerFactory } from 'fastify';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
@@ -10,6 +11,9 @@ import { type ListenerCounts, OpenConnections } from './open-connections.js';
 import type { ProblemListener } from './problem.js';
 import { type Protocol, peekProtocol } from './protocol-peek.js';
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
+
+/** How often it is looked whether every connection has spoken, in milliseconds. */
+const SETTLE_CHECK_MS = 10;
 
 /** How a listener is made. */
 export interface ListenerOptions {
@@ -30,6 +34,11 @@ export interface Listener {
   expectConnections(): void;
   /** Serves a connection that another process accepted. */
   accept(socket: Socket): void;
+  /**
+   * Resolves when every open connection has spoken, after `limitMs` in any case. Draining closes those that have not,
+   * which is hard on clients that were let in a moment ago and could as well have been sent elsewhere.
+   */
+  settled(limitMs: number): Promise<void>;
   /** Aborted when draining starts: handlers of endless streams end them then. */
   readonly draining: AbortSignal;
   /**
@@ -143,6 +152,10 @@ export function createListener(options: ListenerOptions = {}): Listener {
         onProblem({ kind: 'refused', remoteAddress: socket.remoteAddress });
         socket.destroy();
       }
+    },
+    async settled(limitMs) {
+      const deadline = performance.now() + limitMs;
+      while (connections.counts().opening > 0 && performance.now() < deadline) await pause(SETTLE_CHECK_MS);
     },
     draining: draining.signal,
     drain,
