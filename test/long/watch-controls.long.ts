@@ -51,9 +51,8 @@ function openStreams(url: string, count: number, onInformed: () => void, onEnd: 
       while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
         const end = 5 + rest.readUInt32BE(1);
         const { news } = fromBinary(WatchControlsResponseSchema, rest.subarray(5, end));
-        messages.push(
-          news.case === 'changed' ? `changed ${news.value.upserted[0]?.name}` : String(news.case),
-        );
+        messages.push(String(news.case));
+        if (news.case === 'changed' && news.value.upserted[0]?.name === 'renamed') onInformed();
         rest = rest.subarray(end);
       }
     });
