@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import http from 'node:http';
 import http2 from 'node:http2';
+import https from 'node:https';
 import { availableParallelism } from 'node:os';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { restClient } from '../support/rest-client.js';
@@ -17,6 +19,9 @@ import {
 } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { onConnection, request } from './support/connections.js';
+
+// Each test starts several processes.
+vi.setConfig({ testTimeout: 90_000 });
 
 const PREFIX = 'control_enforcement_server';
 const AGENT = 'shared-agent';
@@ -292,16 +297,23 @@ describe('processes of one service', () => {
     expect(service.stdout()).not.toMatch(/SERVICE_SESSION_SECRET/);
   });
 
-  it('speak HTTP/2 and HTTP/1 as one process does', async () => {
-    const service = await run();
+  it('speak HTTP/2 and HTTP/1 over TLS', async () => {
+    const tls = path.resolve(import.meta.dirname, '../fixtures/tls');
+    const certificate = path.join(tls, 'test-only-server-cert.pem');
+    const key = path.join(tls, 'test-only-server-key.pem');
+    const service = await run({ SERVICE_TLS_CERT_FILE: certificate, SERVICE_TLS_KEY_FILE: key });
     const url = await service.listening();
+    const ca = await readFile(certificate);
     for (let count = 0; count < 4; count += 1) {
-      const session = http2.connect(url);
+      const session = http2.connect(url, { ca });
       const stream = session.request({ ':path': '/health' });
       const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
       expect(headers[':status']).toBe(200);
       session.destroy();
-      expect(await request(url, 'GET', '/health')).toMatchObject({ status: 200 });
+      const call = https.get(`${url}/health`, { ca, agent: false });
+      const [response] = (await once(call, 'response')) as [http.IncomingMessage];
+      expect(response.statusCode).toBe(200);
+      response.destroy();
     }
   });
 
