@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import type { FastifyInstance } from 'fastify';
@@ -17,6 +17,8 @@ import { checkEvaluatorReferences } from './agents/agent-evaluator-references.js
 import { createAgentEvaluators } from './agents/agent-evaluators.js';
 import { agentHandlers } from './agents/agent-handlers.js';
 import { createAgentService } from './agents/agent-service.js';
+import { ControlFeed } from './agents/control-feed.js';
+import { createWatchControls } from './agents/watch-controls.js';
 import type { Config } from './config.js';
 import { controlHandlers } from './controls/control-handlers.js';
 import { createControlService } from './controls/control-service.js';
@@ -29,6 +31,7 @@ import { type Evaluators, loadEvaluators } from './evaluators/load-evaluators.js
 import { meteredRegistry } from './evaluators/metered.js';
 import { explainHandler } from './explain/explain-handler.js';
 import { createExplainService } from './explain/explain-service.js';
+import { addressText } from './host/address.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
 import { directCodec } from './host/codec/direct-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
@@ -40,7 +43,7 @@ import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
 import { createHotLane } from './host/lane/hot-lane.js';
 import { createListener } from './host/listener/listener.js';
-import { createMetrics } from './host/metrics.js';
+import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
@@ -64,6 +67,11 @@ export interface AppOptions {
   readonly log: Logger;
   /** Told every SQL statement; for tests that count queries. */
   readonly onQuery?: (sql: string) => void;
+  /** Set when this is one of several processes that serve one port: another one has migrated the database. */
+  readonly shared?: {
+    /** The metrics of all of them as text. */
+    allMetrics(): Promise<string>;
+  };
 }
 
 /** The assembled service. */
@@ -71,6 +79,11 @@ export interface App {
   readonly server: FastifyInstance;
   /** Starts to listen. Returns the address, for example `http://127.0.0.1:8000`. */
   listen(): Promise<string>;
+  /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
+  ready(): Promise<void>;
+  accept(socket: Socket): void;
+  /** The metrics of this process. */
+  measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and lets go of everything. */
   close(): Promise<void>;
 }
@@ -78,11 +91,15 @@ export interface App {
 /** Streams get this much less time than the whole drain, so that their last status still reaches the client. */
 const STREAM_END_MARGIN_MS = 500;
 
+/** How long connections that another process handed over may take to speak when this one stops. */
+const SETTLE_LIMIT_MS = 500;
+
 /** Assembles the service: opens the database, applies migrations, wires every part. */
-export async function createApp({ config, log, onQuery }: AppOptions): Promise<App> {
+export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {
   const database = await openDatabase({
     url: config.databaseUrl,
     logger: log,
+    migrate: shared === undefined,
     ...(onQuery === undefined ? {} : { onQuery }),
   });
   let evaluators: Evaluators | undefined;
@@ -98,7 +115,7 @@ export async function createApp({ config, log, onQuery }: AppOptions): Promise<A
       },
       optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
     });
-    return await assemble({ config, log, database, evaluators });
+    return await assemble({ config, log, database, evaluators, shared });
   } catch (error) {
     await evaluators?.close();
     await database.close();
@@ -112,9 +129,10 @@ interface Foundations {
   readonly log: Logger;
   readonly database: Database;
   readonly evaluators: Evaluators;
+  readonly shared: AppOptions['shared'];
 }
 
-async function assemble({ config, log, database, evaluators }: Foundations): Promise<App> {
+async function assemble({ config, log, database, evaluators, shared }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
   const metrics = createMetrics(config.metricsPrefix, {
@@ -137,8 +155,15 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
     maxBytes: config.limits.snapshotBytes,
     now: monotonic,
   });
+  const feed = new ControlFeed({
+    client: database.client,
+    registry,
+    followed: () => snapshot.progress,
+    now: monotonic,
+  });
   const watch = new RevisionWatch({
     snapshot,
+    follower: feed,
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -180,7 +205,10 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
   const evaluationCalls = createEvaluationCalls(evaluation);
 
   const features: Feature[] = [
-    feature(AgentServiceDesc, agentHandlers(agents, agentEvaluators)),
+    feature(
+      AgentServiceDesc,
+      agentHandlers(agents, agentEvaluators, createWatchControls({ feed, now: monotonic })),
+    ),
     feature(ControlServiceDesc, controlHandlers(controls, controlVersions, registry)),
     feature(PolicyServiceDesc, policyHandlers(policies, agentPolicies)),
     feature(TemplateServiceDesc, templateHandlers(registry)),
@@ -224,7 +252,7 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
     log,
     listener,
     authenticator,
-    metrics,
+    metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state: {
       version: VERSION,
@@ -267,6 +295,12 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
 
   return {
     server,
+    async ready() {
+      await server.ready();
+      listener.expectConnections();
+    },
+    accept: (socket) => listener.accept(socket),
+    measure: () => metrics.measure(),
     async listen() {
       await server.listen({
         host: config.host,
@@ -274,16 +308,21 @@ async function assemble({ config, log, database, evaluators }: Foundations): Pro
         listenTextResolver: (address) =>
           `listening at ${address.replace(/^http:/, config.tls === null ? 'http:' : 'https:')}`,
       });
-      return addressOf(server, config);
+      return addressText(config, (server.server.address() as AddressInfo).port);
     },
     async close() {
       draining = true;
+      // Another process gets the new connections already; the last ones that came here deserve their answer.
+      if (shared !== undefined) await listener.settled(Math.min(SETTLE_LIMIT_MS, config.limits.drainMs));
       health.shutDown();
       const streamsEnd = setTimeout(
         () => shutdown.abort(shutdownReason()),
         Math.max(0, config.limits.drainMs - STREAM_END_MARGIN_MS),
       );
-      await listener.drain();
+      const drained = listener.drain();
+      // They would go on for ever, and their clients have somewhere else to go.
+      feed.close();
+      await drained;
       clearTimeout(streamsEnd);
       await server.close();
       await watch.stop();
@@ -319,11 +358,4 @@ function methodsByName(methods: readonly RpcMethod[]): Map<string, RpcMethod> {
 
 function readTls(tls: NonNullable<Config['tls']>): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
-}
-
-function addressOf(server: FastifyInstance, config: Config): string {
-  const { port } = server.server.address() as AddressInfo;
-  const scheme = config.tls === null ? 'http' : 'https';
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
-  return `${scheme}://${host}:${port}`;
 }

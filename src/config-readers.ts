@@ -56,6 +56,21 @@ export function integerIn(min: number, max: number, example: string): Reader<num
   };
 }
 
+/** A whole number within bounds, both inclusive, or a word that stands for one. */
+export function integerOr<const W extends string>(
+  word: W,
+  min: number,
+  max: number,
+  example: string,
+): Reader<number | W> {
+  const { schema, expected } = integerIn(min, max, example);
+  const isWord = z.string().transform((value, context): W => {
+    if (value.toLowerCase() !== word) context.addIssue('not the word');
+    return word;
+  });
+  return { schema: z.union([schema, isWord]), expected: `${expected}, or ${word}`, example };
+}
+
 /** One of a few words, in any case. */
 export function oneOfWords<const T extends string>(words: readonly T[]): Reader<T> {
   return {

@@ -2,6 +2,7 @@ import {
   BOOLEAN,
   commaList,
   integerIn,
+  integerOr,
   numberIn,
   oneOfWords,
   type Reader,
@@ -138,6 +139,12 @@ export const VARIABLES = {
     BOOLEAN,
     true,
     'Serve plain gRPC evaluations on the HTTP/2 stream itself. Off: like every other call. Clients see no difference.',
+  ),
+  workers: variable<number | 'auto'>(
+    ['SERVICE_WORKERS'],
+    integerOr('auto', 1, 256, '2'),
+    1,
+    'Processes that serve the port together; auto: one for each core.',
   ),
   requestTimeoutSeconds: variable(
     ['SERVICE_REQUEST_TIMEOUT_SECONDS'],

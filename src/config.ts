@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import { databaseUrl, isDatabaseVariable } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
@@ -25,6 +26,8 @@ export interface Config {
     readonly methods: readonly string[] | '*';
     readonly headers: readonly string[] | '*';
   };
+  /** Processes that serve the port together. */
+  readonly workers: number;
   /** Whether plain gRPC evaluations take the short way. */
   readonly grpcHotLane: boolean;
   readonly metricsPrefix: string;
@@ -164,6 +167,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       sessionSecret: values.sessionSecret,
     },
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
+    workers: values.workers === 'auto' ? availableParallelism() : values.workers,
     grpcHotLane: values.grpcHotLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),
     log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },

@@ -13,11 +13,14 @@ const REDACTED = [
   'req.headers.cookie',
 ];
 
-/** The log of the service: readable lines, or JSON lines with `SERVICE_LOG_JSON`. Never holds step contents. */
-export function createLogger(config: Config['log']): Logger {
+/**
+ * The log of the service: readable lines, or JSON lines with `SERVICE_LOG_JSON`. Never holds step contents. With `pid`
+ * every line tells it, for when several processes write to one place.
+ */
+export function createLogger(config: Config['log'], pid?: number): Logger {
   const options = {
     level: config.level,
-    base: null,
+    base: pid === undefined ? null : { pid },
     redact: REDACTED,
     timestamp: stdTimeFunctions.isoTime,
     serializers: { err: serializeError },
@@ -25,7 +28,7 @@ export function createLogger(config: Config['log']): Logger {
   if (config.json) return pino(options);
   return pino(
     options,
-    pretty({ colorize: process.stdout.isTTY === true, ignore: 'pid,hostname', singleLine: true }),
+    pretty({ colorize: process.stdout.isTTY === true, ignore: 'hostname', singleLine: true }),
   );
 }
 

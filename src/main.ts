@@ -1,15 +1,21 @@
 import './harden.js';
+import cluster from 'node:cluster';
+import type { Logger } from 'pino';
 import { createApp } from './app.js';
 import { helpText } from './cli.js';
+import { createPrimary, type Primary } from './cluster/primary.js';
+import { runWorker } from './cluster/worker.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
 import { createLogger } from './logger.js';
+import { explanation, isOurMistake } from './start-error.js';
 import { VERSION } from './version.js';
 
 /** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
 const SAFE_SECRET_LENGTH = 32;
 
 const [argument] = process.argv.slice(2);
-if (argument === '--help' || argument === '-h') console.log(helpText());
+if (cluster.isWorker) runWorker();
+else if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
 else if (argument !== undefined) usageError(argument);
 else await serve();
@@ -29,7 +35,8 @@ async function serve(): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const log = createLogger(config.log);
+  const isShared = config.workers > 1;
+  const log = createLogger(config.log, isShared ? process.pid : undefined);
   for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
   if (!config.auth.enabled) {
     log.warn(
@@ -44,10 +51,11 @@ async function serve(): Promise<void> {
     );
   }
   try {
-    const app = await createApp({ config, log });
-    stopOnSignals(app.close, log);
+    const app = isShared ? primary(config, log) : await createApp({ config, log });
+    stopOnSignals(app, log);
     const address = await app.listen();
-    log.info({ address, version: VERSION }, 'ready for REST, gRPC, gRPC-Web and Connect');
+    const facts = { address, version: VERSION, ...(isShared ? { workers: config.workers } : {}) };
+    log.info(facts, 'ready for REST, gRPC, gRPC-Web and Connect');
   } catch (error) {
     log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${explanation(error)}`);
     process.exitCode = 1;
@@ -56,29 +64,38 @@ async function serve(): Promise<void> {
   }
 }
 
-/** A stack trace helps with mistakes of ours; with a busy port or a wrong path it only hides the line that matters. */
-function isOurMistake(error: unknown): boolean {
-  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+/** Several processes. When they do not live, whoever started this one has to know. */
+function primary(config: Config, log: Logger): Primary {
+  const created = createPrimary({
+    config,
+    log,
+    onHopeless() {
+      log.fatal({}, 'workers end as soon as they are started; giving up');
+      created.close().finally(() => process.exit(1));
+    },
+  });
+  return created;
 }
 
-/** The message of an error and of what caused it. */
-function explanation(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const message = error.message || (error as NodeJS.ErrnoException).code || error.name;
-  return error.cause === undefined ? message : `${message} (${explanation(error.cause)})`;
+/** What runs until it is told to stop. */
+interface Running {
+  close(): Promise<void>;
+  /** Ends other processes at once; this one ends by itself. */
+  kill?(): void;
 }
 
-function stopOnSignals(close: () => Promise<void>, log: ReturnType<typeof createLogger>): void {
+function stopOnSignals(running: Running, log: Logger): void {
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) {
         log.warn({ signal }, 'stopping at once');
+        running.kill?.();
         process.exit(1);
       }
       stopping = true;
       log.info({ signal }, 'finishing running requests');
-      close().then(
+      running.close().then(
         () => {
           log.info({}, 'stopped');
           process.exit(0);

@@ -27,12 +27,23 @@ export async function linkedControls(
   registry: EvaluatorRegistry,
 ): Promise<LinkedControlView[]> {
   const rows = await createAgentControlStore(client).controlsOf(agentId);
-  return rows.map((row) => {
-    const read = readControl(row, registry);
-    if ('view' in read) return read.view;
-    const detail = `The stored definition of control ${row.id} cannot be read.`;
-    throw controlCorrupted(detail, withDataPrefix(read.items), String(row.id));
-  });
+  return rows.map((row) => linkedControl(row, registry));
+}
+
+/** A control of an agent. Throws CORRUPTED_DATA when it cannot be read. */
+export function linkedControl(row: StoredDefinition, registry: EvaluatorRegistry): LinkedControlView {
+  const read = readControl(row, registry);
+  if ('view' in read) return read.view;
+  const detail = `The stored definition of control ${row.id} cannot be read.`;
+  throw controlCorrupted(detail, withDataPrefix(read.items), String(row.id));
+}
+
+/** A control as a reply holds it. */
+export type AgentControl = Pick<LinkedControlView, 'id' | 'name' | 'control'>;
+
+/** The part of a control that replies hold. */
+export function printed({ id, name, control }: LinkedControlView): AgentControl {
+  return { id, name, control };
 }
 
 /** The controls of an agent that can be read, by id descending. */

@@ -1,13 +1,15 @@
 import type { AgentService as AgentServiceDesc } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { type HandlersOf, handler } from '../rpc/handler.js';
+import { type HandlersOf, handler, streamHandler } from '../rpc/handler.js';
 import type { AgentEvaluators } from './agent-evaluators.js';
 import { agentSchemas } from './agent-schemas.js';
 import type { AgentService } from './agent-service.js';
+import type { WatchControls } from './watch-controls.js';
 
 /** The RPCs of AgentService. */
 export function agentHandlers(
   agents: AgentService,
   evaluators: AgentEvaluators,
+  watchControls: WatchControls,
 ): HandlersOf<typeof AgentServiceDesc> {
   return {
     listAgents: handler(agentSchemas.listAgents, (input) => agents.list(input)),
@@ -19,6 +21,7 @@ export function agentHandlers(
       evaluators.get(input.agent_name, input.evaluator_name),
     ),
     listAgentControls: handler(agentSchemas.listAgentControls, (input) => agents.listControls(input)),
+    watchControls: streamHandler(agentSchemas.watchControls, watchControls),
     addAgentControl: handler(agentSchemas.addAgentControl, (input, context) =>
       agents.addControl(context, input.agent_name, input.control_id),
     ),

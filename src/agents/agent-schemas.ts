@@ -94,6 +94,10 @@ export const agentSchemas = {
     rendered_state: stateFilter('rendered', 'unrendered'),
     enabled_state: stateFilter('enabled', 'disabled'),
   }),
+  watchControls: z.object({
+    agent_name: agentNameText,
+    from_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+  }),
   addAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
   removeAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
 };

@@ -7,7 +7,7 @@ import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { CallContext } from '../rpc/handler.js';
 import { readAgentName } from '../validation/names.js';
-import { type LinkedControlView, linkedControls, readableControls } from './agent-controls.js';
+import { linkedControls, printed, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
 import { createAgentPolicyStore } from './agent-policy-store.js';
 import type { AgentRegistration } from './agent-registration.js';
@@ -162,11 +162,6 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
     const linked = await linkedControls(client, row.id, registry);
     return linked.filter(({ control }) => control.enabled).map(printed);
   }
-}
-
-/** A control as a reply holds it. */
-function printed({ id, name, control }: LinkedControlView) {
-  return { id, name, control };
 }
 
 interface Registered {

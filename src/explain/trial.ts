@@ -1,5 +1,6 @@
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { isStoredDraft } from '../controls/stored-control-schema.js';
+import { withTimeout } from '../database/in-time.js';
 import { leavesOf } from '../evaluation/linked-control.js';
 import { linkProgram } from '../evaluation/program.js';
 import { createStopwatch } from '../evaluation/stopwatch.js';
@@ -8,7 +9,6 @@ import type { JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import type { ControlLibrary } from '../snapshot/control-library.js';
 import { mapInTurns } from '../snapshot/map-in-turns.js';
-import { withTimeout } from '../snapshot/program-loader.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
 import { type ControlExplanation, createExplainer } from './explanation.js';
 

@@ -79,7 +79,7 @@ export function createEvaluatorMetrics(
   gauge('queue_length', 'Checks that wait for their turn.', ({ queued }) => queued);
   new Gauge({
     name: `${prefix}_evaluator_breaker_state`,
-    help: '1 for the state that the circuit breaker in front of a remote endpoint has: closed, half_open or open.',
+    help: 'Processes in which the circuit breaker before a remote endpoint is closed, half_open or open.',
     labelNames: ['evaluator', 'state'],
     registers,
     collect() {

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stage } from '../evaluation/types.js';
 import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
@@ -11,11 +11,31 @@ const BUCKETS = [
   10, 30,
 ];
 
+/** One metric as data, for adding up those of several processes. */
+export interface MeasuredMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  /** How the values of several processes become one; see the `Aggregator` of prom-client. */
+  readonly aggregator: Aggregator;
+  readonly values: readonly MeasuredValue[];
+}
+
+export interface MeasuredValue {
+  /** Null for what is no number. */
+  readonly value: number | null;
+  readonly labels: Readonly<Record<string, string | number>>;
+  /** For the parts of a histogram. */
+  readonly metricName?: string;
+}
+
 /** Prometheus metrics of the service. */
 export interface Metrics {
   readonly contentType: string;
   /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
+  /** All metrics as data. */
+  measure(): Promise<MeasuredMetric[]>;
   restStarted(method: string, path: string): void;
   restEnded(method: string, path: string, status: number, seconds: number): void;
   rpcStarted(rpc: string, protocol: string): void;
@@ -37,9 +57,7 @@ export interface MetricSources {
 const APP_NAME = 'control-enforcement-service';
 
 export function createMetrics(prefix: string, sources: MetricSources): Metrics {
-  const registry = new Registry();
-  registry.setDefaultLabels({ app_name: APP_NAME });
-  collectDefaultMetrics({ register: registry, prefix: `${prefix}_` });
+  const registry = createRegistry(prefix);
   const registers = [registry];
   const requests = new Counter({
     name: `${prefix}_requests_total`,
@@ -89,6 +107,7 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    measure: () => measure(registry),
     restStarted: (method, path) => inProgress.inc({ method, path }),
     restEnded(method, path, status, seconds) {
       inProgress.dec({ method, path });
@@ -107,25 +126,87 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
   };
 }
 
+/** A registry with the metrics that every process has. */
+function createRegistry(prefix: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ app_name: APP_NAME });
+  collectDefaultMetrics({ register: registry, prefix: `${prefix}_` });
+  return registry;
+}
+
+/** The metrics of a registry as data. */
+export async function measure(registry: Registry): Promise<MeasuredMetric[]> {
+  // The declared type of a metric is a number, but it is a word.
+  return (await registry.getMetricsAsJSON()) as unknown as MeasuredMetric[];
+}
+
+/** What the process that supervises others tells about itself. */
+export interface SupervisorSources {
+  /** Processes that serve. */
+  workers(): number;
+  /** Processes that ended unasked. */
+  crashes(): number;
+}
+
+/**
+ * Metrics of a process that supervises others and serves nothing: its CPU time and memory, which are part of the
+ * service, but not the rest, such as the delay of its event loop, which would only flatter the others.
+ */
+export function createSupervisorMetrics(
+  prefix: string,
+  sources: SupervisorSources,
+): () => Promise<MeasuredMetric[]> {
+  const registry = createRegistry(prefix);
+  new Gauge({
+    name: `${prefix}_workers`,
+    help: 'Processes that serve.',
+    registers: [registry],
+    collect() {
+      this.set(sources.workers());
+    },
+  });
+  new Counter({
+    name: `${prefix}_worker_crashes_total`,
+    help: 'Serving processes that ended unasked.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(sources.crashes());
+    },
+  });
+  const ofProcess = [`${prefix}_process_`, `${prefix}_worker`];
+  const startTime = `${prefix}_process_start_time_seconds`;
+  return async () => {
+    const all = await measure(registry);
+    return all
+      .filter(({ name }) => ofProcess.some((start) => name.startsWith(start)))
+      .map((metric) => (metric.name === startTime ? { ...metric, aggregator: 'min' } : metric));
+  };
+}
+
 function addSources(prefix: string, sources: MetricSources, registers: Registry[]): void {
-  const gauge = (name: string, help: string, read: () => number): void => {
+  /** `aggregator` makes one figure of those of several processes: the worst, or what is the same in all. */
+  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => number): void => {
     new Gauge({
       name: `${prefix}_${name}`,
       help,
+      aggregator,
       registers,
       collect() {
         this.set(read());
       },
     });
   };
-  gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', sources.snapshotAgents);
-  gauge('revision', 'Latest revision of the stored controls that this process knows.', sources.revision);
+  // Every process loads the agents that it evaluates, mostly the same ones.
+  gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', 'max', sources.snapshotAgents);
+  gauge('revision', 'Latest revision of the stored controls that is known.', 'min', sources.revision);
   gauge(
     'snapshot_staleness_seconds',
-    'Seconds since the oldest controls that this process decides by were certainly the latest.',
+    'Seconds since the oldest controls that still decide were certainly the latest.',
+    'max',
     sources.stalenessSeconds,
   );
-  gauge('database_up', 'Whether the database answered last time it was asked.', () =>
+  gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,
   );
 }

@@ -41,7 +41,8 @@ export function handler<Input>(
 /**
  * One RPC that answers with a stream. What the iterable fails with becomes the status of the call. It is given up, by
  * its `return`, when the caller goes away, its deadline passes or the server shuts down; `context.signal` tells of that
- * while it waits. The next value is asked for when the last one is on its way, so a slow reader slows it down.
+ * while it waits. The next value is asked for when the last one is on its way, so a slow reader slows it down. One object
+ * may be given to many calls: it is turned into a message once, so it must not be changed afterwards.
  */
 export interface StreamHandler<Input = unknown> {
   readonly input: z.ZodType<Input>;

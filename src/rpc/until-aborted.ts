@@ -7,19 +7,19 @@ export async function* untilAborted<Value>(
   signal: AbortSignal,
 ): AsyncGenerator<Value> {
   const values = source[Symbol.asyncIterator]();
-  let abort: (reason: unknown) => void = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = reject;
-  });
-  // Nobody may be waiting when it happens.
-  aborted.catch(() => {});
-  const onAbort = (): void => abort(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  // Made anew for each value: what races against a promise is kept by it until it is settled, which for a stream that
+  // lasts for days would be one more thing for every value.
+  let giveUp: ((reason: unknown) => void) | undefined;
+  const onAbort = (): void => giveUp?.(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   let finished = false;
   try {
     for (;;) {
-      const next = await Promise.race([aborted, values.next()]);
+      const next = await new Promise<IteratorResult<Value>>((resolve, reject) => {
+        giveUp = reject;
+        if (signal.aborted) reject(signal.reason);
+        else values.next().then(resolve, reject);
+      });
       if (next.done === true) {
         finished = true;
         return;

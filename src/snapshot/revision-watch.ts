@@ -11,8 +11,22 @@ const MIN_POLL_GAP_MS = 10;
 /** How often agents are tried again whose load failed, in milliseconds; polls may come far more often. */
 const CATCH_UP_MS = 1_000;
 
+/** Someone beside the snapshot who has to know of changes. */
+export interface ChangeFollower {
+  /**
+   * Changes that are committed, told before the revision of the watch reaches them. Own ones may be told twice, and
+   * before those that others committed earlier.
+   */
+  changed(changes: readonly RecordedChange[]): void;
+  /** The database is another one, at an earlier revision: it was restored. */
+  startOver(revision: number): void;
+  /** The database answers; what could not be loaded may be tried again. */
+  catchUp(): void;
+}
+
 export interface RevisionWatchOptions {
   readonly snapshot: Snapshot;
+  readonly follower?: ChangeFollower;
   readonly source: ChangeSource;
   /** How long an evaluation waits for the revision that it demands, in milliseconds. */
   readonly minRevisionWaitMs: number;
@@ -95,8 +109,9 @@ export class RevisionWatch {
 
   /** A change of this process was committed. */
   committed(change: RecordedChange): void {
-    const { snapshot } = this.#options;
+    const { snapshot, follower } = this.#options;
     snapshot.changedHere(change);
+    follower?.changed([change]);
     if (change.revision === this.revision + 1) this.#follow([change]);
     // What others committed in between has to be known before this revision counts as known.
     else if (change.revision > this.revision) this.#pollSoon();
@@ -122,15 +137,17 @@ export class RevisionWatch {
   }
 
   async #read(): Promise<void> {
-    const { source, snapshot, now } = this.#options;
+    const { source, snapshot, follower, now } = this.#options;
     const known = this.revision;
     const startedAtMs = now();
     this.#lastPollAtMs = startedAtMs;
     try {
       const { revision, changes } = await source.read(known);
       if (this.#stopped) return;
-      if (revision < known) snapshot.startOver(revision);
-      else this.#take(revision, changes);
+      if (revision < known) {
+        snapshot.startOver(revision);
+        follower?.startOver(revision);
+      } else this.#take(revision, changes);
       snapshot.confirmCurrent(startedAtMs);
       this.#setDatabaseUp(true);
     } catch (error) {
@@ -139,8 +156,9 @@ export class RevisionWatch {
   }
 
   #take(revision: number, changes: readonly RecordedChange[] | null): void {
-    const { snapshot } = this.#options;
+    const { snapshot, follower } = this.#options;
     if (changes === null && revision > this.revision) {
+      follower?.changed([{ revision, agents: 'any', controls: [] }]);
       snapshot.refreshAll(revision);
       this.#gate.advanced();
       return;
@@ -156,9 +174,11 @@ export class RevisionWatch {
     if (nowMs < this.#lastCatchUpAtMs + CATCH_UP_MS) return;
     this.#lastCatchUpAtMs = nowMs;
     this.#options.snapshot.catchUp();
+    this.#options.follower?.catchUp();
   }
 
   #follow(changes: readonly RecordedChange[]): void {
+    this.#options.follower?.changed(changes);
     this.#options.snapshot.follow(changes);
     this.#gate.advanced();
   }

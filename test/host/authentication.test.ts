@@ -27,6 +27,7 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   InitAgent: 'key',
   GetAgent: 'key',
   ListAgentControls: 'key',
+  WatchControls: 'key',
   AddAgentControl: 'admin',
   RemoveAgentControl: 'admin',
   UpdateAgent: 'admin',

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { helpText } from '../../src/cli.js';
@@ -181,6 +181,17 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     fallback: false,
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
+  },
+  workers: {
+    names: ['SERVICE_WORKERS'],
+    value: (config) => config.workers,
+    fallback: 1,
+    accepts: [
+      ['1', 1],
+      ['256', 256],
+      ['Auto', availableParallelism()],
+    ],
+    refuses: ['0', '257', '1.5', '-1', 'all', 'auto2'],
   },
   grpcHotLane: {
     names: ['SERVICE_GRPC_HOT_LANE'],

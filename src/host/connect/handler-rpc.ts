@@ -15,9 +15,15 @@ export function handlerRpc(
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMapper(method.desc.output);
   if ('stream' in handler) {
+    const known = new WeakMap<object, Message>();
+    const replyOnce = (plain: object): Message => {
+      const message = known.get(plain) ?? reply(plain);
+      known.set(plain, message);
+      return message;
+    };
     return streamRpc(method, environment, (message, context) => {
       const replies = handler.stream(parseInput(handler.input, toPlain(message)), context);
-      return mapped(replies, reply);
+      return mapped(replies, replyOnce);
     });
   }
   if ('collect' in handler) {

@@ -131,10 +131,22 @@ function oneofMember(field: DescField, value: ValueMapper): FieldMapper {
   };
 }
 
+/** Integers that messages hold as bigints; plain values may have them as numbers. */
+const LONG_SCALARS: ReadonlySet<ScalarType> = new Set([
+  ScalarType.INT64,
+  ScalarType.UINT64,
+  ScalarType.SINT64,
+  ScalarType.FIXED64,
+  ScalarType.SFIXED64,
+]);
+
 function valueMapper(field: DescField): ValueMapper {
   if (field.message !== undefined) return messageValue(field.message);
   if (field.enum !== undefined) return enumValue(field.enum);
   const scalar = field.fieldKind === 'list' || field.fieldKind === 'map' ? undefined : field.scalar;
+  if (scalar !== undefined && LONG_SCALARS.has(scalar)) {
+    return { toPlain: (value) => value as JsonValue, fromPlain: (value) => BigInt(value as number | bigint) };
+  }
   if (scalar === ScalarType.BYTES) return { toPlain: decodeUtf8, fromPlain: encodeUtf8 };
   return { toPlain: (value) => value as JsonValue, fromPlain: (value) => value };
 }

@@ -53,6 +53,21 @@ export class FrontServer extends Server {
     this.#http1(socket);
   }
 
+  /** Gets ready for connections that another process accepts. */
+  expectHandedOver(): void {
+    // An HTTP server starts to look for slow requests when it listens, and it does not learn otherwise that it serves.
+    this.emit('listening');
+  }
+
+  /** Serves a connection that another process accepted like those of its own. */
+  takeHandedOver(socket: Socket): void {
+    // What a server gives to the sockets that it accepts.
+    socket.allowHalfOpen = true;
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
+    this.emit('connection', socket);
+  }
+
   /** Stops accepting; resolves when every connection is closed. */
   stopAccepting(): Promise<void> {
     return new Promise((resolve) => super.close(() => resolve()));

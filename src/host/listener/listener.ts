@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyServerFactory } from 'fastify';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
@@ -10,6 +11,9 @@ import { type ListenerCounts, OpenConnections } from './open-connections.js';
 import type { ProblemListener } from './problem.js';
 import { type Protocol, peekProtocol } from './protocol-peek.js';
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
+
+/** How often it is looked whether every connection has spoken, in milliseconds. */
+const SETTLE_CHECK_MS = 10;
 
 /** How a listener is made. */
 export interface ListenerOptions {
@@ -26,6 +30,15 @@ export interface ListenerOptions {
 export interface Listener {
   /** For `fastify({ serverFactory })`; serves one Fastify instance. */
   readonly serverFactory: FastifyServerFactory;
+  /** Instead of listening: gets ready for connections that another process accepts, and hands to `accept`. */
+  expectConnections(): void;
+  /** Serves a connection that another process accepted. */
+  accept(socket: Socket): void;
+  /**
+   * Resolves when every open connection has spoken, after `limitMs` in any case. Draining closes those that have not,
+   * which is hard on clients that were let in a moment ago and could as well have been sent elsewhere.
+   */
+  settled(limitMs: number): Promise<void>;
   /** Aborted when draining starts: handlers of endless streams end them then. */
   readonly draining: AbortSignal;
   /**
@@ -130,6 +143,19 @@ export function createListener(options: ListenerOptions = {}): Listener {
       // Fastify types its handler for one kind of server, but handles the requests of both.
       front = createFront(handler as RequestHandler);
       return front;
+    },
+    expectConnections: () => front?.expectHandedOver(),
+    accept(socket) {
+      if (front !== undefined && connections.size < limits.maxConnections) {
+        front.takeHandedOver(socket);
+      } else {
+        onProblem({ kind: 'refused', remoteAddress: socket.remoteAddress });
+        socket.destroy();
+      }
+    },
+    async settled(limitMs) {
+      const deadline = performance.now() + limitMs;
+      while (connections.counts().opening > 0 && performance.now() < deadline) await pause(SETTLE_CHECK_MS);
     },
     draining: draining.signal,
     drain,

@@ -30,6 +30,10 @@ export class OpenConnections {
   readonly #connections = new Map<Socket, Connection | undefined>();
   readonly #onEmpty: (() => void)[] = [];
 
+  get size(): number {
+    return this.#connections.size;
+  }
+
   /** Adds an accepted socket that has not spoken yet; it leaves by itself when it closes. */
   add(accepted: Socket): void {
     this.#connections.set(accepted, undefined);

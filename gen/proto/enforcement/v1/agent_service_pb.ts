@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/agent_service.proto.
  */
 export const file_enforcement_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJtChFMaXN0QWdlbnRzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIqoBCgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAVCDQoLX2NyZWF0ZWRfYXQihQIKEEluaXRBZ2VudFJlcXVlc3QSJAoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudBItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGgoNZm9yY2VfcmVwbGFjZRgEIAEoCEgAiAEBEjMKDWNvbmZsaWN0X21vZGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5Db25mbGljdE1vZGVCEAoOX2ZvcmNlX3JlcGxhY2UirAIKBUFnZW50EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIeChFhZ2VudF9kZXNjcmlwdGlvbhgCIAEoCUgBiAEBEh0KEGFnZW50X2NyZWF0ZWRfYXQYAyABKAlIAogBARIdChBhZ2VudF91cGRhdGVkX2F0GAQgASgJSAOIAQESGgoNYWdlbnRfdmVyc2lvbhgFIAEoCUgEiAEBEi8KDmFnZW50X21ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfYWdlbnRfbmFtZUIUChJfYWdlbnRfZGVzY3JpcHRpb25CEwoRX2FnZW50X2NyZWF0ZWRfYXRCEwoRX2FnZW50X3VwZGF0ZWRfYXRCEAoOX2FnZW50X3ZlcnNpb24i/AEKDlN0ZXBEZWZpbml0aW9uEhEKBHR5cGUYASABKAlIAIgBARIRCgRuYW1lGAIgASgJSAGIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAogBARItCgxpbnB1dF9zY2hlbWEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KDW91dHB1dF9zY2hlbWEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfdHlwZUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24ijQEKFUV2YWx1YXRvclJlZ2lzdHJhdGlvbhIRCgRuYW1lGAEgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24irAEKEUluaXRBZ2VudFJlc3BvbnNlEg8KB2NyZWF0ZWQYASABKAgSLgoIY29udHJvbHMYAiADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSGQoRb3ZlcndyaXRlX2FwcGxpZWQYAyABKAgSOwoRb3ZlcndyaXRlX2NoYW5nZXMYBCABKAsyIC5lbmZvcmNlbWVudC52MS5PdmVyd3JpdGVDaGFuZ2VzIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIlCg9HZXRBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSKiAQoQR2V0QWdlbnRSZXNwb25zZRIkCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50Ei0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbiJyChJVcGRhdGVBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRItCgxyZW1vdmVfc3RlcHMYAiADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhkKEXJlbW92ZV9ldmFsdWF0b3JzGAMgAygJImEKE1VwZGF0ZUFnZW50UmVzcG9uc2USLgoNc3RlcHNfcmVtb3ZlZBgBIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGgoSZXZhbHVhdG9yc19yZW1vdmVkGAIgAygJIm4KGkxpc3RBZ2VudEV2YWx1YXRvcnNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCKBAQobTGlzdEFnZW50RXZhbHVhdG9yc1Jlc3BvbnNlEjIKCmV2YWx1YXRvcnMYASADKAsyHi5lbmZvcmNlbWVudC52MS5BZ2VudEV2YWx1YXRvchIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiJ4Cg5BZ2VudEV2YWx1YXRvchIMCgRuYW1lGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2Rlc2NyaXB0aW9uIkYKGEdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhYKDmV2YWx1YXRvcl9uYW1lGAIgASgJIoMBChlHZXRBZ2VudEV2YWx1YXRvclJlc3BvbnNlEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24ijAEKGExpc3RBZ2VudENvbnRyb2xzUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhsKDnJlbmRlcmVkX3N0YXRlGAIgASgJSACIAQESGgoNZW5hYmxlZF9zdGF0ZRgDIAEoCUgBiAEBQhEKD19yZW5kZXJlZF9zdGF0ZUIQCg5fZW5hYmxlZF9zdGF0ZSJLChlMaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlEi4KCGNvbnRyb2xzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sIkAKFkFkZEFnZW50Q29udHJvbFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFIioKF0FkZEFnZW50Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiQwoZUmVtb3ZlQWdlbnRDb250cm9sUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhIKCmNvbnRyb2xfaWQYAiABKAUibwoaUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIiChpyZW1vdmVkX2RpcmVjdF9hc3NvY2lhdGlvbhgCIAEoCBIcChRjb250cm9sX3N0aWxsX2FjdGl2ZRgDIAEoCCpkCgxDb25mbGljdE1vZGUSHQoZQ09ORkxJQ1RfTU9ERV9VTlNQRUNJRklFRBAAEhgKFENPTkZMSUNUX01PREVfU1RSSUNUEAESGwoXQ09ORkxJQ1RfTU9ERV9PVkVSV1JJVEUQAjK+CgoMQWdlbnRTZXJ2aWNlEm8KCkxpc3RBZ2VudHMSIS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRzUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXNwb25zZSIaqLsYAoLT5JMCEBIOL2FwaS92MS9hZ2VudHMSeQoJSW5pdEFnZW50EiAuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVxdWVzdBohLmVuZm9yY2VtZW50LnYxLkluaXRBZ2VudFJlc3BvbnNlIieouxgCgtPkkwIdOgEqIhgvYXBpL3YxL2FnZW50cy9pbml0QWdlbnQSdgoIR2V0QWdlbnQSHy5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlc3BvbnNlIieouxgCgtPkkwIdEhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SggEKC1VwZGF0ZUFnZW50EiIuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSIqqLsYA4LT5JMCIDoBKjIbL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9EqIBChNMaXN0QWdlbnRFdmFsdWF0b3JzEiouZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2UiMqi7GAKC0+STAigSJi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzEq0BChFHZXRBZ2VudEV2YWx1YXRvchIoLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2UiQ6i7GAKC0+STAjkSNy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzL3tldmFsdWF0b3JfbmFtZX0SngEKEUxpc3RBZ2VudENvbnRyb2xzEiguZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZSI0qLsYAri7GAKC0+STAiYSJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scxKhAQoPQWRkQWdlbnRDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50Q29udHJvbFJlc3BvbnNlIj2ouxgDgtPkkwIzIjEvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vY29udHJvbHMve2NvbnRyb2xfaWR9EqoBChJSZW1vdmVBZ2VudENvbnRyb2wSKS5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0GiouZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2UiPai7GAOC0+STAjMqMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH1iBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJtChFMaXN0QWdlbnRzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIqoBCgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAVCDQoLX2NyZWF0ZWRfYXQihQIKEEluaXRBZ2VudFJlcXVlc3QSJAoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudBItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGgoNZm9yY2VfcmVwbGFjZRgEIAEoCEgAiAEBEjMKDWNvbmZsaWN0X21vZGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5Db25mbGljdE1vZGVCEAoOX2ZvcmNlX3JlcGxhY2UirAIKBUFnZW50EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIeChFhZ2VudF9kZXNjcmlwdGlvbhgCIAEoCUgBiAEBEh0KEGFnZW50X2NyZWF0ZWRfYXQYAyABKAlIAogBARIdChBhZ2VudF91cGRhdGVkX2F0GAQgASgJSAOIAQESGgoNYWdlbnRfdmVyc2lvbhgFIAEoCUgEiAEBEi8KDmFnZW50X21ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEINCgtfYWdlbnRfbmFtZUIUChJfYWdlbnRfZGVzY3JpcHRpb25CEwoRX2FnZW50X2NyZWF0ZWRfYXRCEwoRX2FnZW50X3VwZGF0ZWRfYXRCEAoOX2FnZW50X3ZlcnNpb24i/AEKDlN0ZXBEZWZpbml0aW9uEhEKBHR5cGUYASABKAlIAIgBARIRCgRuYW1lGAIgASgJSAGIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAogBARItCgxpbnB1dF9zY2hlbWEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KDW91dHB1dF9zY2hlbWEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIHCgVfdHlwZUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24ijQEKFUV2YWx1YXRvclJlZ2lzdHJhdGlvbhIRCgRuYW1lGAEgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBAUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb24irAEKEUluaXRBZ2VudFJlc3BvbnNlEg8KB2NyZWF0ZWQYASABKAgSLgoIY29udHJvbHMYAiADKAsyHC5lbmZvcmNlbWVudC52MS5BZ2VudENvbnRyb2wSGQoRb3ZlcndyaXRlX2FwcGxpZWQYAyABKAgSOwoRb3ZlcndyaXRlX2NoYW5nZXMYBCABKAsyIC5lbmZvcmNlbWVudC52MS5PdmVyd3JpdGVDaGFuZ2VzIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIlCg9HZXRBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSKiAQoQR2V0QWdlbnRSZXNwb25zZRIkCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50Ei0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbiJyChJVcGRhdGVBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRItCgxyZW1vdmVfc3RlcHMYAiADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhkKEXJlbW92ZV9ldmFsdWF0b3JzGAMgAygJImEKE1VwZGF0ZUFnZW50UmVzcG9uc2USLgoNc3RlcHNfcmVtb3ZlZBgBIAMoCzIXLmVuZm9yY2VtZW50LnYxLlN0ZXBLZXkSGgoSZXZhbHVhdG9yc19yZW1vdmVkGAIgAygJIm4KGkxpc3RBZ2VudEV2YWx1YXRvcnNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCKBAQobTGlzdEFnZW50RXZhbHVhdG9yc1Jlc3BvbnNlEjIKCmV2YWx1YXRvcnMYASADKAsyHi5lbmZvcmNlbWVudC52MS5BZ2VudEV2YWx1YXRvchIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiJ4Cg5BZ2VudEV2YWx1YXRvchIMCgRuYW1lGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESLgoNY29uZmlnX3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDgoMX2Rlc2NyaXB0aW9uIkYKGEdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhYKDmV2YWx1YXRvcl9uYW1lGAIgASgJIoMBChlHZXRBZ2VudEV2YWx1YXRvclJlc3BvbnNlEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24ijAEKGExpc3RBZ2VudENvbnRyb2xzUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhsKDnJlbmRlcmVkX3N0YXRlGAIgASgJSACIAQESGgoNZW5hYmxlZF9zdGF0ZRgDIAEoCUgBiAEBQhEKD19yZW5kZXJlZF9zdGF0ZUIQCg5fZW5hYmxlZF9zdGF0ZSJLChlMaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlEi4KCGNvbnRyb2xzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sIlgKFFdhdGNoQ29udHJvbHNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSGgoNZnJvbV9yZXZpc2lvbhgCIAEoA0gAiAEBQhAKDl9mcm9tX3JldmlzaW9uIsoBChVXYXRjaENvbnRyb2xzUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAMSMAoEZnVsbBgCIAEoCzIgLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzU25hcHNob3RIABIxCgdjaGFuZ2VkGAMgASgLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbHNDaGFuZ2VIABIyCgdjdXJyZW50GAQgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbHNDdXJyZW50SABCBgoEbmV3cyJCChBDb250cm9sc1NuYXBzaG90Ei4KCGNvbnRyb2xzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sIlEKDkNvbnRyb2xzQ2hhbmdlEi4KCHVwc2VydGVkGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sEg8KB3JlbW92ZWQYAiADKAUiLAoPQ29udHJvbHNDdXJyZW50EhkKEXN0YWxlbmVzc19zZWNvbmRzGAEgASgBIkAKFkFkZEFnZW50Q29udHJvbFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpjb250cm9sX2lkGAIgASgFIioKF0FkZEFnZW50Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiQwoZUmVtb3ZlQWdlbnRDb250cm9sUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhIKCmNvbnRyb2xfaWQYAiABKAUibwoaUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIiChpyZW1vdmVkX2RpcmVjdF9hc3NvY2lhdGlvbhgCIAEoCBIcChRjb250cm9sX3N0aWxsX2FjdGl2ZRgDIAEoCCpkCgxDb25mbGljdE1vZGUSHQoZQ09ORkxJQ1RfTU9ERV9VTlNQRUNJRklFRBAAEhgKFENPTkZMSUNUX01PREVfU1RSSUNUEAESGwoXQ09ORkxJQ1RfTU9ERV9PVkVSV1JJVEUQAjKkCwoMQWdlbnRTZXJ2aWNlEm8KCkxpc3RBZ2VudHMSIS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRzUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXNwb25zZSIaqLsYAoLT5JMCEBIOL2FwaS92MS9hZ2VudHMSeQoJSW5pdEFnZW50EiAuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVxdWVzdBohLmVuZm9yY2VtZW50LnYxLkluaXRBZ2VudFJlc3BvbnNlIieouxgCgtPkkwIdOgEqIhgvYXBpL3YxL2FnZW50cy9pbml0QWdlbnQSdgoIR2V0QWdlbnQSHy5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlc3BvbnNlIieouxgCgtPkkwIdEhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SggEKC1VwZGF0ZUFnZW50EiIuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSIqqLsYA4LT5JMCIDoBKjIbL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9EqIBChNMaXN0QWdlbnRFdmFsdWF0b3JzEiouZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2UiMqi7GAKC0+STAigSJi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzEq0BChFHZXRBZ2VudEV2YWx1YXRvchIoLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2UiQ6i7GAKC0+STAjkSNy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzL3tldmFsdWF0b3JfbmFtZX0SngEKEUxpc3RBZ2VudENvbnRyb2xzEiguZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZSI0qLsYAri7GAKC0+STAiYSJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scxJkCg1XYXRjaENvbnRyb2xzEiQuZW5mb3JjZW1lbnQudjEuV2F0Y2hDb250cm9sc1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5XYXRjaENvbnRyb2xzUmVzcG9uc2UiBKi7GAIwARKhAQoPQWRkQWdlbnRDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50Q29udHJvbFJlc3BvbnNlIj2ouxgDgtPkkwIzIjEvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vY29udHJvbHMve2NvbnRyb2xfaWR9EqoBChJSZW1vdmVBZ2VudENvbnRyb2wSKS5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0GiouZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRDb250cm9sUmVzcG9uc2UiPai7GAOC0+STAjMqMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH1iBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * Request of AgentService.ListAgents.
@@ -888,6 +888,159 @@ export const ListAgentControlsResponseSchema: GenMessage<ListAgentControlsRespon
   messageDesc(file_enforcement_v1_agent_service, 22);
 
 /**
+ * Request of AgentService.WatchControls.
+ *
+ * @generated from message enforcement.v1.WatchControlsRequest
+ */
+export type WatchControlsRequest = Message<"enforcement.v1.WatchControlsRequest"> & {
+  /**
+   * Agent name, see Agent.agent_name. Required.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * Revision of the last message the client has, of whatever server: the first message tells `current` when the controls
+   * are known not to have changed since, and all of them otherwise. Absent: all of them. At least 0.
+   *
+   * @generated from field: optional int64 from_revision = 2;
+   */
+  fromRevision?: bigint | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.WatchControlsRequest.
+ * Use `create(WatchControlsRequestSchema)` to create a new message.
+ */
+export const WatchControlsRequestSchema: GenMessage<WatchControlsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 23);
+
+/**
+ * Message of the stream of AgentService.WatchControls.
+ *
+ * @generated from message enforcement.v1.WatchControlsResponse
+ */
+export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsResponse"> & {
+  /**
+   * Everything up to this revision is known to the client once it has taken this message. It is never lower than that of
+   * the message before, unless the database was restored; then this message has all controls.
+   *
+   * @generated from field: int64 revision = 1;
+   */
+  revision: bigint;
+
+  /**
+   * What is new.
+   *
+   * @generated from oneof enforcement.v1.WatchControlsResponse.news
+   */
+  news: {
+    /**
+     * Every control of the agent: forget the others.
+     *
+     * @generated from field: enforcement.v1.ControlsSnapshot full = 2;
+     */
+    value: ControlsSnapshot;
+    case: "full";
+  } | {
+    /**
+     * What changed since the message before.
+     *
+     * @generated from field: enforcement.v1.ControlsChange changed = 3;
+     */
+    value: ControlsChange;
+    case: "changed";
+  } | {
+    /**
+     * Nothing changed. Comes every 15 seconds when there is nothing else.
+     *
+     * @generated from field: enforcement.v1.ControlsCurrent current = 4;
+     */
+    value: ControlsCurrent;
+    case: "current";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message enforcement.v1.WatchControlsResponse.
+ * Use `create(WatchControlsResponseSchema)` to create a new message.
+ */
+export const WatchControlsResponseSchema: GenMessage<WatchControlsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 24);
+
+/**
+ * All controls of an agent.
+ *
+ * @generated from message enforcement.v1.ControlsSnapshot
+ */
+export type ControlsSnapshot = Message<"enforcement.v1.ControlsSnapshot"> & {
+  /**
+   * By id descending, each once.
+   *
+   * @generated from field: repeated enforcement.v1.AgentControl controls = 1;
+   */
+  controls: AgentControl[];
+};
+
+/**
+ * Describes the message enforcement.v1.ControlsSnapshot.
+ * Use `create(ControlsSnapshotSchema)` to create a new message.
+ */
+export const ControlsSnapshotSchema: GenMessage<ControlsSnapshot> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 25);
+
+/**
+ * A change of the controls of an agent.
+ *
+ * @generated from message enforcement.v1.ControlsChange
+ */
+export type ControlsChange = Message<"enforcement.v1.ControlsChange"> & {
+  /**
+   * Controls that are new or have another name or definition, by id descending.
+   *
+   * @generated from field: repeated enforcement.v1.AgentControl upserted = 1;
+   */
+  upserted: AgentControl[];
+
+  /**
+   * Ids of controls that the agent has no more, ascending. The client may never have heard of some of them.
+   *
+   * @generated from field: repeated int32 removed = 2;
+   */
+  removed: number[];
+};
+
+/**
+ * Describes the message enforcement.v1.ControlsChange.
+ * Use `create(ControlsChangeSchema)` to create a new message.
+ */
+export const ControlsChangeSchema: GenMessage<ControlsChange> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 26);
+
+/**
+ * The controls of an agent are what the client has.
+ *
+ * @generated from message enforcement.v1.ControlsCurrent
+ */
+export type ControlsCurrent = Message<"enforcement.v1.ControlsCurrent"> & {
+  /**
+   * How long ago it was last known that there is no later revision, in seconds; more than a few when the server has
+   * lost its database.
+   *
+   * @generated from field: double staleness_seconds = 1;
+   */
+  stalenessSeconds: number;
+};
+
+/**
+ * Describes the message enforcement.v1.ControlsCurrent.
+ * Use `create(ControlsCurrentSchema)` to create a new message.
+ */
+export const ControlsCurrentSchema: GenMessage<ControlsCurrent> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 27);
+
+/**
  * Request of AgentService.AddAgentControl.
  *
  * @generated from message enforcement.v1.AddAgentControlRequest
@@ -913,7 +1066,7 @@ export type AddAgentControlRequest = Message<"enforcement.v1.AddAgentControlRequ
  * Use `create(AddAgentControlRequestSchema)` to create a new message.
  */
 export const AddAgentControlRequestSchema: GenMessage<AddAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 23);
+  messageDesc(file_enforcement_v1_agent_service, 28);
 
 /**
  * Reply of AgentService.AddAgentControl.
@@ -934,7 +1087,7 @@ export type AddAgentControlResponse = Message<"enforcement.v1.AddAgentControlRes
  * Use `create(AddAgentControlResponseSchema)` to create a new message.
  */
 export const AddAgentControlResponseSchema: GenMessage<AddAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 24);
+  messageDesc(file_enforcement_v1_agent_service, 29);
 
 /**
  * Request of AgentService.RemoveAgentControl.
@@ -962,7 +1115,7 @@ export type RemoveAgentControlRequest = Message<"enforcement.v1.RemoveAgentContr
  * Use `create(RemoveAgentControlRequestSchema)` to create a new message.
  */
 export const RemoveAgentControlRequestSchema: GenMessage<RemoveAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 25);
+  messageDesc(file_enforcement_v1_agent_service, 30);
 
 /**
  * Reply of AgentService.RemoveAgentControl.
@@ -997,7 +1150,7 @@ export type RemoveAgentControlResponse = Message<"enforcement.v1.RemoveAgentCont
  * Use `create(RemoveAgentControlResponseSchema)` to create a new message.
  */
 export const RemoveAgentControlResponseSchema: GenMessage<RemoveAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 26);
+  messageDesc(file_enforcement_v1_agent_service, 31);
 
 /**
  * What a registration does when it differs from what is stored.
@@ -1109,6 +1262,22 @@ export const AgentService: GenService<{
     methodKind: "unary";
     input: typeof ListAgentControlsRequestSchema;
     output: typeof ListAgentControlsResponseSchema;
+  },
+  /**
+   * Tells the controls of an agent at once and then every change of them, so that a client can decide by itself without
+   * asking again. They are those of ListAgentControls, disabled ones and drafts of templates among them. Changes in
+   * quick succession may come as one: whoever reads slowly gets the newest state, not every state in between. The
+   * stream lasts until the client ends it, and goes on when the database was away for a while. It ends with NOT_FOUND
+   * when there is no such agent, with DATA_LOSS when a control of it cannot be read, and with UNAVAILABLE when the
+   * server shuts down, has too many watchers, or cannot load the controls for the first message: call again then, with
+   * the last revision.
+   *
+   * @generated from rpc enforcement.v1.AgentService.WatchControls
+   */
+  watchControls: {
+    methodKind: "server_streaming";
+    input: typeof WatchControlsRequestSchema;
+    output: typeof WatchControlsResponseSchema;
   },
   /**
    * Links a control to an agent. Repeating it changes nothing.

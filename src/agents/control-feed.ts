@@ -1,0 +1,246 @@
+import { type AgentState, createAgentControlStore } from '../controls/agent-control-store.js';
+import type { RecordedChange } from '../database/change-log.js';
+import type { DbClient } from '../database/database.js';
+import { unavailable } from '../database/errors.js';
+import { loadedInTime } from '../database/in-time.js';
+import { ServiceError } from '../errors/service-error.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { linkedControl, printed } from './agent-controls.js';
+import { agentNotFound } from './agent-errors.js';
+import { unchangedSince } from './control-history.js';
+import { type Followed, WatchedAgent } from './watched-agent.js';
+
+export interface ControlFeedOptions {
+  readonly client: DbClient;
+  readonly registry: EvaluatorRegistry;
+  /** How far this process has followed the changes. */
+  readonly followed: () => Followed;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  readonly maxWatchers?: number;
+}
+
+/** Streams at the same time: those of 200 full HTTP/2 connections. Each costs some kilobytes. */
+const MAX_WATCHERS = 50_000;
+/** Agents loaded at the same time because of changes: a change must not flood the database. */
+const MAX_REFRESHERS = 8;
+/** Attempts to read a revision that is known to exist. Each of them is told, so nobody waits for the last one. */
+const MAX_LOAD_ATTEMPTS = 100;
+/** Streams woken before anything else gets its turn: evaluations must not wait for ten thousand messages. */
+const WAKE_BATCH = 8;
+
+/**
+ * The controls of the agents that are watched. However many streams tell of an agent, it is loaded once for a change.
+ * Changes that come while it is loaded, or while a reader is slow, are told as one.
+ */
+export class ControlFeed {
+  readonly #options: ControlFeedOptions;
+  readonly #agents = new Map<string, WatchedAgent>();
+  /** Agents with a change that is not loaded. */
+  readonly #behind = new Set<WatchedAgent>();
+  readonly #toWake = new Set<WatchedAgent>();
+  #watchers = 0;
+  #refreshers = 0;
+  #askedAgain = false;
+  #waking = false;
+  /** Counts restored databases: what was read from the one before is of no use. */
+  #generation = 0;
+  #closed = false;
+
+  constructor(options: ControlFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Streams under way. */
+  get watchers(): number {
+    return this.#watchers;
+  }
+
+  /** Agents that are watched. */
+  get size(): number {
+    return this.#agents.size;
+  }
+
+  /**
+   * The agent, once its controls are known up to `fromRevision`, unless the database is at an earlier revision itself.
+   * `leave` must be called when it is watched no more. Rejects with AGENT_NOT_FOUND, CORRUPTED_DATA or
+   * SERVICE_UNAVAILABLE.
+   */
+  async join(agentName: string, fromRevision: number): Promise<WatchedAgent> {
+    const { followed, maxWatchers = MAX_WATCHERS } = this.#options;
+    if (this.#closed) throw shuttingDown();
+    if (this.#watchers >= maxWatchers) throw unavailable('Too many streams tell of controls.');
+    const agent = this.#agents.get(agentName) ?? new WatchedAgent(agentName, followed);
+    this.#agents.set(agentName, agent);
+    agent.watchers += 1;
+    this.#watchers += 1;
+    try {
+      if (!agent.loaded || agent.revision < fromRevision) await this.#load(agent);
+      // A load that was under way may have begun before that revision.
+      if (agent.revision < fromRevision) await this.#load(agent);
+      await this.#searchHistory(agent, fromRevision);
+      if (agent.failure !== null) throw agent.failure;
+      if (!agent.loaded)
+        throw unavailable('The controls of the agent change faster than they can be loaded.');
+      return agent;
+    } catch (error) {
+      this.leave(agent);
+      throw error;
+    }
+  }
+
+  leave(agent: WatchedAgent): void {
+    agent.watchers -= 1;
+    this.#watchers -= 1;
+    if (agent.watchers === 0) this.#forget(agent);
+  }
+
+  /** Learns of changes; see `ChangeFollower`. */
+  changed(changes: readonly RecordedChange[]): void {
+    for (const { revision, agents, controls } of changes) {
+      const everyone = [...this.#agents.values()];
+      const named = agents === 'any' ? everyone : agents.map((name) => this.#agents.get(name));
+      for (const agent of named) this.#demand(agent, revision);
+      if (controls.length === 0) continue;
+      for (const agent of everyone) if (agent.mayHave(controls)) this.#demand(agent, revision);
+    }
+    this.catchUp();
+  }
+
+  /** The database was restored: every stream is told everything anew. */
+  startOver(): void {
+    this.#generation += 1;
+    for (const agent of this.#agents.values()) {
+      agent.startOver(this.#options.followed());
+      this.#behind.add(agent);
+    }
+    this.catchUp();
+  }
+
+  /** Goes on loading what is behind. To be called now and then, because loads may fail. */
+  catchUp(): void {
+    // A refresher under way may be about to give up, and then it would not see what it is asked for now.
+    this.#askedAgain = this.#refreshers > 0;
+    while (this.#refreshers < MAX_REFRESHERS && this.#refreshers < this.#behind.size) {
+      this.#refreshers += 1;
+      void this.#refreshBehind().finally(() => {
+        this.#refreshers -= 1;
+        if (this.#refreshers === 0 && this.#askedAgain) this.catchUp();
+      });
+    }
+  }
+
+  /** Ends every stream with SERVICE_UNAVAILABLE, and refuses new ones. */
+  close(): void {
+    this.#closed = true;
+    for (const agent of [...this.#agents.values()]) this.#fail(agent, shuttingDown());
+  }
+
+  #demand(agent: WatchedAgent | undefined, revision: number): void {
+    if (agent?.demand(revision) === true) this.#behind.add(agent);
+  }
+
+  /** Loads one agent after the other. Gives up at the first failure: the database does not answer. */
+  async #refreshBehind(): Promise<void> {
+    // What is added to the set or taken from it in the meantime is seen, so several of these share the work.
+    for (const agent of this.#behind) {
+      if (agent.loading === null && !(await this.#refreshes(agent))) return;
+    }
+  }
+
+  async #refreshes(agent: WatchedAgent): Promise<boolean> {
+    try {
+      await this.#load(agent);
+      return true;
+    } catch {
+      // An agent that is gone is no reason to stop.
+      return !this.#behind.has(agent);
+    }
+  }
+
+  #load(agent: WatchedAgent): Promise<void> {
+    agent.loading ??= this.#loadUntilCurrent(agent).finally(() => {
+      agent.loading = null;
+    });
+    return agent.loading;
+  }
+
+  async #loadUntilCurrent(agent: WatchedAgent): Promise<void> {
+    const { client, now } = this.#options;
+    const store = createAgentControlStore(client);
+    for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS && agent.failure === null; attempt += 1) {
+      const generation = this.#generation;
+      const startedAtMs = now();
+      const state = await loadedInTime(store.stateOf(agent.name));
+      if (generation !== this.#generation) continue;
+      this.#take(agent, state, startedAtMs);
+      if (agent.isBehind) continue;
+      this.#behind.delete(agent);
+      return;
+    }
+  }
+
+  /** Throws what ends the streams: without a control that cannot be read a client would decide wrongly. */
+  #take(agent: WatchedAgent, { revision, controls }: AgentState, atMs: number): void {
+    try {
+      if (controls === null) throw agentNotFound(agent.name);
+      const present = (row: (typeof controls)[number]) => printed(linkedControl(row, this.#options.registry));
+      if (agent.take(revision, atMs, controls, present)) this.#wake(agent);
+    } catch (error) {
+      this.#fail(agent, error as Error);
+      throw error;
+    }
+  }
+
+  #fail(agent: WatchedAgent, error: Error): void {
+    agent.failure ??= error;
+    this.#forget(agent);
+    this.#wake(agent);
+  }
+
+  #forget(agent: WatchedAgent): void {
+    this.#behind.delete(agent);
+    if (this.#agents.get(agent.name) === agent) this.#agents.delete(agent.name);
+  }
+
+  /** Finds out whether a reader who knows the controls of a revision has to be told anything. */
+  async #searchHistory(agent: WatchedAgent, fromRevision: number): Promise<void> {
+    if (fromRevision === 0 || fromRevision >= agent.unchangedSince) return;
+    const { name, position, readRevision } = agent;
+    agent.search ??= loadedInTime(
+      unchangedSince(this.#options.client, name, readRevision, (id) => agent.has(id)),
+    ).then((revision) => agent.foundUnchanged(position, revision));
+    try {
+      await agent.search;
+    } catch {
+      // Then the reader is told everything, and the next one asks again.
+      agent.search = null;
+    }
+  }
+
+  #wake(agent: WatchedAgent): void {
+    agent.callWaiting();
+    this.#toWake.add(agent);
+    if (this.#waking) return;
+    this.#waking = true;
+    setImmediate(() => this.#wakeSome());
+  }
+
+  #wakeSome(): void {
+    const [agent] = this.#toWake;
+    if (agent !== undefined) {
+      // To the end, so that agents take turns.
+      this.#toWake.delete(agent);
+      if (agent.wakeSome(WAKE_BATCH)) this.#toWake.add(agent);
+    }
+    this.#waking = this.#toWake.size > 0;
+    if (this.#waking) setImmediate(() => this.#wakeSome());
+  }
+}
+
+function shuttingDown(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', {
+    detail: 'The server is shutting down.',
+    hint: 'Call again, with the revision of the last message.',
+  });
+}

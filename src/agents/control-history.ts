@@ -1,0 +1,53 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { MAX_READ_REVISIONS } from '../database/change-log.js';
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+
+interface LogRow {
+  readonly revision: bigint;
+  /** 1 when the change lists the agent, or does not list agents at all. */
+  readonly concerned: number | bigint;
+  readonly controls: string;
+}
+
+/**
+ * Reads the log of changes backwards from `revision`, at which the agent has the controls that `has` knows. Returns the
+ * earliest revision from which on they are certainly the same; `revision` itself when the log tells nothing.
+ */
+export async function unchangedSince(
+  client: DbClient,
+  agentName: string,
+  revision: number,
+  has: (controlId: number) => boolean,
+): Promise<number> {
+  return withServiceErrors(async () => {
+    // Names of agents are what JSON prints unchanged. `replace` is the search that both databases have.
+    const rows = await client.$queryRaw<LogRow[]>(Prisma.sql`
+      SELECT "revision", "controls",
+        CASE WHEN "agents" IS NULL OR replace("agents", ${`"${agentName}"`}, '') <> "agents" THEN 1 ELSE 0 END
+          AS "concerned"
+      FROM "changes" WHERE "revision" <= ${revision} AND "revision" > ${revision - MAX_READ_REVISIONS}
+      ORDER BY "revision" DESC`);
+    const logged = rows.map((row) => ({ ...row, controls: JSON.parse(row.controls) as number[] }));
+    const others = logged.flatMap(({ controls }) => controls).filter((id) => !has(id));
+    const gone = await deletedOf(client, [...new Set(others)]);
+    let earliest = revision;
+    for (const row of logged) {
+      const concerned = Number(row.concerned) === 1 || row.controls.some((id) => has(id) || gone.has(id));
+      if (Number(row.revision) !== earliest || concerned) break;
+      earliest -= 1;
+    }
+    return earliest;
+  });
+}
+
+/** Which of these controls are deleted. Nothing tells which agents had them. */
+async function deletedOf(client: DbClient, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  if (ids.length === 0) return new Set();
+  const rows = await client.control.findMany({
+    where: { id: { in: [...ids] }, deletedAtMs: null },
+    select: { id: true },
+  });
+  const alive = new Set(rows.map(({ id }) => id));
+  return new Set(ids.filter((id) => !alive.has(id)));
+}

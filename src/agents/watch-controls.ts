@@ -1,0 +1,80 @@
+import type { CallContext } from '../rpc/handler.js';
+import { readAgentName } from '../validation/names.js';
+import type { AgentInputs } from './agent-schemas.js';
+import type { ControlFeed } from './control-feed.js';
+import type { WatchedAgent } from './watched-agent.js';
+
+/**
+ * Pause after which a stream says that nothing changed, in milliseconds. Well below the 60 seconds after which common
+ * load balancers close a connection on which nothing moves.
+ */
+const HEARTBEAT_MS = 15_000;
+
+export interface WatchOptions {
+  readonly feed: ControlFeed;
+  /** Milliseconds of the clock of the feed. */
+  readonly now: () => number;
+  readonly heartbeatMs?: number;
+}
+
+/** Answers WatchControls: the controls of an agent, and then what changes. */
+export type WatchControls = (
+  input: AgentInputs['watchControls'],
+  context: Pick<CallContext, 'signal'>,
+) => AsyncGenerator<object>;
+
+/** Makes streams of the controls of agents. All that a stream holds is which state it told last. */
+export function createWatchControls({ feed, now, heartbeatMs = HEARTBEAT_MS }: WatchOptions): WatchControls {
+  return async function* watch(input, { signal }) {
+    const from = input.from_revision;
+    const agent = await feed.join(readAgentName(input.agent_name, 'agent_name'), from ?? 0);
+    const pause = createPause(agent, heartbeatMs, signal);
+    try {
+      const isCurrent = from !== undefined && from >= agent.unchangedSince && from <= agent.revision;
+      let seen = isCurrent ? agent.position : 0;
+      if (isCurrent) yield heartbeat(agent, now());
+      while (!signal.aborted) {
+        if (agent.failure !== null) throw agent.failure;
+        if (agent.loaded && agent.position > seen) {
+          const message = agent.messageSince(seen);
+          seen = agent.position;
+          yield message;
+        } else if (await pause.next()) yield heartbeat(agent, now());
+      }
+    } finally {
+      pause.end();
+      feed.leave(agent);
+    }
+  };
+}
+
+function heartbeat(agent: WatchedAgent, nowMs: number): object {
+  const staleMs = Math.max(0, Math.round(nowMs - agent.currentAtMs));
+  return { revision: agent.revision, current: { staleness_seconds: staleMs / 1000 } };
+}
+
+/** Waits for news of an agent. `next` is true when there were none for a while. */
+function createPause(agent: WatchedAgent, heartbeatMs: number, signal: AbortSignal) {
+  let wake: (() => void) | undefined;
+  const onAbort = (): void => wake?.();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    async next(): Promise<boolean> {
+      let idle = false;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(() => {
+          idle = true;
+          wake?.();
+        }, heartbeatMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        agent.wait(wake);
+      });
+      if (wake !== undefined) agent.stopWaiting(wake);
+      return idle;
+    },
+    end: () => signal.removeEventListener('abort', onAbort),
+  };
+}

@@ -1,0 +1,173 @@
+import type { StoredDefinition } from '../controls/agent-control-store.js';
+import type { AgentControl } from './agent-controls.js';
+import { WatchedControls } from './watched-controls.js';
+
+/** How far a process has followed the changes of the database. */
+export interface Followed {
+  /** Every change up to this revision is known. */
+  readonly revision: number;
+  /** When the database last said that there is no later one, in milliseconds of a clock that never goes back. */
+  readonly currentAtMs: number;
+}
+
+/** Messages kept for readers at different positions; most of them are at the one before the last. */
+const MAX_SHARED_MESSAGES = 16;
+
+/** An agent that is watched: its controls, the revision they are of, and who waits for the next state. */
+export class WatchedAgent {
+  readonly name: string;
+  readonly #followed: () => Followed;
+  readonly #controls = new WatchedControls();
+  readonly #waiting = new Set<() => void>();
+  readonly #called = new Set<() => void>();
+  #readRevision = 0;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #loaded = false;
+  /** A load must have read at least this revision. */
+  #needed = 0;
+  /** What the controls are known to be right for, while a later change is not loaded; null otherwise. */
+  #behind: Followed | null = null;
+  #unchangedSince = 0;
+  #messages = { revision: 0, position: 0, bySeen: new Map<number, object>() };
+  /** Streams that tell of the agent. */
+  watchers = 0;
+  loading: Promise<void> | null = null;
+  /** The search for the revision since which the controls are the same; there is one for each state. */
+  search: Promise<void> | null = null;
+  /** Why every stream that tells of the agent has to end; null while they may go on. */
+  failure: Error | null = null;
+
+  constructor(name: string, followed: () => Followed) {
+    this.name = name;
+    this.#followed = followed;
+  }
+
+  /** Whether its controls are known. */
+  get loaded(): boolean {
+    return this.#loaded;
+  }
+
+  /** Whether a change is not loaded yet. */
+  get isBehind(): boolean {
+    return this.#behind !== null;
+  }
+
+  /** The last state of the controls. */
+  get position(): number {
+    return this.#controls.position;
+  }
+
+  /** The revision that the controls were read at. */
+  get readRevision(): number {
+    return this.#readRevision;
+  }
+
+  /** The latest revision for which they are certainly right. */
+  get revision(): number {
+    return Math.max(this.#readRevision, (this.#behind ?? this.#followed()).revision);
+  }
+
+  /** When they were certainly the latest, in milliseconds of the clock of `Followed`. */
+  get currentAtMs(): number {
+    return Math.max(this.#readAtMs, (this.#behind ?? this.#followed()).currentAtMs);
+  }
+
+  /** The controls are known to be the same from this revision on. */
+  get unchangedSince(): number {
+    return this.#unchangedSince;
+  }
+
+  has(controlId: number): boolean {
+    return this.#controls.has(controlId);
+  }
+
+  /** Whether a change of one of these controls may concern it. */
+  mayHave(controlIds: readonly number[]): boolean {
+    // What a running load is going to have cannot be known.
+    return this.loading !== null || controlIds.some((id) => this.has(id));
+  }
+
+  /** A change of this revision concerns it. True when it has to be loaded for that. */
+  demand(revision: number): boolean {
+    if (this.#loaded && this.#readRevision >= revision) return false;
+    this.#needed = Math.max(this.#needed, revision);
+    this.#behind ??= { revision: this.revision, currentAtMs: this.currentAtMs };
+    return true;
+  }
+
+  /** Takes what was loaded. True when there is a new state. What `present` throws is thrown. */
+  take(
+    revision: number,
+    atMs: number,
+    rows: readonly StoredDefinition[],
+    present: (row: StoredDefinition) => AgentControl,
+  ): boolean {
+    const isNew = this.#controls.take(rows, present);
+    this.#readRevision = revision;
+    this.#readAtMs = atMs;
+    this.#loaded = true;
+    if (revision >= this.#needed) this.#behind = null;
+    if (isNew) {
+      this.#unchangedSince = revision;
+      this.search = null;
+    }
+    return isNew;
+  }
+
+  /** The database was restored to a revision. Nothing that is known of the agent holds any more. */
+  startOver({ revision, currentAtMs }: Followed): void {
+    this.#controls.startOver();
+    this.#loaded = false;
+    this.#readRevision = 0;
+    this.#readAtMs = Number.NEGATIVE_INFINITY;
+    this.#needed = 0;
+    this.#behind = { revision, currentAtMs };
+  }
+
+  /** It became known that the state of `position` has been the same for longer. */
+  foundUnchanged(position: number, sinceRevision: number): void {
+    if (position === this.position) this.#unchangedSince = Math.min(this.#unchangedSince, sinceRevision);
+  }
+
+  /** The message for a reader at a position; readers at the same one share it. */
+  messageSince(seen: number): object {
+    const { revision, position } = this;
+    if (this.#messages.revision !== revision || this.#messages.position !== position) {
+      this.#messages = { revision, position, bySeen: new Map() };
+    }
+    const { bySeen } = this.#messages;
+    const shared = bySeen.get(seen);
+    if (shared !== undefined) return shared;
+    const message = { revision, ...this.#controls.newsSince(seen) };
+    if (bySeen.size < MAX_SHARED_MESSAGES) bySeen.set(seen, message);
+    return message;
+  }
+
+  /** Calls `wake` once, after the next state or when the streams have to end. */
+  wait(wake: () => void): void {
+    this.#waiting.add(wake);
+  }
+
+  stopWaiting(wake: () => void): void {
+    this.#waiting.delete(wake);
+    this.#called.delete(wake);
+  }
+
+  /** Everyone who waits now is to be woken by `wakeSome`. */
+  callWaiting(): void {
+    for (const wake of this.#waiting) this.#called.add(wake);
+    this.#waiting.clear();
+  }
+
+  /** Wakes some of those who were called. False when there are no more. */
+  wakeSome(count: number): boolean {
+    let left = count;
+    for (const wake of this.#called) {
+      if (left === 0) return true;
+      left -= 1;
+      this.#called.delete(wake);
+      wake();
+    }
+    return false;
+  }
+}

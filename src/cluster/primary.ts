@@ -1,0 +1,136 @@
+import type { Worker } from 'node:cluster';
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import { openDatabase } from '../database/database.js';
+import { addressText } from '../host/address.js';
+import { createSupervisorMetrics } from '../host/metrics.js';
+import { Dispatcher, type Receiver } from './dispatcher.js';
+import { type FromWorker, tellWorker } from './messages.js';
+import { type Measurable, SharedMetrics } from './shared-metrics.js';
+import { WorkerPool } from './worker-pool.js';
+
+/** What the service does beside finishing requests when it stops: a worker that takes longer is ended. */
+const CLOSE_LIMIT_MS = 5_000;
+const SECRET_BYTES = 32;
+
+/** Several processes that look like one. */
+export interface Primary {
+  /** Starts the workers, then listens. Returns the address, for example `http://127.0.0.1:8000`. */
+  listen(): Promise<string>;
+  /** Lets all workers finish. Rejects when one did not end as it should. */
+  close(): Promise<void>;
+  /** Ends all workers at once. */
+  kill(): void;
+}
+
+export interface PrimaryOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Workers end as soon as they are started. */
+  readonly onHopeless: () => void;
+}
+
+/** A worker as the other parts know it. */
+interface Peer extends Receiver, Measurable {}
+
+/**
+ * The process that has the port, applies migrations and keeps the workers running. It answers nothing itself: requests
+ * are the workers', and so is the database but for the migrations.
+ */
+export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Primary {
+  const peers = new Map<Worker, Peer>();
+  const dispatcher = new Dispatcher((error) => log.warn({ err: error }, 'a connection cannot be accepted'));
+  const pool = new WorkerPool({
+    size: config.workers,
+    config: withSharedSecret(config),
+    log,
+    onHopeless,
+    onServing(worker) {
+      const peer = peerOf(worker);
+      peers.set(worker, peer);
+      metrics.add(peer);
+      dispatcher.add(peer);
+    },
+    onLeaving: (worker) => withPeer(worker, (peer) => dispatcher.retire(peer)),
+    onGone: (worker) => withPeer(worker, (peer) => dispatcher.remove(peer)),
+    onEnded: (worker) =>
+      withPeer(worker, (peer) => {
+        peers.delete(worker);
+        void metrics.remove(peer);
+      }),
+    onMessage: heard,
+  });
+  const metrics = new SharedMetrics(
+    createSupervisorMetrics(config.metricsPrefix, {
+      workers: () => pool.serving,
+      crashes: () => pool.crashes,
+    }),
+  );
+
+  function peerOf(worker: Worker): Peer {
+    const peer: Peer = {
+      hand(id, socket) {
+        if (worker.isConnected()) {
+          tellWorker(worker, { type: 'connection', id }, socket);
+        } else {
+          dispatcher.retire(peer);
+          dispatcher.answered(peer, id, false);
+        }
+      },
+      measure: (id) => tellWorker(worker, { type: 'measure', id }),
+    };
+    return peer;
+  }
+
+  function withPeer(worker: Worker, act: (peer: Peer) => void): void {
+    const peer = peers.get(worker);
+    if (peer !== undefined) act(peer);
+  }
+
+  function heard(worker: Worker, message: FromWorker): void {
+    if (message.type === 'received') {
+      withPeer(worker, (peer) => dispatcher.answered(peer, message.id, message.taken));
+    } else if (message.type === 'measured') {
+      withPeer(worker, (peer) => metrics.measured(peer, message.id, message.metrics));
+    } else if (message.type === 'report') {
+      metrics.text().then(
+        (text) => tellWorker(worker, { type: 'reported', id: message.id, text }),
+        (error: unknown) => log.error({ err: error }, 'the metrics cannot be put together'),
+      );
+    }
+  }
+
+  return {
+    async listen() {
+      await migrateOnce(config, log);
+      try {
+        await pool.start();
+        const { port } = await dispatcher.listen(config.host, config.port);
+        return addressText(config, port);
+      } catch (error) {
+        await pool.stop(CLOSE_LIMIT_MS);
+        throw error;
+      }
+    },
+    async close() {
+      dispatcher.close();
+      const cleanly = await pool.stop(config.limits.drainMs + CLOSE_LIMIT_MS);
+      if (!cleanly) throw new Error('a worker did not end as it should');
+    },
+    kill: () => pool.kill(),
+  };
+}
+
+/** Before there are workers, which then find everything in place. */
+async function migrateOnce(config: Config, log: Logger): Promise<void> {
+  const database = await openDatabase({ url: config.databaseUrl, logger: log });
+  await database.close();
+}
+
+/** A session that one worker started is good for the others, also when nobody has chosen a secret. */
+function withSharedSecret(config: Config): Config {
+  const { auth } = config;
+  const sessionSecret = auth.sessionSecret ?? randomBytes(SECRET_BYTES).toString('base64url');
+  return { ...config, auth: { ...auth, sessionSecret } };
+}

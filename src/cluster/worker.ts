@@ -1,0 +1,106 @@
+import cluster from 'node:cluster';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { type App, createApp } from '../app.js';
+import type { Config } from '../config.js';
+import { ServiceError } from '../errors/service-error.js';
+import { createLogger } from '../logger.js';
+import { explanation, isOurMistake } from '../start-error.js';
+import { type FromPrimary, type StartFailure, tellPrimary } from './messages.js';
+
+/** How long the metrics of all workers may take, in milliseconds: longer than the primary waits for each of them. */
+const REPORT_LIMIT_MS = 5_000;
+
+/** Serves as one of several processes: connections, configuration and the order to stop come from the primary. */
+export function runWorker(): void {
+  const reports = new Map<number, (text: string) => void>();
+  let lastReport = 0;
+  let app: App | undefined;
+  let log: Logger | undefined;
+  let stopping = false;
+
+  function allMetrics(): Promise<string> {
+    lastReport += 1;
+    const id = lastReport;
+    return new Promise((resolve, reject) => {
+      const limit = setTimeout(() => {
+        reports.delete(id);
+        const detail = 'The metrics of the other processes cannot be had.';
+        reject(new ServiceError('SERVICE_UNAVAILABLE', { detail, retryAfterSeconds: 1 }));
+      }, REPORT_LIMIT_MS);
+      reports.set(id, (text) => {
+        clearTimeout(limit);
+        reports.delete(id);
+        resolve(text);
+      });
+      void tellPrimary({ type: 'report', id });
+    });
+  }
+
+  async function start(config: Config): Promise<void> {
+    log = createLogger(config.log, process.pid);
+    try {
+      app = await createApp({ config, log, shared: { allMetrics } });
+      await app.ready();
+      if (!stopping) await tellPrimary({ type: 'ready' });
+    } catch (error) {
+      // The primary says it, once for all workers.
+      await tellPrimary({ type: 'failed', failure: startFailure(error) });
+      process.exit(1);
+    }
+  }
+
+  function connection(id: number, socket: Socket | undefined): void {
+    const taken = !stopping && app !== undefined;
+    void tellPrimary({ type: 'received', id, taken });
+    // Nothing was read from it yet: whoever gets it next misses nothing.
+    if (!taken) socket?.destroy();
+    else if (socket !== undefined) app?.accept(socket);
+  }
+
+  async function measure(id: number): Promise<void> {
+    if (app !== undefined) await tellPrimary({ type: 'measured', id, metrics: await app.measure() });
+  }
+
+  /** Once is enough: after Ctrl-C a worker hears of it from the terminal and from the primary. */
+  async function stop(): Promise<void> {
+    if (stopping) return;
+    stopping = true;
+    await tellPrimary({ type: 'leaving' });
+    if (app === undefined) process.exit(0);
+    try {
+      await app.close();
+      // The counts since the primary asked last.
+      await measure(0);
+      process.exit(0);
+    } catch (error) {
+      log?.error({ err: error }, 'stopped with an error');
+      process.exit(1);
+    }
+  }
+
+  process.on('message', (message: FromPrimary, socket?: Socket) => {
+    if (message.type === 'start') void start(message.config);
+    else if (message.type === 'connection') connection(message.id, socket);
+    else if (message.type === 'measure') void measure(message.id);
+    else if (message.type === 'reported') reports.get(message.id)?.(message.text);
+    else if (message.type === 'stop') void stop();
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+  const { worker } = cluster;
+  worker?.on('disconnect', () => {
+    // Without a primary there are no new connections. Node.js would end a worker here that has not been asked to go.
+    worker.exitedAfterDisconnect = true;
+    if (!stopping) log?.error({}, 'the primary process is gone; finishing running requests');
+    void stop();
+  });
+  void tellPrimary({ type: 'hello' });
+}
+
+function startFailure(error: unknown): StartFailure {
+  return {
+    message: explanation(error),
+    ...(isOurMistake(error) && error.stack !== undefined ? { stack: error.stack } : {}),
+    isTemporary: error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE',
+  };
+}

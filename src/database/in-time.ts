@@ -1,0 +1,32 @@
+import { ServiceError } from '../errors/service-error.js';
+import { unavailable } from './errors.js';
+
+/** Gives a promise up after its time; what it still does is nobody's concern. */
+export async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`timeout after ${milliseconds} ms`)), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** How long to wait for the controls of an agent, in milliseconds: a caller may be waiting for them. */
+const LOAD_LIMIT_MS = 3_000;
+
+/**
+ * Waits for the controls of an agent, but not for as long as the drivers would: a database may say nothing at all.
+ * Rejects with SERVICE_UNAVAILABLE then.
+ */
+export async function loadedInTime<T>(loading: Promise<T>): Promise<T> {
+  try {
+    return await withTimeout(loading, LOAD_LIMIT_MS);
+  } catch (error) {
+    throw error instanceof ServiceError
+      ? error
+      : unavailable('The controls of the agent could not be loaded in time.', error);
+  }
+}

@@ -1,0 +1,11 @@
+/** A stack trace helps with mistakes of ours; with a busy port or a wrong path it only hides the line that matters. */
+export function isOurMistake(error: unknown): error is Error {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+}
+
+/** The message of an error and of what caused it. */
+export function explanation(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const message = error.message || (error as NodeJS.ErrnoException).code || error.name;
+  return error.cause === undefined ? message : `${message} (${explanation(error.cause)})`;
+}
