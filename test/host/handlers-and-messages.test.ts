@@ -104,7 +104,7 @@ afterAll(async () => {
 });
 
 /** Those are no handlers. */
-const isEvaluation = ({ name }: DescMethod) => ['Evaluate', 'EvaluateStream'].includes(name);
+const isEvaluation = ({ name }: DescMethod) => ['Evaluate', 'EvaluateBatch', 'EvaluateStream'].includes(name);
 const METHODS = [
   AgentService,
   ControlService,

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
-import { list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { header, list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isFreeForm } from './free-form.js';
 
 /** Turns what a handler returned into what a JSON route prints. */
@@ -33,6 +33,8 @@ function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, 
   // Registered before its fields are read, because conditions contain conditions.
   known.set(desc.typeName, shape);
   for (const field of desc.fields) {
+    // What travels as a header is not part of the body.
+    if (getOption(field, header) !== '') continue;
     members.push({ name: field.name, shape: fieldShape(field, omitNulls, known) });
   }
   return shape;
