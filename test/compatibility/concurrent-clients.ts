@@ -48,6 +48,9 @@ export async function runConcurrentClients(options: ConcurrentClientsOptions): P
   return { history, policies, call };
 }
 
+/** What a change is refused with while others are waited for; it leaves nothing behind. */
+const NOT_BEGUN = /^Waited too long for other changes/;
+
 /** Returns one operation of a client, chosen by chance; but at first it registers an agent, together with all others. */
 function contender(
   call: RestClient,
@@ -73,7 +76,11 @@ function contender(
     target?: number,
   ): Promise<void> {
     const started = history.now();
-    const reply = await call(method, `/api/v1${path}`, body);
+    let reply = await call(method, `/api/v1${path}`, body);
+    // A busy machine: the change was refused before it began, as every client may be, and is asked for again.
+    while (reply.status === 503 && NOT_BEGUN.test(reply.body.detail)) {
+      reply = await call(method, `/api/v1${path}`, body);
+    }
     const what = `${method} ${path} ${JSON.stringify(body ?? null)}`;
     if (reply.status !== 200 && !refusals.includes(reply.status)) {
       throw new Error(`${what}: ${reply.status} ${JSON.stringify(reply.body)}`);

@@ -27,6 +27,8 @@ export async function startService(environment: Record<string, string> = {}): Pr
     DATABASE_URL: `file:${path.join(directory, 'service.db')}`,
     SERVICE_DRAIN_SECONDS: '2',
     SERVICE_LOG_LEVEL: 'debug',
+    // Events of the service itself must not come into a test that takes long, unless it wants them.
+    OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '3600',
     ...environment,
   });
   const queries: string[] = [];

@@ -35,7 +35,7 @@ describe('any text at all', () => {
       }),
       { numRuns: 300 },
     );
-  });
+  }, 120_000);
 });
 
 describe('a DROP that a database runs', () => {
@@ -72,5 +72,5 @@ describe('a DROP that a database runs', () => {
     // The texts must be of both kinds, or nothing is shown.
     expect(seen.dropped).toBeGreaterThan(20);
     expect(seen.passed).toBeGreaterThan(20);
-  });
+  }, 120_000);
 });
