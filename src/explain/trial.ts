@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { isStoredDraft } from '../controls/stored-control-schema.js';
 import { withTimeout } from '../database/in-time.js';
@@ -7,6 +8,7 @@ import { createStopwatch } from '../evaluation/stopwatch.js';
 import type { Stage, Step, Verdict } from '../evaluation/types.js';
 import type { JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
+import { stringifyJson } from '../json/stringify-json.js';
 import type { ControlLibrary } from '../snapshot/control-library.js';
 import { mapInTurns } from '../snapshot/map-in-turns.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
@@ -37,10 +39,11 @@ export interface Explanation {
 }
 
 /**
- * Up to so many leaves are asked one by one, so that each has its time. Beyond, a pass over the text may rule out many
- * at once as in an evaluation: a trial must not hold up others much longer than that.
+ * As long as all leaves together look at no more characters than this, each is asked by itself, so that each has its
+ * time. Beyond, a pass over the text may rule out many at once, as in an evaluation: a trial must neither hold up
+ * others much longer than that nor come to the bound on the work of an evaluation where that does not.
  */
-const MAX_LEAVES_ASKED_EACH = 100;
+const MAX_CHARACTERS_ASKED_EACH = 200_000;
 
 /** Evaluates a step by some controls, and explains each of them, in their order. */
 export async function tryStep(
@@ -54,7 +57,8 @@ export async function tryStep(
     prepared: library.prepare(data),
   }));
   const leaves = linkable.reduce((sum, control) => sum + leavesOf(control).length, 0);
-  const stopwatch = createStopwatch({ now, askEach: leaves <= MAX_LEAVES_ASKED_EACH });
+  const askEach = leaves * stringifyJson({ ...step }).length <= MAX_CHARACTERS_ASKED_EACH;
+  const stopwatch = createStopwatch({ now, askEach });
   const measured = linkable.map(({ id, name, prepared }) => {
     const { condition } = prepared;
     const watched = condition === null ? null : stopwatch.measured(condition);
@@ -64,6 +68,7 @@ export async function tryStep(
   const program = linkProgram(measured, {
     newExecutionId,
     withTimeout,
+    nextTurn,
     onFailure: ({ controlId, problem }) => problems.set(controlId, problem),
   });
   // What is wrong with definitions is found out again; what fails in the evaluation is told here only.

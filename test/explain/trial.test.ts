@@ -204,6 +204,20 @@ describe('the condition of a control', () => {
     expect(condition).toMatchObject({ type: 'leaf', error: 'evaluator never: timeout after 5 ms' });
     expect(condition?.type === 'leaf' && (condition.duration_us ?? 0) > 0).toBe(true);
   });
+  it.each([
+    [20, 'hello', 20],
+    // What is asked before a scan is worth its while has its time still.
+    [20, 'hello '.repeat(5_000), 7],
+  ])('has times of its own up to a bound on their work: %i searches', async (searches, q, timed) => {
+    const definitions = Array.from({ length: searches }, (_, n) =>
+      aDefinition(aLeaf('regex', { pattern: `word-${n}` }, 'input.q')),
+    );
+    const { controls } = await attempt(definitions, { step: aStep({ input: { q } }) });
+    const leaves = controls.flatMap(({ condition }) => (condition?.type === 'leaf' ? [condition] : []));
+    expect(leaves).toHaveLength(searches);
+    expect(leaves.every(({ evaluated, matched }) => evaluated && matched === false)).toBe(true);
+    expect(leaves.filter(({ duration_us }) => duration_us !== null)).toHaveLength(timed);
+  });
   it('is left out beyond the bound on nodes', async () => {
     const wide = (count: number) => ({
       and: Array.from({ length: count }, () => aLeaf('list', { values: ['x'] })),
