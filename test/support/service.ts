@@ -27,6 +27,8 @@ export async function startService(environment: Record<string, string> = {}): Pr
     DATABASE_URL: `file:${path.join(directory, 'service.db')}`,
     SERVICE_DRAIN_SECONDS: '2',
     SERVICE_LOG_LEVEL: 'debug',
+    // A busy machine is no matter of the tests that do not ask for it.
+    SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
     ...environment,
   });
   const queries: string[] = [];
