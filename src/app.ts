@@ -42,6 +42,9 @@ import { createEvaluationCalls } from './host/evaluation/evaluation-calls.js';
 import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
 import { createHotLane } from './host/lane/hot-lane.js';
+import { createByteBudgets } from './host/limits/byte-budget.js';
+import { createCallGate } from './host/limits/call-gate.js';
+import { createLoadShedder } from './host/limits/load-shedder.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
@@ -140,6 +143,14 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     revision: () => watch.revision,
     stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
     databaseUp: () => watch.databaseUp,
+    eventLoopDelaySeconds: () => load.delayMs / 1000,
+    countedCalls: () => gate.running,
+  });
+  const load = createLoadShedder(config.limits.shedDelayMs);
+  const gate = createCallGate({
+    maxCallsPerKey: config.limits.callsPerKey,
+    load,
+    onRefused: metrics.callRefused,
   });
   const registry = meteredRegistry(evaluators.registry, metrics.meterOf);
   const now = () => Date.now();
@@ -237,13 +248,18 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     version: VERSION,
     requestTimeoutMs: config.limits.requestTimeoutMs,
     maxMessageBytes: config.limits.bodyBytes,
+    gate,
+    budgets: createByteBudgets(config.limits.connectionBufferBytes),
     authenticator,
     methods: evaluationMethods,
     shutdownSignal: shutdown.signal,
   });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
-    limits: { drainGraceMs: config.limits.drainMs },
+    limits: {
+      drainGraceMs: config.limits.drainMs,
+      http2MaxConcurrentStreams: config.limits.streamsPerConnection,
+    },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
     takeStream: config.grpcHotLane ? lane : undefined,
   });
@@ -252,6 +268,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     log,
     listener,
     authenticator,
+    gate,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state: {
@@ -325,6 +342,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
       await drained;
       clearTimeout(streamsEnd);
       await server.close();
+      load.stop();
       await watch.stop();
       await observability.recorder?.close();
       await evaluators.close();

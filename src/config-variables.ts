@@ -134,6 +134,30 @@ export const VARIABLES = {
     8 * MIB,
     'Largest request body and gRPC message, in bytes.',
   ),
+  maxStreamsPerConnection: variable(
+    ['SERVICE_MAX_STREAMS_PER_CONNECTION'],
+    integerIn(1, 100_000, '256'),
+    256,
+    'Calls a client may have running on one HTTP/2 connection, streams among them.',
+  ),
+  maxCallsPerKey: variable(
+    ['SERVICE_MAX_CALLS_PER_KEY'],
+    integerIn(0, 1_000_000, '10000'),
+    10_000,
+    'Calls of one API key that may run at the same time, streams among them; 0 for any number.',
+  ),
+  maxConnectionBufferBytes: variable(
+    ['SERVICE_MAX_CONNECTION_BUFFER_BYTES'],
+    integerIn(65_536, 4096 * MIB, '67108864'),
+    64 * MIB,
+    'Bytes of unfinished gRPC messages on one connection; two of the largest messages always fit.',
+  ),
+  shedEventLoopDelayMs: variable(
+    ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
+    integerIn(0, 60_000, '500'),
+    500,
+    'Turn new calls away while the process is this late, in milliseconds; 0 for never.',
+  ),
   grpcHotLane: variable(
     ['SERVICE_GRPC_HOT_LANE'],
     BOOLEAN,

@@ -38,6 +38,14 @@ export interface Config {
   readonly limits: {
     /** Largest request body and gRPC message, in bytes. */
     readonly bodyBytes: number;
+    /** Streams on one HTTP/2 connection. */
+    readonly streamsPerConnection: number;
+    /** Calls of one API key at the same time; 0 for any number. */
+    readonly callsPerKey: number;
+    /** Bytes of unfinished messages on one connection. */
+    readonly connectionBufferBytes: number;
+    /** Delay of the event loop from which on new calls are turned away, in milliseconds; 0 for never. */
+    readonly shedDelayMs: number;
     /** Longest time a request may take, in milliseconds. */
     readonly requestTimeoutMs: number;
     /** Longest time running requests get at shutdown, in milliseconds. */
@@ -173,6 +181,11 @@ function assemble(values: Values, url: string, environment: Environment, problem
     log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },
     limits: {
       bodyBytes: values.maxBodyBytes,
+      streamsPerConnection: values.maxStreamsPerConnection,
+      callsPerKey: values.maxCallsPerKey,
+      // The largest message has to fit beside what arrives behind it.
+      connectionBufferBytes: Math.max(values.maxConnectionBufferBytes, 2 * values.maxBodyBytes),
+      shedDelayMs: values.shedEventLoopDelayMs,
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
       drainMs: values.drainSeconds * 1000,
       snapshotAgents: values.snapshotAgents,

@@ -41,6 +41,8 @@ export interface Metrics {
   rpcStarted(rpc: string, protocol: string): void;
   rpcEnded(rpc: string, protocol: string, code: string, seconds: number): void;
   evaluated(label: VerdictLabel, stage: Stage, protocol: string): void;
+  /** A call was turned away before it started. */
+  callRefused(why: 'overload' | 'key-limit'): void;
   /** The meter of an evaluator, once for each. */
   meterOf(evaluator: Evaluator): EvaluatorMeter;
 }
@@ -52,6 +54,10 @@ export interface MetricSources {
   /** Seconds since the oldest controls that still decide were certainly the latest. */
   stalenessSeconds(): number;
   databaseUp(): boolean;
+  /** How late the event loop is, in seconds. */
+  eventLoopDelaySeconds(): number;
+  /** Running calls that count for the limit of their API key. */
+  countedCalls(): number;
 }
 
 const APP_NAME = 'control-enforcement-service';
@@ -103,6 +109,12 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
     labelNames: ['decision', 'stage', 'protocol'],
     registers,
   });
+  const refusals = new Counter({
+    name: `${prefix}_refused_calls_total`,
+    help: 'Calls turned away before they started: the server was overloaded, or their key had too many running.',
+    labelNames: ['reason'],
+    registers,
+  });
   addSources(prefix, sources, registers);
   return {
     contentType: registry.contentType,
@@ -122,6 +134,7 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
       rpcDurations.observe({ rpc, protocol }, seconds);
     },
     evaluated: (decision, stage, protocol) => evaluations.inc({ decision, stage, protocol }),
+    callRefused: (reason) => refusals.inc({ reason }),
     meterOf: createEvaluatorMetrics(prefix, registers),
   };
 }
@@ -205,6 +218,18 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
     'Seconds since the oldest controls that still decide were certainly the latest.',
     'max',
     sources.stalenessSeconds,
+  );
+  gauge(
+    'event_loop_delay_seconds',
+    'How late the event loop got to a timer last time; new calls are shed above a limit.',
+    'max',
+    sources.eventLoopDelaySeconds,
+  );
+  gauge(
+    'counted_calls',
+    'Running calls that count for the limit of their API key.',
+    'sum',
+    sources.countedCalls,
   );
   gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,

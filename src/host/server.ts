@@ -16,6 +16,7 @@ import { registerConnect } from './connect/connect-plugin.js';
 import { registerCors } from './cors.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
 import type { HealthState } from './health.js';
+import type { CallGate } from './limits/call-gate.js';
 import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
 import { openApiDocument } from './openapi/document.js';
@@ -35,6 +36,7 @@ export interface ServerOptions {
   readonly log: FastifyBaseLogger;
   readonly listener: Listener;
   readonly authenticator: Authenticator;
+  readonly gate: CallGate;
   readonly metrics: Metrics;
   readonly health: HealthState;
   readonly state: OperationalState;
@@ -115,6 +117,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       routes: options.restRoutes,
       authenticator,
       credentials,
+      gate: options.gate,
       requestTimeoutMs: config.limits.requestTimeoutMs,
       shutdownSignal: options.shutdownSignal,
     });
@@ -136,6 +139,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       methods: options.methods,
       authenticator,
       credentials,
+      gate: options.gate,
       metrics: options.metrics,
       requestTimeoutMs: config.limits.requestTimeoutMs,
       maxMessageBytes: config.limits.bodyBytes,

@@ -200,6 +200,47 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  maxStreamsPerConnection: {
+    names: ['SERVICE_MAX_STREAMS_PER_CONNECTION'],
+    value: (config) => config.limits.streamsPerConnection,
+    fallback: 256,
+    accepts: [
+      ['1', 1],
+      ['100000', 100_000],
+    ],
+    refuses: ['0', '100001', '1.5', 'many'],
+  },
+  maxCallsPerKey: {
+    names: ['SERVICE_MAX_CALLS_PER_KEY'],
+    value: (config) => config.limits.callsPerKey,
+    fallback: 10_000,
+    accepts: [
+      ['0', 0],
+      ['1000000', 1_000_000],
+    ],
+    refuses: ['-1', '1000001', '1.5', 'many'],
+  },
+  maxConnectionBufferBytes: {
+    names: ['SERVICE_MAX_CONNECTION_BUFFER_BYTES'],
+    value: (config) => config.limits.connectionBufferBytes,
+    fallback: 64 * 1024 * 1024,
+    accepts: [
+      // Two of the largest messages always fit.
+      ['65536', 16 * 1024 * 1024],
+      ['4294967296', 4_294_967_296],
+    ],
+    refuses: ['65535', '4294967297', '8MB'],
+  },
+  shedEventLoopDelayMs: {
+    names: ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
+    value: (config) => config.limits.shedDelayMs,
+    fallback: 500,
+    accepts: [
+      ['0', 0],
+      ['60000', 60_000],
+    ],
+    refuses: ['-1', '60001', '1s'],
+  },
   maxBodyBytes: {
     names: ['SERVICE_MAX_BODY_BYTES'],
     value: (config) => config.limits.bodyBytes,

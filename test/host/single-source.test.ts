@@ -14,6 +14,7 @@ import { type AnyHandler, collectHandler, handler, streamHandler } from '../../s
 import { freeObject, integer, list, nullable, oneOf, text } from '../../src/validation/fields.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
+import { openGate } from '../support/open-gate.js';
 import { restClient } from '../support/rest-client.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { compileProto } from '../support/scratch-api.js';
@@ -335,6 +336,8 @@ describe('an RPC that is in a proto file and has a handler', () => {
     const app = fastify();
     const sources = {
       snapshotAgents: () => 0,
+      eventLoopDelaySeconds: () => 0,
+      countedCalls: () => 0,
       stalenessSeconds: () => 0,
       revision: () => 0,
       databaseUp: () => true,
@@ -344,6 +347,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
         register: (router) => router.service(service, {}),
         methods: new Map(),
         authenticator: createAuthenticator({ enabled: true, keys: ['key'], adminKeys: [] }),
+        gate: openGate(),
         credentials: createCredentialReader(foreignOriginCheck('*')),
         metrics: createMetrics('test', sources),
         requestTimeoutMs: 1_000,

@@ -13,7 +13,10 @@ import { protobufEsCodec } from '../../src/host/codec/protobuf-es-codec.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../src/host/evaluation/evaluation-calls.js';
 import { createHotLane } from '../../src/host/lane/hot-lane.js';
+import { type ByteBudget, createByteBudgets } from '../../src/host/limits/byte-budget.js';
+import type { CallGate } from '../../src/host/limits/call-gate.js';
 import { createMetrics, type Metrics } from '../../src/host/metrics.js';
+import { openGate } from '../support/open-gate.js';
 import { framed } from './exchange.js';
 
 const SERVICE = '/enforcement.v1.EvaluationService';
@@ -39,6 +42,8 @@ export interface LaneHarness {
   readonly url: string;
   readonly metrics: Metrics;
   readonly logged: object[];
+  /** Bytes of unfinished messages on all connections. */
+  heldBytes(): number;
   /** Streams that the lane left alone. */
   readonly left: http2.IncomingHttpHeaders[];
   readonly shutdown: AbortController;
@@ -46,8 +51,18 @@ export interface LaneHarness {
   stop(): Promise<void>;
 }
 
+export interface LaneLimits {
+  readonly gate?: CallGate;
+  /** Bytes of unfinished messages on one connection. */
+  readonly connectionBytes?: number;
+}
+
 /** The lane on a bare HTTP/2 server, over an evaluation of the test's own. */
-export async function startLane(evaluate: Evaluate, requestTimeoutMs = 10_000): Promise<LaneHarness> {
+export async function startLane(
+  evaluate: Evaluate,
+  requestTimeoutMs = 10_000,
+  limits: LaneLimits = {},
+): Promise<LaneHarness> {
   const logged: object[] = [];
   const left: http2.IncomingHttpHeaders[] = [];
   const metrics = createMetrics('test', {
@@ -55,8 +70,12 @@ export async function startLane(evaluate: Evaluate, requestTimeoutMs = 10_000): 
     revision: () => 0,
     databaseUp: () => true,
     stalenessSeconds: () => 0,
+    eventLoopDelaySeconds: () => 0,
+    countedCalls: () => 0,
   });
   const shutdown = new AbortController();
+  const budgetOf = createByteBudgets(limits.connectionBytes ?? 64 * MAX_BYTES);
+  const budgets = new Set<ByteBudget>();
   const log = (facts: object, message: string): void => void logged.push({ ...facts, message });
   const lane = createHotLane({
     calls: createEvaluationCalls({
@@ -67,6 +86,12 @@ export async function startLane(evaluate: Evaluate, requestTimeoutMs = 10_000): 
     log: { debug: log, info: log, warn: log, error: log },
     logsCalls: true,
     version: '0.0.0',
+    gate: limits.gate ?? openGate(),
+    budgets(session) {
+      const budget = budgetOf(session);
+      budgets.add(budget);
+      return budget;
+    },
     requestTimeoutMs,
     maxMessageBytes: MAX_BYTES,
     authenticator: createAuthenticator({ enabled: false, keys: [], adminKeys: [] }),
@@ -92,6 +117,7 @@ export async function startLane(evaluate: Evaluate, requestTimeoutMs = 10_000): 
     url,
     metrics,
     logged,
+    heldBytes: () => [...budgets].reduce((sum, budget) => sum + budget.held, 0),
     left,
     shutdown,
     session(options) {

@@ -12,6 +12,7 @@ import { createMetrics } from '../../src/host/metrics.js';
 import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
 import { createServer } from '../../src/host/server.js';
 import type { AnyHandler } from '../../src/rpc/handler.js';
+import { openGate } from './open-gate.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
 export interface TestHost {
@@ -41,9 +42,12 @@ export async function startHost(
     log,
     listener,
     authenticator: createAuthenticator(config.auth),
+    gate: openGate(),
     metrics: createMetrics(config.metricsPrefix, {
       snapshotAgents: () => 0,
       revision: () => 0,
+      eventLoopDelaySeconds: () => 0,
+      countedCalls: () => 0,
       stalenessSeconds: () => 0,
       databaseUp: () => true,
     }),

@@ -11,6 +11,7 @@ import {
 import type { Authenticator } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import type { CallGate } from '../limits/call-gate.js';
 import type { Metrics } from '../metrics.js';
 import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
@@ -25,6 +26,7 @@ export interface ConnectPluginOptions {
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly authenticator: Authenticator;
   readonly credentials: CredentialReader;
+  readonly gate: CallGate;
   readonly metrics: Metrics;
   /** How long the request of a unary call may take to arrive, in milliseconds. */
   readonly requestTimeoutMs: number;
@@ -55,6 +57,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
         requestId: request.id,
         credentials: options.credentials.ofRpc(request),
         principal: { level: 'anonymous', keyFingerprint: null },
+        place: options.gate.place(),
         code: null,
       };
       calls.set(request, call);
@@ -86,6 +89,7 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
     router.handlers[index] = guardHandler(handler, {
       access: method?.access ?? Access.PUBLIC,
       authenticator: options.authenticator,
+      gate: options.gate,
       bodyTimeMs: options.requestTimeoutMs,
     });
   });
@@ -102,6 +106,7 @@ function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>
     repairAuthority(request);
     // Comes when the reply is complete, and also when the caller went away, over every version of HTTP.
     reply.raw.once('close', () => {
+      calls.get(request)?.place.giveBack();
       const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
       const status = calls.get(request)?.code ?? fallback;
       const code = typeof status === 'string' ? status : codeWord(status);

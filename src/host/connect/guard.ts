@@ -11,10 +11,11 @@ import {
 } from '@connectrpc/connect/protocol-connect';
 import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
-import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { toConnectError } from '../errors/connect-error.js';
+import type { CallGate } from '../limits/call-gate.js';
 import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
 import { correctedStatus } from './message-errors.js';
@@ -24,24 +25,27 @@ import { type RpcCall, rpcCallKey } from './rpc-call.js';
 export interface GuardOptions {
   readonly access: Access;
   readonly authenticator: Authenticator;
+  readonly gate: CallGate;
   /** How long the request of a call that takes one message may take to arrive, in milliseconds. */
   readonly bodyTimeMs: number;
 }
 
 /**
- * Puts the access check in front of a Connect handler, before any of the body is read, and corrects the status of
+ * Puts the access check and the limits in front of a Connect handler, before any of the body is read, and corrects the status of
  * messages that cannot be decoded: Connect calls that an internal error, but it is the caller's.
  */
 export function guardHandler(handler: UniversalHandler, options: GuardOptions): UniversalHandler {
-  const { access, authenticator, bodyTimeMs } = options;
+  const { access, authenticator, gate, bodyTimeMs } = options;
   const { methodKind } = handler.method;
   const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';
   const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const call = request.contextValues?.get(rpcCallKey) ?? null;
     if (call === null) throw new Error('an RPC ran outside the host');
     try {
+      if (access !== Access.PUBLIC) gate.checkLoad();
       const principal = authenticator.authorize(call.credentials, access);
       call.principal = principal instanceof Promise ? await principal : principal;
+      call.place.take(call.principal);
     } catch (error) {
       const status = toConnectError(error);
       call.code = status.code;

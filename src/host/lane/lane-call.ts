@@ -3,12 +3,15 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { parseTimeout } from '@connectrpc/connect/protocol-grpc';
 import type { EvaluationCaller } from '../../evaluation-api/evaluation-service.js';
+import type { Principal } from '../../rpc/handler.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { deadlinePassed } from '../connect/body-time.js';
 import { undecodableMessage } from '../connect/message-errors.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { codeWord } from '../connect/status-word.js';
 import { logRpcError, rpcError } from '../connect/unary.js';
+import type { ByteBudget } from '../limits/byte-budget.js';
+import type { CallPlace } from '../limits/call-gate.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { OK_TRAILERS, statusTrailers } from './trailers.js';
@@ -28,6 +31,10 @@ export abstract class LaneCall implements EvaluationCaller {
   readonly #requestId: string;
   readonly #headers: IncomingHttpHeaders;
   readonly #startedAt = performance.now();
+  readonly #place: CallPlace;
+  readonly #budget: ByteBudget;
+  /** Bytes of its body that wait for the rest of their message. */
+  #heldBytes = 0;
   /** The word for the metrics; null while the call runs. */
   #code: string | null = null;
   #trailers: OutgoingHttpHeaders = OK_TRAILERS;
@@ -47,14 +54,17 @@ export abstract class LaneCall implements EvaluationCaller {
     this.stream = stream;
     this.#headers = headers;
     this.#requestId = requestIdOf(headers);
+    this.#place = env.gate.place();
+    this.#budget = env.budgets(stream.session);
     env.metrics.rpcStarted(method.name, this.protocol);
     stream.once('close', () => this.#closed());
   }
 
   /** Lets the call run if `authorize` does not throw. None of its body is read before. */
-  start(authorize: () => unknown): void {
+  start(authorize: () => Principal): void {
     this.guarded(() => {
-      authorize();
+      this.env.gate.checkLoad();
+      this.#place.take(authorize());
       const timeout = this.#headers['grpc-timeout'] as string | undefined;
       if (timeout !== undefined) this.#deadline = this.#startedAt + timeoutMs(timeout);
       this.startReading();
@@ -85,12 +95,21 @@ export abstract class LaneCall implements EvaluationCaller {
   protected abstract startReading(): void;
   protected abstract onChunk(chunk: Buffer): void;
   protected abstract onEnd(): void;
+  /** Lets go of what has arrived: the call is over. */
+  protected abstract letGo(): void;
 
   /** Starts to read the body. */
   protected read(): void {
     const { stream } = this;
     stream.on('data', (chunk: Buffer) => this.guarded(() => this.onChunk(chunk)));
     stream.once('end', () => this.guarded(() => this.onEnd()));
+  }
+
+  /** Counts the bytes that wait for the rest of their message. Throws when the connection has too many of them. */
+  protected hold(bytes: number): void {
+    if (bytes === this.#heldBytes) return;
+    this.#budget.change(this.#heldBytes, bytes);
+    this.#heldBytes = bytes;
   }
 
   /** Ends the call at its deadline, or after `limitMs` if that is sooner. Replaces the limit before it. */
@@ -185,6 +204,8 @@ export abstract class LaneCall implements EvaluationCaller {
   #end(code: string, last: Buffer | undefined): void {
     this.#code = code;
     clearTimeout(this.#timer);
+    this.letGo();
+    this.hold(0);
     const { stream } = this;
     this.#orGiveUp(() => {
       this.#respond();
@@ -242,6 +263,9 @@ export abstract class LaneCall implements EvaluationCaller {
     clearTimeout(this.#timer);
     this.#code ??= 'canceled';
     this.#cancel?.abort(callCanceled());
+    this.#place.giveBack();
+    this.letGo();
+    this.hold(0);
     const { env, method } = this;
     env.running.delete(this);
     const ms = performance.now() - this.#startedAt;

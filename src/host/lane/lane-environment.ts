@@ -2,6 +2,8 @@ import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { EvaluationCodec } from '../codec/evaluation-codec.js';
 import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
 import type { HostLog } from '../host-log.js';
+import type { ByteBudgets } from '../limits/byte-budget.js';
+import type { CallGate } from '../limits/call-gate.js';
 import type { Metrics } from '../metrics.js';
 import type { LaneCall } from './lane-call.js';
 
@@ -19,6 +21,10 @@ export interface LaneEnvironment {
   readonly requestTimeoutMs: number;
   /** Largest message of a caller, in bytes. */
   readonly maxMessageBytes: number;
+  /** Turns calls away. */
+  readonly gate: CallGate;
+  /** What connections may have in unfinished messages. */
+  readonly budgets: ByteBudgets;
   /** Calls that want to be told when the server shuts down. */
   readonly running: Set<LaneCall>;
 }

@@ -31,6 +31,19 @@ export class MessageReader {
     return this.#end > this.#start;
   }
 
+  /** Bytes that are not read yet. */
+  get heldBytes(): number {
+    return this.#end - this.#start;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#buffer = NOTHING;
+    this.#start = 0;
+    this.#end = 0;
+    this.#mayGrow = false;
+  }
+
   push(chunk: Buffer): void {
     const left = this.#end - this.#start;
     if (left === 0) {

@@ -57,6 +57,10 @@ export class StreamCall extends LaneCall implements TurnTaker {
     this.#work();
   }
 
+  protected letGo(): void {
+    this.#reader.clear();
+  }
+
   protected onEnd(): void {
     this.#bodyEnded = true;
     this.#work();
@@ -98,6 +102,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
   #work(): void {
     while (!this.isOver) {
       if (!this.#mayGoOn()) {
+        this.hold(this.#reader.heldBytes);
         this.stream.pause();
         return;
       }
@@ -106,6 +111,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
       this.#answer(bytes);
     }
     if (this.isOver) return;
+    this.hold(this.#reader.heldBytes);
     if (!this.#bodyEnded) {
       if (this.stream.isPaused()) this.stream.resume();
     } else if (this.#reader.isInsideMessage) throw incompleteMessage();

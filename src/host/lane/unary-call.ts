@@ -51,6 +51,7 @@ export class UnaryCall<Message> extends LaneCall {
       if (this.#message !== undefined) throw wrongCount('received extra');
       this.#message = message;
     }
+    this.hold(this.#reader.heldBytes);
   }
 
   protected onEnd(): void {
@@ -62,6 +63,10 @@ export class UnaryCall<Message> extends LaneCall {
     const reply = this.#work.answer(this.#message, call, this.reportRevision);
     if (reply instanceof Promise) this.#wait(reply);
     else this.succeed(this.checkedSize(reply));
+  }
+
+  protected letGo(): void {
+    this.#reader.clear();
   }
 
   #wait(reply: Promise<Buffer>): void {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
+import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { ErrorItem } from '../../errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
@@ -11,6 +12,7 @@ import { createCallTime } from '../call-time.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
+import type { CallGate } from '../limits/call-gate.js';
 import { LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { readBody } from './rest-body.js';
 import { ClientGoneError } from './rest-errors.js';
@@ -122,6 +124,7 @@ export interface RestOptions {
   readonly routes: readonly RestRoute[];
   readonly authenticator: Authenticator;
   readonly credentials: CredentialReader;
+  readonly gate: CallGate;
   readonly requestTimeoutMs: number;
   /** Ends streams that are under way when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
@@ -145,15 +148,21 @@ function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions
     onRequest: (request, reply, done) => {
       // The router takes `/agents/` for an agent without a name; it is a path nobody serves.
       if (Object.values(request.params as object).includes('')) return reply.callNotFound();
+      if (method.access !== Access.PUBLIC) options.gate.checkLoad();
+      const place = options.gate.place();
+      reply.raw.once('close', () => place.giveBack());
       const principal = options.authenticator.authorize(options.credentials.ofRest(request), method.access);
       if (!(principal instanceof Promise)) {
+        place.take(principal);
         request.principal = principal;
         return done();
       }
-      principal.then((found) => {
-        request.principal = found;
-        done();
-      }, done);
+      principal
+        .then((found) => {
+          place.take(found);
+          request.principal = found;
+        })
+        .then(() => done(), done);
     },
     handler: (request, reply) => answer(route, request, reply, options),
   });
