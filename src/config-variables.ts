@@ -154,8 +154,8 @@ export const VARIABLES = {
   ),
   shedEventLoopDelayMs: variable(
     ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
-    integerIn(0, 60_000, '500'),
-    500,
+    integerIn(0, 60_000, '1000'),
+    1_000,
     'Turn new calls away while the process is this late, in milliseconds; 0 for never.',
   ),
   grpcHotLane: variable(

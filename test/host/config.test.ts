@@ -234,7 +234,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   shedEventLoopDelayMs: {
     names: ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
     value: (config) => config.limits.shedDelayMs,
-    fallback: 500,
+    fallback: 1_000,
     accepts: [
       ['0', 0],
       ['60000', 60_000],
