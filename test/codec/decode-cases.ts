@@ -15,7 +15,7 @@ import {
 import { UNUSUAL } from '../../src/host/codec/wire-reader.js';
 import { MappingError } from '../../src/host/connect/mapping-error.js';
 import type { Random } from './random.js';
-import { mutated, randomMessage } from './random-wire.js';
+import { mutated, oddities, randomMessage } from './random-wire.js';
 
 type Decode = (bytes: Uint8Array) => unknown;
 
@@ -78,7 +78,8 @@ export function compareRandomDecoding(random: Random, messages: number): DecodeT
   let last: Buffer = Buffer.alloc(0);
   while (tally.messages < messages) {
     const kind = random.pick(KINDS);
-    const made = randomMessage(random, kind.desc, random.pick([0, 0, 0.01, 0.05, 0.2]));
+    const odd = oddities(random, random.pick([0, 0, 1, 1, 1, 2, 1_000]), random.pick([0.01, 0.05, 0.2]));
+    const made = randomMessage(random, kind.desc, odd);
     compareDecoding(kind, made, tally);
     compareDecoding(kind, mutated(random, made, last), tally);
     if (random.chance(0.1)) compareDecoding(random.pick(KINDS), last, tally);

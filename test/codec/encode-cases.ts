@@ -1,4 +1,3 @@
-import { strictEqual } from 'node:assert/strict';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import type { ControlResult, SteeringContext } from '../../src/evaluation/types.js';
@@ -13,7 +12,13 @@ import type { Random } from './random.js';
 export function compareRandomEncoding(random: Random, replies: number): void {
   for (let made = 0; made < replies; made += 1) {
     const frame = randomReply(random);
-    strictEqual(frame(directCodec).toString('hex'), frame(protobufEsCodec).toString('hex'));
+    const found = frame(directCodec);
+    const expected = frame(protobufEsCodec);
+    if (found.equals(expected)) continue;
+    // Not the whole of both: they may be long.
+    const at = expected.findIndex((byte, index) => byte !== found[index]);
+    const part = (bytes: Buffer): string => bytes.subarray(Math.max(0, at - 20), at + 20).toString('hex');
+    throw new Error(`reply ${made} differs at byte ${at}: ${part(found)} instead of ${part(expected)}`);
   }
 }
 

@@ -4,15 +4,27 @@ import type { Random } from './random.js';
 /** Deepest nesting of groups, and of Values unless a message is meant to be too deep. */
 const DEPTH = 5;
 
+/** Whether something is to be odd now; `factor` makes it likelier or less likely. */
+export type Odd = (factor?: number) => boolean;
+
+/** At most `most` oddities, so that one alone can be met in a message that is ordinary otherwise. */
+export function oddities(random: Random, most: number, chance: number): Odd {
+  let left = most;
+  return (factor = 1) => {
+    if (left === 0 || !random.chance(chance * factor)) return false;
+    left -= 1;
+    return true;
+  };
+}
+
 /**
- * Bytes of a message of the type, written without protobuf-es. `oddness` is the chance of each field to be something
- * that no ordinary writer writes: unknown, of the wrong wire type, an overlong varint, out of order, twice, broken.
+ * Bytes of a message of the type, written without protobuf-es. Odd is what no ordinary writer writes: a field that is
+ * unknown, of the wrong wire type, out of order, there twice or broken, or an overlong varint.
  */
-export function randomMessage(random: Random, desc: DescMessage, oddness: number, depth = 0): Buffer {
+export function randomMessage(random: Random, desc: DescMessage, odd: Odd, depth = 0): Buffer {
   if (desc.typeName === 'google.protobuf.Value' && depth > DEPTH + random.count(3)) {
     return random.chance(0.5) ? Buffer.from([0x08, 0x00]) : Buffer.from([0x20, 0x01]);
   }
-  const odd = (): boolean => random.chance(oddness);
   const fields = desc.fields.flatMap((field) => {
     if (field.oneof !== undefined) return [];
     const isList = field.fieldKind === 'list' || field.fieldKind === 'map';
@@ -26,54 +38,49 @@ export function randomMessage(random: Random, desc: DescMessage, oddness: number
   if (odd()) fields.sort(() => random.below(3) - 1);
   const parts = fields.map((field) => {
     if (odd()) return oddField(random, field.number);
-    return Buffer.concat([tagOf(random, field, oddness), fieldValue(random, field, oddness, depth)]);
+    return Buffer.concat([tagOf(random, field, odd), fieldValue(random, field, odd, depth)]);
   });
   if (odd()) parts.splice(random.below(parts.length + 1), 0, unknownField(random, DEPTH));
   return Buffer.concat(parts);
 }
 
-function fieldValue(random: Random, field: DescField, oddness: number, depth: number): Buffer {
-  if (field.fieldKind === 'map') return delimited(random, mapEntry(random, field, oddness, depth), oddness);
+function fieldValue(random: Random, field: DescField, odd: Odd, depth: number): Buffer {
+  if (field.fieldKind === 'map') return delimited(random, mapEntry(random, field, odd, depth), odd);
   if (field.message !== undefined) {
-    if (field.message.typeName === 'google.protobuf.Value' && random.chance(oddness / 20)) {
-      return delimited(random, tooDeep(random), oddness);
+    if (field.message.typeName === 'google.protobuf.Value' && odd(0.2)) {
+      return delimited(random, tooDeep(random), odd);
     }
-    return delimited(random, randomMessage(random, field.message, oddness, depth + 1), oddness);
+    return delimited(random, randomMessage(random, field.message, odd, depth + 1), odd);
   }
-  if (field.fieldKind === 'enum') return varint(random, BigInt(random.below(4)), oddness);
+  if (field.fieldKind === 'enum') return varint(random, BigInt(random.below(4)), odd);
   switch (field.fieldKind === 'list' ? undefined : field.scalar) {
     case ScalarType.STRING:
-      return delimited(random, randomText(random, oddness), oddness);
+      return delimited(random, randomText(random, odd), odd);
     case ScalarType.BYTES:
-      return delimited(random, Buffer.from('{"type":"llm","name":"answer","input":"x"}'), oddness);
+      return delimited(random, Buffer.from('{"type":"llm","name":"answer","input":"x"}'), odd);
     case ScalarType.DOUBLE:
-      return double(random, oddness);
+      return double(random, odd);
     case ScalarType.BOOL:
-      return varint(random, random.chance(0.5) ? 1n : 0n, oddness);
+      return varint(random, random.chance(0.5) ? 1n : 0n, odd);
     case ScalarType.INT64:
-      return varint(random, random.pick([0n, 7n, 300n, 2n ** 35n, 2n ** 53n - 1n, 2n ** 62n]), oddness);
+      return varint(random, random.pick([0n, 7n, 300n, 2n ** 35n, 2n ** 53n - 1n, 2n ** 62n]), odd);
     default:
       throw new Error(`no values for ${field.toString()}`);
   }
 }
 
-function mapEntry(
-  random: Random,
-  field: DescField & { fieldKind: 'map' },
-  oddness: number,
-  depth: number,
-): Buffer {
+function mapEntry(random: Random, field: DescField & { fieldKind: 'map' }, odd: Odd, depth: number): Buffer {
   const { message } = field;
   if (message === undefined) throw new Error(`no entries for ${field.toString()}`);
-  const name = random.chance(oddness / 2)
+  const name = odd(0.5)
     ? random.pick(['__proto__', 'constructor', '7', '07', ''])
     : random.pick(['a', 'b', 'to', 'text', 'user_id', 'x'.repeat(random.below(60))]);
-  const key = Buffer.concat([Buffer.from([0x0a]), delimited(random, Buffer.from(name), oddness)]);
+  const key = Buffer.concat([Buffer.from([0x0a]), delimited(random, Buffer.from(name), odd)]);
   const value = Buffer.concat([
     Buffer.from([0x12]),
-    delimited(random, randomMessage(random, message, oddness, depth + 1), oddness),
+    delimited(random, randomMessage(random, message, odd, depth + 1), odd),
   ]);
-  if (!random.chance(oddness)) return Buffer.concat([key, value]);
+  if (!odd()) return Buffer.concat([key, value]);
   return Buffer.concat(random.pick([[key], [value], [value, key], [key, key, value], [], [value, value]]));
 }
 
@@ -83,11 +90,11 @@ const WIRE_TYPES: Partial<Record<ScalarType, number>> = {
   [ScalarType.DOUBLE]: 1,
 };
 
-function tagOf(random: Random, field: DescField, oddness: number): Buffer {
+function tagOf(random: Random, field: DescField, odd: Odd): Buffer {
   const isDelimited = field.message !== undefined || field.fieldKind === 'map';
   const wireType = isDelimited ? 2 : (WIRE_TYPES[field.scalar ?? ScalarType.INT32] ?? 0);
-  const type = random.chance(oddness / 2) ? random.below(8) : wireType;
-  return varint(random, BigInt((field.number << 3) | type), oddness);
+  const type = odd(0.5) ? random.below(8) : wireType;
+  return varint(random, BigInt((field.number << 3) | type), odd);
 }
 
 /** A known field number with something else behind it. */
@@ -105,11 +112,11 @@ function unknownField(random: Random, depth: number): Buffer {
 function payload(random: Random, number: number, type: number, depth: number): Buffer {
   switch (type) {
     case 0:
-      return varint(random, BigInt(random.below(100_000)), 0.2);
+      return varint(random, BigInt(random.below(100_000)), oddities(random, 1, 0.2));
     case 1:
       return Buffer.alloc(8, random.below(256));
     case 2:
-      return delimited(random, Buffer.alloc(random.below(20), random.below(256)), 0.05);
+      return delimited(random, Buffer.alloc(random.below(20), random.below(256)), () => false);
     case 3: {
       const inner = depth > 0 ? random.list(random.below(3), () => unknownField(random, depth - 1)) : [];
       const closing = random.chance(0.9) ? number : number + 1;
@@ -141,10 +148,10 @@ function entryOf(entry: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x0a]), plainVarint(BigInt(entry.length)), entry]);
 }
 
-function double(random: Random, oddness: number): Buffer {
+function double(random: Random, odd: Odd): Buffer {
   const bytes = Buffer.alloc(8);
-  const odd = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  bytes.writeDoubleLE(random.pick(random.chance(oddness) ? odd : [0, -0, 1, -1.5, 2 ** 53, 1e300]));
+  const unwanted = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  bytes.writeDoubleLE(random.pick(odd() ? unwanted : [0, -0, 1, -1.5, 2 ** 53, 1e300]));
   return bytes;
 }
 
@@ -170,20 +177,20 @@ const ODD_TEXTS: readonly Buffer[] = [
   Buffer.from(`${'long '.repeat(20)}\u{1f600}`).subarray(0, 103),
 ];
 
-function randomText(random: Random, oddness: number): Buffer {
-  if (random.chance(oddness)) return random.pick(ODD_TEXTS);
+function randomText(random: Random, odd: Odd): Buffer {
+  if (odd()) return random.pick(ODD_TEXTS);
   if (random.chance(0.1)) return Buffer.from(random.pick(TEXTS).repeat(random.below(40)));
   return Buffer.from(random.pick(TEXTS));
 }
 
-function delimited(random: Random, bytes: Buffer, oddness: number): Buffer {
-  const shift = random.chance(oddness / 10) ? random.below(7) - 3 : 0;
-  return Buffer.concat([varint(random, BigInt(Math.max(0, bytes.length + shift)), oddness), bytes]);
+function delimited(random: Random, bytes: Buffer, odd: Odd): Buffer {
+  const shift = odd(0.3) ? random.below(7) - 3 : 0;
+  return Buffer.concat([varint(random, BigInt(Math.max(0, bytes.length + shift)), odd), bytes]);
 }
 
-/** A varint, which with the chance `oddness` is longer than it has to be, negative, or longer than is allowed. */
-function varint(random: Random, value: bigint, oddness: number): Buffer {
-  if (!random.chance(oddness)) return plainVarint(value);
+/** A varint, which when odd is longer than it has to be, negative, or longer than is allowed. */
+function varint(random: Random, value: bigint, odd: Odd): Buffer {
+  if (!odd()) return plainVarint(value);
   if (random.chance(0.2)) return plainVarint(BigInt.asUintN(64, -value - 1n));
   const bytes = [...plainVarint(value)];
   const more = random.below(11);
