@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase } from './bulk.js';
 import { type ConnectedClient, createClient, type DbClient } from './client.js';
 import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
 import { migrate } from './migrate.js';
-import { createMutex, type Mutex } from './mutex.js';
+import { createMutex } from './mutex.js';
 import { openSqliteConnection, untilNotBusy } from './sqlite-connection.js';
 
 export type { DbClient } from './client.js';
@@ -45,12 +46,8 @@ export interface Database {
    * After `SERVICE_UNAVAILABLE` the outcome of a transaction may be unknown: the connection can break while it ends.
    */
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
-  /**
-   * Writes what no verdict depends on: `work` in one transaction that leaves the revision alone, so that it neither
-   * waits for mutations of other processes nor makes anybody reload. Within this process such writes run in the order
-   * of their calls. When `work` throws, nothing is kept. What is said of `SERVICE_UNAVAILABLE` above holds here too.
-   */
-  write<T>(work: (tx: DbClient) => Promise<T>): Promise<T>;
+  /** For statements over many rows that no verdict depends on, such as those about events. */
+  readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
   /** The number of mutations so far. */
   revision(): Promise<number>;
   /** True when the database answers. Never rejects. */
@@ -101,11 +98,8 @@ async function prepareFile(path: string): Promise<void> {
   }
 }
 
-function createDatabase(kind: Database['kind'], { prisma, disconnect }: ConnectedClient): Database {
-  const queueLimits = { maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS };
-  const turns = createMutex(queueLimits);
-  /** Apart from mutations: one of those may wait long for another process. */
-  const writeTurns = createMutex(queueLimits);
+function createDatabase(kind: Database['kind'], { prisma, bulk, disconnect }: ConnectedClient): Database {
+  const turns = createMutex({ maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS });
   const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
   let closing: Promise<void> | undefined;
 
@@ -125,10 +119,10 @@ function createDatabase(kind: Database['kind'], { prisma, disconnect }: Connecte
     }
   }
 
-  function inTurn<T>(queue: Mutex, work: () => Promise<T>): Promise<T> {
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
     return withServiceErrors(async () => {
       if (closing !== undefined) throw unavailable('The service is shutting down.');
-      const release = await queue.acquire();
+      const release = await turns.acquire();
       try {
         return await work();
       } finally {
@@ -138,19 +132,19 @@ function createDatabase(kind: Database['kind'], { prisma, disconnect }: Connecte
   }
 
   async function shutDown(): Promise<void> {
-    const releases = await Promise.all([turns.acquire(), writeTurns.acquire()]);
+    const release = await turns.acquire();
     try {
       await disconnect();
     } finally {
-      for (const release of releases) release();
+      release();
     }
   }
 
   return {
     kind,
     client: prisma,
-    mutate: (work) => inTurn(turns, () => runTransaction(work)),
-    write: (work) => inTurn(writeTurns, () => prisma.$transaction(work, limits)),
+    mutate: (work) => inTurn(() => runTransaction(work)),
+    bulk,
     revision: () =>
       withServiceErrors(async () => {
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });

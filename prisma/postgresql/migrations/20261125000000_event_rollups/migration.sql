@@ -14,7 +14,7 @@ CREATE TABLE "event_log" (
 -- CreateTable
 CREATE TABLE "event_control_names" (
     "name_key" TEXT COLLATE "C" NOT NULL,
-    "control_name" TEXT NOT NULL,
+    "control_name" TEXT COLLATE "C" NOT NULL,
 
     CONSTRAINT "event_control_names_pkey" PRIMARY KEY ("name_key")
 );
