@@ -65,15 +65,20 @@ export function eventRow(event: ControlEvent): string {
   ]);
 }
 
+/** Halvings that two shifts of 64-bit integers can express. Only numbers below 1e-21 need more. */
+const MAX_HALVINGS = 124;
+
 /**
  * A number from 0 on as an integer and how often it has to be halved. SQLite reads one decimal number in ten thousand
  * wrong by its last bit; this is exact in both databases.
  */
 function halved(value: number): [integer: number, halvings: number] {
   let integer = value;
-  let halvings = 0;
-  for (; !Number.isInteger(integer); halvings += 1) integer *= 2;
-  return [integer, halvings];
+  for (let halvings = 0; halvings <= MAX_HALVINGS; halvings += 1) {
+    if (Number.isInteger(integer)) return [integer, halvings];
+    integer *= 2;
+  }
+  return [value, 0];
 }
 
 /** Most events have none. */
@@ -105,7 +110,9 @@ const ELEMENTS = COLUMNS.map(([name, type], index) => {
   const element = `CAST("j"."item" ->> ${index} AS ${type})`;
   const halvings = HALVINGS[name];
   if (halvings === undefined) return element;
-  return `${element} * pow(CAST(2 AS ${type}), CAST(-CAST("j"."item" ->> ${halvings} AS INTEGER) AS ${type}))`;
+  const count = `CAST("j"."item" ->> ${halvings} AS INTEGER)`;
+  const half = (exponent: string) => `(CAST(1 AS BIGINT) << (${exponent}))`;
+  return `${element} / ${half(`${count} / 2`)} / ${half(`${count} - ${count} / 2`)}`;
 });
 /** The columns, read from lists of `eventRow` as a table `"j"` with the column `"item"`. */
 export const ELEMENT_COLUMNS = Prisma.raw(ELEMENTS.join(', '));
