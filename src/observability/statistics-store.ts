@@ -62,6 +62,8 @@ export function createStatisticsStore(database: {
   readonly bulk: Pick<BulkDatabase, 'read'>;
 }): StatisticsStore {
   const elements = jsonElements(database.kind);
+  // Both look up the segments one by one in an index. Left free, PostgreSQL would rather read all rollups there are.
+  const isSqlite = database.kind === 'sqlite';
   return {
     async count(query) {
       const { agentName, controlId, window, byBucket, agents, controls } = query;
@@ -78,12 +80,15 @@ export function createStatisticsStore(database: {
       ];
       if (agentName !== null) filters.unshift(Prisma.sql`"agent_name" = ${agentName}`);
       if (controlId !== null) filters.push(Prisma.sql`"control_id" = ${controlId}`);
+      const rollups = isSqlite
+        ? Prisma.sql`CROSS JOIN "event_rollups" WHERE ${allOf(filters)}`
+        : Prisma.sql`CROSS JOIN LATERAL (SELECT * FROM "event_rollups" WHERE ${allOf(filters)} OFFSET 0) AS "r"`;
       const rows = await database.bulk.read(
         'statistics',
         Prisma.sql`
           WITH "found" AS MATERIALIZED (
             SELECT CAST("item" ->> 0 AS INTEGER) AS "bucket", "agent_name", "control_id", "name_key", ${SUM_OF_SUMS}
-            FROM ${elements(JSON.stringify(segments))} CROSS JOIN "event_rollups" WHERE ${allOf(filters)}
+            FROM ${elements(JSON.stringify(segments))} ${rollups}
             GROUP BY 1, 2, 3, 4
           )
           SELECT 0, "bucket", ${NO_TEXT}, ${NO_INTEGER}, ${NO_TEXT}, ${SUM_OF_SUMS}
