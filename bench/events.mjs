@@ -53,14 +53,19 @@ function event(index) {
 const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 function call(url, method, path, body) {
   return new Promise((resolve, reject) => {
-    const request = http.request(url + path, { method, agent, headers: { 'content-type': 'application/json' } });
+    const request = http.request(url + path, {
+      method,
+      agent,
+      headers: { 'content-type': 'application/json' },
+    });
     request.on('error', reject);
     request.on('response', (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        if (response.statusCode >= 300) reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`));
+        if (response.statusCode >= 300)
+          reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`));
         else resolve(text);
       });
     });
@@ -85,15 +90,20 @@ async function ingest(url, from, to) {
   let next = from;
   let delayMax = 0;
   const watch = setInterval(() => {
-    metricsOf(url).then(({ delayMax: max }) => {
-      delayMax = Math.max(delayMax, max);
-    }, () => {});
+    metricsOf(url).then(
+      ({ delayMax: max }) => {
+        delayMax = Math.max(delayMax, max);
+      },
+      () => {},
+    );
   }, 1_000);
   const batch = () => {
     if (next >= to) return undefined;
     const first = next;
     next = Math.min(to, next + BATCH);
-    return JSON.stringify({ events: Array.from({ length: next - first }, (_, index) => event(first + index)) });
+    return JSON.stringify({
+      events: Array.from({ length: next - first }, (_, index) => event(first + index)),
+    });
   };
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
@@ -175,14 +185,15 @@ async function barePostgresql(url) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const values = MEMBERS.map(
-    (name, index) =>
-      `(v ->> ${index})${name === 'confidence' || name.endsWith('_ms') ? '::float8' : ''}`,
+    (name, index) => `(v ->> ${index})${name === 'confidence' || name.endsWith('_ms') ? '::float8' : ''}`,
   ).join(', ');
   return {
     prepare: () => client.query(CREATE('DOUBLE PRECISION')),
     async insert(rows) {
       const json = JSON.stringify(rows.map((row) => Object.values({ ...row, metadata: '{}' })));
-      await client.query(`INSERT INTO bare SELECT ${values} FROM jsonb_array_elements($1::jsonb) AS v`, [json]);
+      await client.query(`INSERT INTO bare SELECT ${values} FROM jsonb_array_elements($1::jsonb) AS v`, [
+        json,
+      ]);
     },
     clear: () => client.query('DROP TABLE bare'),
     query: (sql) => client.query(sql),
@@ -240,7 +251,12 @@ async function measure(kind, databaseUrl, openBare) {
       ['by trace', { trace_id: 'none' }],
     ]) {
       const found = await p99(() =>
-        call(service.url, 'POST', '/api/v1/observability/events/query', JSON.stringify({ ...filter, limit: 100 })),
+        call(
+          service.url,
+          'POST',
+          '/api/v1/observability/events/query',
+          JSON.stringify({ ...filter, limit: 100 }),
+        ),
       );
       rows.push({ name: `${name} query ${what} p99`, value: found.p99, unit: 'ms' });
     }

@@ -2,7 +2,9 @@ import './harden.js';
 import { createApp } from './app.js';
 import { helpText } from './cli.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
+import { openDatabase } from './database/database.js';
 import { createLogger } from './logger.js';
+import { rebuildRollups } from './observability/rollup-rebuild.js';
 import { VERSION } from './version.js';
 
 /** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
@@ -11,6 +13,7 @@ const SAFE_SECRET_LENGTH = 32;
 const [argument] = process.argv.slice(2);
 if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
+else if (argument === 'rebuild-statistics') await rebuildStatistics();
 else if (argument !== undefined) usageError(argument);
 else await serve();
 
@@ -19,16 +22,38 @@ function usageError(unknown: string): void {
   process.exitCode = 2;
 }
 
-async function serve(): Promise<void> {
-  let config: Config;
+/** The configuration; undefined, and told, when it cannot be used. */
+function configuration(): Config | undefined {
   try {
-    config = readConfig(loadEnvironment(process.env));
+    return readConfig(loadEnvironment(process.env));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);
     process.exitCode = 1;
-    return;
+    return undefined;
   }
+}
+
+async function rebuildStatistics(): Promise<void> {
+  const config = configuration();
+  if (config === undefined) return;
+  try {
+    const database = await openDatabase({ url: config.databaseUrl });
+    try {
+      const { hours, corrected } = await rebuildRollups({ database, now: () => Date.now() });
+      console.log(`Compared ${hours} hours with the stored events; corrected ${corrected} sums.`);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    console.error(`The statistics cannot be rebuilt: ${explanation(error)}`);
+    process.exitCode = 1;
+  }
+}
+
+async function serve(): Promise<void> {
+  const config = configuration();
+  if (config === undefined) return;
   const log = createLogger(config.log);
   for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
   if (!config.auth.enabled) {

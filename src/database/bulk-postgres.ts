@@ -1,6 +1,12 @@
 import type pg from 'pg';
 import type { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkResult, BulkRow } from './bulk.js';
+import {
+  type BulkDatabase,
+  type BulkResult,
+  type BulkRow,
+  type BulkTransaction,
+  failingForGood,
+} from './bulk.js';
 import { OutcomeUnknownError, withServiceErrors } from './errors.js';
 
 /** Statements over many rows on connections of a pool of their own. */
@@ -16,26 +22,23 @@ export function createPostgresBulk(pool: pg.Pool): BulkDatabase {
   };
 }
 
-async function inTransaction<T>(
-  pool: pg.Pool,
-  work: Parameters<BulkDatabase['transaction']>[0],
-): Promise<Awaited<T>> {
+async function inTransaction<T>(pool: pg.Pool, work: (tx: BulkTransaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = true;
   try {
     await client.query('BEGIN');
-    let result: unknown;
+    let result: T;
     try {
-      result = await work({
-        async run(...statements) {
-          const results: BulkResult[] = [];
-          for (const statement of statements) {
-            const { rows, rowCount } = await client.query(queryOf(statement));
-            results.push({ rows, changes: rowCount ?? 0 });
-          }
-          return results;
-        },
+      const { tx, check } = failingForGood(async (statements) => {
+        const results: BulkResult[] = [];
+        for (const statement of statements) {
+          const { rows, rowCount } = await client.query(queryOf(statement));
+          results.push({ rows, changes: rowCount ?? 0 });
+        }
+        return results;
       });
+      result = await work(tx);
+      check();
     } catch (error) {
       await client.query('ROLLBACK');
       broken = false;
@@ -43,7 +46,7 @@ async function inTransaction<T>(
     }
     await commit(client);
     broken = false;
-    return result as Awaited<T>;
+    return result;
   } finally {
     // A connection in an unknown state is not given to anybody else.
     client.release(broken);

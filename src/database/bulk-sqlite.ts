@@ -1,5 +1,5 @@
 import type { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkLane, BulkResult } from './bulk.js';
+import { type BulkDatabase, type BulkLane, type BulkTransaction, failingForGood } from './bulk.js';
 import { OutcomeUnknownError, withServiceErrors } from './errors.js';
 import type { Mutex } from './mutex.js';
 import { BULK_READER_PRAGMAS, BULK_WRITER_PRAGMAS } from './sqlite-connection.js';
@@ -30,7 +30,7 @@ export function createSqliteBulk({ path, writing, onThreadEnd }: SqliteBulkOptio
   return {
     read: (lane, query) =>
       withServiceErrors(async () => {
-        const request = { begin: false, statements: [statementOf(query)], end: '' } as const;
+        const request = { transaction: '', statements: [statementOf(query)], end: '' } as const;
         // A query that got lost has done nothing; a new thread can answer it.
         const [result] = await readers[lane].run(request).catch((error: unknown) => {
           if (error instanceof OutcomeUnknownError) return readers[lane].run(request);
@@ -55,26 +55,24 @@ export function createSqliteBulk({ path, writing, onThreadEnd }: SqliteBulkOptio
   };
 }
 
-async function inTransaction<T>(
-  writer: SqliteThread,
-  work: (tx: { run(...statements: Prisma.Sql[]): Promise<BulkResult[]> }) => Promise<T>,
-): Promise<T> {
+async function inTransaction<T>(writer: SqliteThread, work: (tx: BulkTransaction) => Promise<T>): Promise<T> {
   let begun = false;
+  const end = (how: 'COMMIT' | 'ROLLBACK') => writer.run({ transaction: 'OPEN', statements: [], end: how });
   let result: T;
   try {
-    result = await work({
-      run(...statements) {
-        const begin = !begun;
-        begun = true;
-        return writer.run({ begin, statements: statements.map(statementOf), end: '' });
-      },
+    const { tx, check } = failingForGood(async (statements) => {
+      const transaction = begun ? 'OPEN' : 'BEGIN';
+      begun = true;
+      return writer.run({ transaction, statements: statements.map(statementOf), end: '' });
     });
+    result = await work(tx);
+    check();
   } catch (error) {
-    // What a thread did that ended before the commit is undone; so is what a statement did that failed.
-    if (begun) await writer.run({ begin: false, statements: [], end: 'ROLLBACK' }).catch(() => {});
+    // A failed statement, and the end of the thread, have undone everything already.
+    if (begun) await end('ROLLBACK').catch(() => {});
     throw error;
   }
-  if (begun) await writer.run({ begin: false, statements: [], end: 'COMMIT' });
+  if (begun) await end('COMMIT');
   return result;
 }
 

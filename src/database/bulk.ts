@@ -36,3 +36,31 @@ export interface BulkDatabase {
   /** Lets go of connections and threads. Everything after it is `SERVICE_UNAVAILABLE`. */
   close(): Promise<void>;
 }
+
+/**
+ * A transaction that fails as a whole once one of its statements has failed, even when its owner caught the error and
+ * went on; `check` throws then. Left alone, PostgreSQL would answer its COMMIT with a rollback, without an error.
+ */
+export function failingForGood(run: (statements: readonly Prisma.Sql[]) => Promise<BulkResult[]>): {
+  readonly tx: BulkTransaction;
+  readonly check: () => void;
+} {
+  let failure: { readonly error: unknown } | undefined;
+  const check = () => {
+    if (failure !== undefined) throw failure.error;
+  };
+  return {
+    check,
+    tx: {
+      async run(...statements) {
+        check();
+        try {
+          return await run(statements);
+        } catch (error) {
+          failure ??= { error };
+          throw error;
+        }
+      },
+    },
+  };
+}

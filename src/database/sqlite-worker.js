@@ -11,7 +11,8 @@ import Libsql from 'libsql';
  * @typedef {{ sql: string, args: readonly Value[] }} Statement
  * @typedef {{ rows: Value[][], changes: number }} Result
  * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[] }} ConnectionOptions
- * @typedef {{ id: number, begin: boolean, statements: readonly Statement[], end: '' | 'COMMIT' | 'ROLLBACK' }} Request
+ * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
+ *   end: '' | 'COMMIT' | 'ROLLBACK' }} Request
  * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined }} Failure
  * @typedef {{ id: number, results: Result[] } | { id: number, failure: Failure }} Reply
  */
@@ -52,14 +53,18 @@ function run({ sql, args }) {
 }
 
 /**
+ * Statements of a transaction that is not open any more must not be committed one by one.
  * @param {Request} request
  * @returns {Result[]}
  */
-function answer({ begin, statements, end }) {
+function answer({ transaction, statements, end }) {
   try {
-    if (begin) {
+    if (transaction === 'BEGIN') {
       if (database.inTransaction) database.exec('ROLLBACK');
       database.exec('BEGIN IMMEDIATE');
+    }
+    if (transaction === 'OPEN' && end !== 'ROLLBACK' && !database.inTransaction) {
+      throw new Error('the transaction has ended');
     }
     const results = statements.map(run);
     if (end !== '' && (end === 'COMMIT' || database.inTransaction)) database.exec(end);

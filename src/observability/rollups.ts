@@ -44,6 +44,9 @@ export const SUM_OF_SUMS = Prisma.raw(
   SUMS.map((name) => `CAST(SUM("${name}") AS BIGINT) AS "${name}"`).join(', '),
 );
 
+/** PostgreSQL refuses to divide the very smallest numbers. */
+const HIGH = 'CASE WHEN "duration_ms" >= 65536 THEN floor("duration_ms" / 65536.0) ELSE 0 END';
+
 /**
  * What events add to the sums of a rollup; the one definition of it. Confidence is summed in billionths and durations
  * in nanoseconds, each value rounded once to the nearest, so that a sum does not depend on the order and can be taken
@@ -60,9 +63,8 @@ const CONTRIBUTION = Prisma.raw(`
   COUNT(*) FILTER (WHERE "facets" & 25 = 17) AS "observes",
   COALESCE(SUM(CAST(ROUND("confidence" * 1000000000.0) AS BIGINT)), 0) AS "confidence_nano",
   COUNT("duration_ms") AS "durations",
-  COALESCE(SUM(CAST(floor("duration_ms" / 65536.0) AS BIGINT)), 0) AS "duration_high",
-  COALESCE(SUM(CAST(ROUND(("duration_ms" - 65536.0 * floor("duration_ms" / 65536.0)) * 1000000.0) AS BIGINT)), 0)
-    AS "duration_low"`);
+  SUM(CAST(${HIGH} AS BIGINT)) AS "duration_high",
+  COALESCE(SUM(CAST(ROUND(("duration_ms" - 65536.0 * ${HIGH}) * 1000000.0) AS BIGINT)), 0) AS "duration_low"`);
 const SECOND = Prisma.raw('("time_us" - ("time_us" % 1000000 + 1000000) % 1000000) / 1000000');
 
 /** Sums of the events that satisfy a condition, by second, agent, control and key of the name. */

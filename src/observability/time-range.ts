@@ -61,8 +61,8 @@ export interface RollupSegment {
   readonly toS: number;
 }
 
-/** Later than any event. */
-const FOREVER_S = 2 ** 40;
+/** Later than any event, and a multiple of every unit. */
+const FOREVER_S = 10_000_000 * DAY;
 
 /**
  * Which rollups make up a window, each of them once: units as long as possible that lie between two boundaries, and

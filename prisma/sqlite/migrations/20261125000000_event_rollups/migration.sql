@@ -118,7 +118,7 @@ SELECT "agent_name", "unit_s", "second" - ("second" % "unit_s" + "unit_s") % "un
     COUNT(*) FILTER (WHERE "facets" & 25 = 17),
     CAST(SUM(CAST(ROUND("confidence" * 1000000000.0) AS BIGINT)) AS BIGINT),
     COUNT("duration_ms"),
-    CAST(COALESCE(SUM(CAST(floor("duration_ms" / 65536.0) AS BIGINT)), 0) AS BIGINT),
-    CAST(COALESCE(SUM(CAST(ROUND(("duration_ms" - 65536.0 * floor("duration_ms" / 65536.0)) * 1000000.0) AS BIGINT)), 0) AS BIGINT)
+    CAST(SUM(CAST(CASE WHEN "duration_ms" >= 65536 THEN floor("duration_ms" / 65536.0) ELSE 0 END AS BIGINT)) AS BIGINT),
+    CAST(COALESCE(SUM(CAST(ROUND(("duration_ms" - 65536.0 * CASE WHEN "duration_ms" >= 65536 THEN floor("duration_ms" / 65536.0) ELSE 0 END) * 1000000.0) AS BIGINT)), 0) AS BIGINT)
 FROM "rows" CROSS JOIN "units"
 GROUP BY 1, 2, 3, 4, 5;
