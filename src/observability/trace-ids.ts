@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { isStorable } from '../database/text.js';
 import type { EvaluationCaller } from '../evaluation-api/evaluation-service.js';
 
@@ -21,10 +21,16 @@ export function traceIdsOf(caller: Pick<EvaluationCaller, 'header'>): TraceIds {
   const traceId = readId(caller.header('x-trace-id')) ?? parent?.[1];
   const spanId = readId(caller.header('x-span-id')) ?? parent?.[2];
   return {
-    traceId: traceId ?? randomBytes(16).toString('hex'),
-    spanId: spanId ?? randomBytes(8).toString('hex'),
+    traceId: traceId ?? randomUUID().replaceAll('-', ''),
+    spanId: spanId ?? newSpanId(),
     madeUp: traceId === undefined || spanId === undefined,
   };
+}
+
+/** The random digits of a UUID: Node draws those in advance, which other random bytes are not. */
+function newSpanId(): string {
+  const id = randomUUID();
+  return id.slice(0, 8) + id.slice(24, 32);
 }
 
 function readId(value: string | undefined): string | undefined {
