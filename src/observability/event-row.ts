@@ -65,7 +65,10 @@ export function eventRow(event: ControlEvent): string {
   ]);
 }
 
-/** Halvings that two shifts of 64-bit integers can express. Only numbers below 1e-21 need more. */
+/**
+ * Halvings that two shifts of 64-bit integers can express. Only numbers below 1e-21 need more; their last bit is left to
+ * how the database reads decimals.
+ */
 const MAX_HALVINGS = 124;
 
 /**

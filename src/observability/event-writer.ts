@@ -52,6 +52,7 @@ export function createEventWriter({ database, now }: EventWriterOptions): WriteE
     await database.bulk.transaction(async (tx) => {
       const nowS = Math.floor(now() / 1000);
       const base = await advancePosition(tx, firsts.length);
+      await keepLongNames(tx, elements, events);
       const inserted = await insert(tx, elements, firsts, base);
       if (inserted > 0) {
         await tx.run(
@@ -94,31 +95,30 @@ async function insert(
   batch: readonly EncodedEvent[],
   base: bigint,
 ): Promise<number> {
-  const results = await tx.run(
-    ...longNames(elements, batch),
-    Prisma.sql`
-      INSERT INTO "events" ("position", ${EVENT_COLUMNS})
-      SELECT CAST(${base} AS BIGINT) + "ordinal", ${ELEMENT_COLUMNS}
-      FROM ${elements(jsonList(batch.map(({ row }) => row)))} WHERE 1 = 1
-      ON CONFLICT ("control_execution_id") DO NOTHING`,
-  );
-  return results.at(-1)?.changes ?? 0;
+  const [result] = await tx.run(Prisma.sql`
+    INSERT INTO "events" ("position", ${EVENT_COLUMNS})
+    SELECT CAST(${base} AS BIGINT) + "ordinal", ${ELEMENT_COLUMNS}
+    FROM ${elements(jsonList(batch.map(({ row }) => row)))} WHERE 1 = 1
+    ON CONFLICT ("control_execution_id") DO NOTHING`);
+  return result?.changes ?? 0;
 }
 
 /** Keeps the control names that are too long for a key; nearly no batch has one. */
-function longNames(elements: JsonElements, batch: readonly EncodedEvent[]): Prisma.Sql[] {
+async function keepLongNames(
+  tx: BulkTransaction,
+  elements: JsonElements,
+  events: readonly EncodedEvent[],
+): Promise<void> {
   const names = new Map<string, string>();
-  for (const { event } of batch) {
+  for (const { event } of events) {
     const key = nameKey(event.control_name);
     if (key !== null) names.set(key, JSON.stringify([key, event.control_name]));
   }
-  if (names.size === 0) return [];
-  return [
-    Prisma.sql`
-      INSERT INTO "event_control_names" ("name_key", "control_name")
-      SELECT "item" ->> 0, "item" ->> 1 FROM ${elements(jsonList([...names.values()]))} WHERE 1 = 1
-      ON CONFLICT ("name_key") DO NOTHING`,
-  ];
+  if (names.size === 0) return;
+  await tx.run(Prisma.sql`
+    INSERT INTO "event_control_names" ("name_key", "control_name")
+    SELECT "item" ->> 0, "item" ->> 1 FROM ${elements(jsonList([...names.values()]))} WHERE 1 = 1
+    ON CONFLICT ("name_key") DO NOTHING`);
 }
 
 /** Brings together what is stored and what the batch adds to it. `upTo` is the last position to look at. */

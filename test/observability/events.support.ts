@@ -29,6 +29,10 @@ export function storedEvent(more: Partial<ControlEvent> = {}): ControlEvent {
   };
 }
 
+/** Without those so small that SQLite may store them with another last bit. */
+const upTo = (max: number) =>
+  fc.double({ min: 0, max, noNaN: true }).map((value) => (value < 1e-20 ? 0 : value));
+
 const LONG = 'a name that is longer than what is its own key in the rollups, '.repeat(3);
 
 /** What is needed of time: far past, far future and every length of a rollup around now. */
@@ -54,13 +58,10 @@ export function eventArbitrary(nowMs: number, origins: readonly EventOrigin[]): 
       applies_to: fc.constantFrom('llm_call', 'tool_call'),
       action: fc.constantFrom('deny', 'steer', 'observe'),
       matched: fc.boolean(),
-      confidence: fc.double({ min: 0, max: 1, noNaN: true }),
+      confidence: upTo(1),
       timestamp: fc.tuple(ageMs, fc.integer({ min: 0, max: 999 })),
       execution_duration_ms: fc.option(
-        fc.oneof(
-          fc.double({ min: 0, max: 1e6, noNaN: true }),
-          fc.constantFrom(0, 5e-324, 65_536, Number.MAX_SAFE_INTEGER),
-        ),
+        fc.oneof(upTo(1e6), fc.constantFrom(0, 5e-324, 65_536, Number.MAX_SAFE_INTEGER)),
       ),
       evaluator_name: fc.option(fc.constantFrom('regex', 'list')),
       selector_path: fc.option(fc.constantFrom('input', '*')),
