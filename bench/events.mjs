@@ -26,9 +26,8 @@ const CONTROLS = 20;
 const DAYS = 360;
 const AGENT = 'bench-agent-00';
 
-function event(index) {
-  const control = index % CONTROLS;
-  const ageMs = ((EVENTS - index) / EVENTS) * DAYS * 86_400_000;
+function event(index, ageMs = 0) {
+  const control = Math.floor(index / AGENTS) % CONTROLS;
   return {
     control_execution_id: randomUUID(),
     trace_id: randomBytes(16).toString('hex'),
@@ -83,8 +82,10 @@ const metricsOf = async (url) => {
   };
 };
 
+const spread = (index) => event(index, ((EVENTS - index) / EVENTS) * DAYS * 86_400_000);
+
 /** Sends events over several connections, each with the next batch ready before the reply to the last one. */
-async function ingest(url, from, to) {
+async function ingest(url, from, to, make) {
   const before = await metricsOf(url);
   const started = performance.now();
   let next = from;
@@ -102,7 +103,7 @@ async function ingest(url, from, to) {
     const first = next;
     next = Math.min(to, next + BATCH);
     return JSON.stringify({
-      events: Array.from({ length: next - first }, (_, index) => event(first + index)),
+      events: Array.from({ length: next - first }, (_, index) => make(first + index)),
     });
   };
   await Promise.all(
@@ -207,19 +208,24 @@ async function measure(kind, databaseUrl, openBare) {
   const bare = await openBare();
   try {
     const rate = await yardstickRate(bare);
-    const load = await ingest(service.url, 0, EVENTS);
     const name = `service events ${kind}`;
-    rows.push(
-      {
-        name: `${name} ingest rate`,
-        value: load.perSecond,
-        unit: 'events/s',
-        yardstick: rate,
-        ratio: load.perSecond / rate,
-      },
-      { name: `${name} ingest cpu`, value: load.cpuUs, unit: 'µs of the whole process per event' },
-      { name: `${name} ingest loop delay max`, value: load.delayMax, unit: 'ms' },
-    );
+    for (const [what, load] of [
+      // What happens now, and what is spread over a year: then nearly every event has rollups of its own.
+      ['live', await ingest(service.url, 0, YARDSTICK_EVENTS, event)],
+      ['spread', await ingest(service.url, 0, EVENTS, spread)],
+    ]) {
+      rows.push(
+        {
+          name: `${name} ingest ${what} rate`,
+          value: load.perSecond,
+          unit: 'events/s',
+          yardstick: rate,
+          ratio: load.perSecond / rate,
+        },
+        { name: `${name} ingest ${what} cpu`, value: load.cpuUs, unit: 'µs of all threads per event' },
+        { name: `${name} ingest ${what} loop delay max`, value: load.delayMax, unit: 'ms' },
+      );
+    }
     if (kind === 'postgresql') await bare.query('VACUUM ANALYZE');
     for (const [range, days] of [
       ['1h', 1 / 24],
@@ -232,6 +238,7 @@ async function measure(kind, databaseUrl, openBare) {
       const start = performance.now();
       await bare.query(NAIVE(AGENT, fromUs));
       const naive = performance.now() - start;
+      rows.push({ name: `${name} stats ${range} p50`, value: ours.p50, unit: 'ms' });
       rows.push({
         name: `${name} stats ${range} p99`,
         value: ours.p99,
