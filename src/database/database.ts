@@ -164,7 +164,7 @@ function createDatabase(
   function inTurn<T>(queue: Mutex, work: () => Promise<T>): Promise<T> {
     return withServiceErrors(async () => {
       if (closing !== undefined) throw unavailable('The service is shutting down.');
-      const release = await turns.acquire();
+      const release = await queue.acquire();
       try {
         return await work();
       } finally {
