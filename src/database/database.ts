@@ -174,11 +174,11 @@ function createDatabase(
   }
 
   async function shutDown(): Promise<void> {
-    const release = await turns.acquire();
+    const releases = await Promise.all([turns.acquire(), writeTurns.acquire()]);
     try {
       await disconnect();
     } finally {
-      release();
+      for (const release of releases) release();
     }
   }
 
