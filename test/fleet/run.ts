@@ -33,6 +33,8 @@ interface Seen {
 
 /** One sequence of commands: agents, controls and policies of its own, and what every revision made of them. */
 export class Run {
+  /** Counts how often agents were put out of use. */
+  #unsettled = 0;
   readonly fleet: Fleet;
   readonly history: History;
   readonly agentNames: readonly [string, string];
@@ -170,6 +172,7 @@ export class Run {
   ): Promise<RestReply> {
     const name = this.agentNames[agent];
     const { floor, solid } = this.#seenOf(replica, name);
+    const began = this.#unsettled;
     const reply = await replica.call(
       'POST',
       '/api/v1/evaluation',
@@ -193,6 +196,8 @@ export class Run {
       const demanded = this.history.at(Math.max(floor, Math.min(minRevision, this.history.revision)));
       if (verdictOf(demanded, name) !== undefined) fail('an agent is not known that is registered');
     } else fail('that is no answer');
+    // It may have been judged before a change that this replica was told of meanwhile.
+    if (began !== this.#unsettled) this.#seenOf(replica, name).solid = false;
     return reply;
   }
 
@@ -242,6 +247,7 @@ export class Run {
   }
 
   #unsettle(replica: Replica): void {
+    this.#unsettled += 1;
     for (const seen of this.#seen[replica.index as 0 | 1].values()) seen.solid = false;
   }
 
