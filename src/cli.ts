@@ -21,7 +21,10 @@ export function helpText(): string {
   return [
     'Control Enforcement Service',
     '',
-    'Usage: npm start [-- --help | --version]',
+    'Usage: npm start [-- --help | --version | rebuild-statistics]',
+    '',
+    'rebuild-statistics compares the sums behind the statistics with the stored events, corrects what differs,',
+    'and ends. It can run beside the service.',
     '',
     'Configuration is read from the environment and from a .env file in the working directory:',
     '',

@@ -6,7 +6,9 @@ import { helpText } from './cli.js';
 import { createPrimary, type Primary } from './cluster/primary.js';
 import { runWorker } from './cluster/worker.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
+import { openDatabase } from './database/database.js';
 import { createLogger } from './logger.js';
+import { rebuildRollups } from './observability/rollup-rebuild.js';
 import { explanation, isOurMistake } from './start-error.js';
 import { VERSION } from './version.js';
 
@@ -17,6 +19,7 @@ const [argument] = process.argv.slice(2);
 if (cluster.isWorker) runWorker();
 else if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
+else if (argument === 'rebuild-statistics') await rebuildStatistics();
 else if (argument !== undefined) usageError(argument);
 else await serve();
 
@@ -25,16 +28,38 @@ function usageError(unknown: string): void {
   process.exitCode = 2;
 }
 
-async function serve(): Promise<void> {
-  let config: Config;
+/** The configuration; undefined, and told, when it cannot be used. */
+function configuration(): Config | undefined {
   try {
-    config = readConfig(loadEnvironment(process.env));
+    return readConfig(loadEnvironment(process.env));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);
     process.exitCode = 1;
-    return;
+    return undefined;
   }
+}
+
+async function rebuildStatistics(): Promise<void> {
+  const config = configuration();
+  if (config === undefined) return;
+  try {
+    const database = await openDatabase({ url: config.databaseUrl });
+    try {
+      const { hours, corrected } = await rebuildRollups({ database, now: () => Date.now() });
+      console.log(`Compared ${hours} hours with the stored events; corrected ${corrected} sums.`);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    console.error(`The statistics cannot be rebuilt: ${explanation(error)}`);
+    process.exitCode = 1;
+  }
+}
+
+async function serve(): Promise<void> {
+  const config = configuration();
+  if (config === undefined) return;
   const isShared = config.workers > 1;
   const log = createLogger(config.log, isShared ? process.pid : undefined);
   for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);

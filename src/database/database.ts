@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase } from './bulk.js';
 import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
 import { type ChangeSource, createChangeSource } from './change-source.js';
 import { type ConnectedClient, createClient, type DbClient } from './client.js';
@@ -56,12 +57,8 @@ export interface Database {
    * After `SERVICE_UNAVAILABLE` the outcome of a transaction may be unknown: the connection can break while it ends.
    */
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
-  /**
-   * Writes what no verdict depends on: `work` in one transaction that leaves the revision alone, so that it neither
-   * waits for mutations of other processes nor makes anybody reload. Within this process such writes run in the order
-   * of their calls. When `work` throws, nothing is kept. What is said of `SERVICE_UNAVAILABLE` above holds here too.
-   */
-  write<T>(work: (tx: DbClient) => Promise<T>): Promise<T>;
+  /** For statements over many rows that no verdict depends on, such as those about events. */
+  readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
   /** The number of mutations so far. */
   revision(): Promise<number>;
   /** Opens a source of what other processes changed. Closing it is up to the caller. */
@@ -116,7 +113,7 @@ async function prepareFile(path: string): Promise<void> {
 
 function createDatabase(
   location: DatabaseLocation,
-  { prisma, disconnect }: ConnectedClient,
+  { prisma, bulk, disconnect }: ConnectedClient,
   logger: DatabaseOptions['logger'],
 ): Database {
   const { kind } = location;
@@ -189,7 +186,7 @@ function createDatabase(
     kind,
     client: prisma,
     mutate,
-    write: (work) => inTurn(writeTurns, () => prisma.$transaction(work, limits)),
+    bulk,
     revision: () =>
       withServiceErrors(async () => {
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });

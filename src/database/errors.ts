@@ -32,6 +32,18 @@ const SQLITE_CODES = new Set([3, 5, 6, 7, 8, 10, 13, 14, 15]);
 const MESSAGE =
   /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Cannot use a pool after|Client (?:was closed|has encountered|is not)|Query read timeout|The database connection is not open|ConnectionFailed\(|the database is closed)/i;
 
+/** A write may have been committed or not: whoever waited for it never heard. It can be tried again when it is idempotent. */
+export class OutcomeUnknownError extends ServiceError {
+  constructor(detail: string, cause?: unknown) {
+    super('SERVICE_UNAVAILABLE', {
+      detail,
+      hint: 'It is not known whether the write happened. Try again shortly.',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      ...(cause === undefined ? {} : { cause }),
+    });
+  }
+}
+
 /** Says that the database cannot serve at present; the caller may try again soon. */
 export function unavailable(detail: string, cause?: unknown): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', {

@@ -11,7 +11,10 @@ const LOCK_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 10_000;
 /** A connection that says nothing for longer than any statement may last is dead, whatever TCP believes. */
 const SILENCE_LIMIT_MS = STATEMENT_TIMEOUT_MS + 5_000;
-const MAX_CONNECTIONS = 10;
+/** Connections of the pool that serves Prisma. */
+export const MAX_CONNECTIONS = 10;
+/** Connections of the pool for statements over many rows: one writes, the others answer queries. */
+export const MAX_BULK_CONNECTIONS = 4;
 
 /**
  * What every connection is set to. By statement, because poolers in front of the server refuse unknown parameters of
@@ -24,10 +27,14 @@ const SESSION_SETTINGS = `
   SET search_path = public`;
 
 /** Opens a pool that fails fast and replaces broken connections. `onError` hears about those that break while idle. */
-export function createPostgresPool(connectionString: string, onError: (error: Error) => void): pg.Pool {
+export function createPostgresPool(
+  connectionString: string,
+  max: number,
+  onError: (error: Error) => void,
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
-    max: MAX_CONNECTIONS,
+    max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,

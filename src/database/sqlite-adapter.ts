@@ -16,7 +16,7 @@ import {
   type Transaction,
 } from '@prisma/driver-adapter-utils';
 import Libsql from 'libsql';
-import { createMutex } from './mutex.js';
+import type { Mutex } from './mutex.js';
 import {
   beginWriting,
   openSqliteConnection,
@@ -30,8 +30,11 @@ export const WRITE_LOCK_WAIT_MS = 5_000;
 /** Prisma splits longer argument lists. SQLite allows 32,766 arguments, but binding that many at once stalls. */
 const MAX_BIND_VALUES = 10_000;
 
-/** Creates the adapter factory of one file. It connects once: after `dispose` the database stays closed. */
-export function createSqliteAdapterFactory(path: string): SqlDriverAdapterFactory {
+/**
+ * Creates the adapter factory of one file. It connects once: after `dispose` the database stays closed. `writing` is
+ * held by every transaction, and by whoever else writes to the file in this process.
+ */
+export function createSqliteAdapterFactory(path: string, writing: Mutex): SqlDriverAdapterFactory {
   let connected = false;
   return {
     ...INFO,
@@ -40,13 +43,12 @@ export function createSqliteAdapterFactory(path: string): SqlDriverAdapterFactor
       const reader = openSqliteConnection(path, 'reader');
       const writer = openSqliteConnection(path, 'writer');
       connected = true;
-      return createAdapter(reader, writer);
+      return createAdapter(reader, writer, writing);
     },
   };
 }
 
-function createAdapter(reader: SqliteConnection, writer: SqliteConnection): SqlDriverAdapter {
-  const writing = createMutex();
+function createAdapter(reader: SqliteConnection, writer: SqliteConnection, writing: Mutex): SqlDriverAdapter {
   return {
     ...createQueryable(() => reader),
     async executeScript(script) {

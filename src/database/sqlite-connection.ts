@@ -6,6 +6,27 @@ const BUSY_TIMEOUT_MS = 1_000;
 /** The longest pause between two attempts to get the write lock. */
 const MAX_PAUSE_MS = 25;
 
+/**
+ * Pages of the write-ahead log (4 KiB each) after which the bulk writer copies them into the file. More than SQLite's
+ * 1,000: a burst of events touches the same pages of its indexes again and again.
+ */
+const BULK_CHECKPOINT_PAGES = 4_000;
+/** The serving thread copies only when the bulk writer did not: copying takes long, and everything else waits. */
+const SERVING_CHECKPOINT_PAGES = 5 * BULK_CHECKPOINT_PAGES;
+/** Page cache of a bulk connection, in KiB. The indexes over random ids are read all over. */
+const BULK_CACHE_KIB = 64 * 1024;
+
+const DURABLE = 'synchronous = FULL';
+
+/** Settings of the connection that writes events. */
+export const BULK_WRITER_PRAGMAS = [
+  DURABLE,
+  `wal_autocheckpoint = ${BULK_CHECKPOINT_PAGES}`,
+  `cache_size = -${BULK_CACHE_KIB}`,
+];
+/** Settings of a connection that only reads. */
+export const BULK_READER_PRAGMAS = ['query_only = ON', `cache_size = -${BULK_CACHE_KIB}`];
+
 /** A value SQLite can hold. Integers are bigints on both sides, so that none is rounded or stored as a real. */
 export type SqliteValue = null | string | number | bigint | Uint8Array;
 
@@ -39,7 +60,8 @@ export function openSqliteConnection(path: string, role: SqliteRole): SqliteConn
   const database = new Libsql(path, { timeout: BUSY_TIMEOUT_MS });
   const connection = wrap(database);
   try {
-    connection.execute('PRAGMA synchronous = FULL');
+    connection.execute(`PRAGMA ${DURABLE}`);
+    connection.execute(`PRAGMA wal_autocheckpoint = ${SERVING_CHECKPOINT_PAGES}`);
     connection.execute('PRAGMA foreign_keys = ON');
     if (role === 'reader') connection.execute('PRAGMA query_only = ON');
   } catch (error) {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 
-/** A NUL character, or half of a surrogate pair. */
-const NOT_STORABLE = /\0|\p{Surrogate}/u;
-
-/** Whether both databases can hold a text unchanged. One that they cannot equals nothing that is stored. */
+/**
+ * Whether both databases can hold a text unchanged: without NUL characters and halves of surrogate pairs. One that
+ * they cannot hold equals nothing that is stored.
+ */
 export function isStorable(text: string): boolean {
-  return !NOT_STORABLE.test(text);
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** Throws on a text that would be refused by one database and changed silently by the other. */

@@ -1,21 +1,117 @@
-import type { Database } from '../database/database.js';
+import { asServiceError, unavailable } from '../database/errors.js';
+import { ServiceError } from '../errors/service-error.js';
 import { type ControlEvent, shownEvent } from './event.js';
-import { createEventStore } from './event-store.js';
+import { type EncodedEvent, encodeEvent, type WriteEvents } from './event-writer.js';
 
-/** Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored. */
+/** Events that wait for their turn at most: a few seconds of work. More would only wait until their senders gave up. */
+const MAX_QUEUED_EVENTS = 50_000;
+/** UTF-16 code units of the rows that wait at most, since texts have no limit of their own. */
+const MAX_QUEUED_LENGTH = 128 * 1024 * 1024;
+/** Events of one transaction: on SQLite, whoever wants to change a control waits for it. */
+const MAX_GROUP_EVENTS = 2_000;
+/** UTF-16 code units of the rows of one transaction. */
+const MAX_GROUP_LENGTH = 8 * 1024 * 1024;
+
+/**
+ * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored: with an
+ * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored.
+ */
 export type Ingest = (events: readonly ControlEvent[]) => Promise<void>;
 
+/** Nothing was taken in, because more is waiting already than the database can store soon. */
+export class IngestFullError extends ServiceError {
+  constructor() {
+    const { options } = unavailable('Too many events are waiting to be stored.');
+    super('SERVICE_UNAVAILABLE', options);
+  }
+}
+
 export interface IngestOptions {
-  readonly database: Pick<Database, 'write'>;
+  readonly write: WriteEvents;
   readonly log: { info(facts: object, message: string): void };
   /** Whether each event is logged. */
   readonly logEvents: boolean;
+  readonly limits?: { readonly queuedEvents: number };
 }
 
-/** The one way into the event store, for what clients report and for what the service records itself. */
-export function createIngest({ database, log, logEvents }: IngestOptions): Ingest {
+/** Events of one call, which are stored all or not at all. */
+interface Waiting {
+  readonly events: readonly EncodedEvent[];
+  readonly length: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The one way into the event store, for what clients report and for what the service records itself. Whatever comes
+ * while a transaction runs is committed together by the next one, so that many small calls cost what few large ones
+ * do, and none waits for others to come.
+ */
+export function createIngest(options: IngestOptions): Ingest {
+  const { write, log, logEvents } = options;
+  const maxQueued = options.limits?.queuedEvents ?? MAX_QUEUED_EVENTS;
+  const queue: Waiting[] = [];
+  let queuedEvents = 0;
+  let queuedLength = 0;
+  let writing = false;
+
+  /** The calls of the next transaction: the first one, whatever its size, and those that fit beside it. */
+  function nextGroup(): Waiting[] {
+    let count = 0;
+    let events = 0;
+    let length = 0;
+    for (const one of queue) {
+      events += one.events.length;
+      length += one.length;
+      if (count > 0 && (events > MAX_GROUP_EVENTS || length > MAX_GROUP_LENGTH)) break;
+      count += 1;
+    }
+    return queue.splice(0, count);
+  }
+
+  /** Never rejects. */
+  async function writeAll(): Promise<void> {
+    writing = true;
+    while (queue.length > 0) {
+      const group = nextGroup();
+      await writeGroup(group);
+      for (const { events, length } of group) {
+        queuedEvents -= events.length;
+        queuedLength -= length;
+      }
+    }
+    writing = false;
+  }
+
+  async function writeGroup(group: readonly Waiting[]): Promise<void> {
+    try {
+      await write(group.flatMap(({ events }) => events));
+    } catch (error) {
+      // What one call brought and the database refuses must not fail the others. What it cannot take now fails all.
+      if (group.length > 1 && asServiceError(error).code !== 'SERVICE_UNAVAILABLE') {
+        for (const one of group) await writeGroup([one]);
+        return;
+      }
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    for (const { resolve } of group) resolve();
+  }
+
+  function enqueue(events: readonly EncodedEvent[]): Promise<void> {
+    const length = events.reduce((sum, { row }) => sum + row.length, 0);
+    const isFull = queuedEvents + events.length > maxQueued || queuedLength + length > MAX_QUEUED_LENGTH;
+    if (isFull && queuedEvents > 0) return Promise.reject(new IngestFullError());
+    queuedEvents += events.length;
+    queuedLength += length;
+    const stored = new Promise<void>((resolve, reject) => queue.push({ events, length, resolve, reject }));
+    if (!writing) void writeAll();
+    return stored;
+  }
+
   return async (events) => {
-    await database.write((tx) => createEventStore(tx).insert(events));
+    if (queuedEvents >= maxQueued) throw new IngestFullError();
+    await enqueue(events.map(encodeEvent));
     if (!logEvents) return;
     for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
   };

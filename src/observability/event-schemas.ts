@@ -17,9 +17,13 @@ import {
   report,
   text,
   withDefault,
+  withFastRead,
 } from '../validation/fields.js';
 import { normaliseAgentName } from '../validation/names.js';
 import type { ControlEvent } from './event.js';
+import { readCursor } from './event-cursor.js';
+import { readWellFormedEvent } from './event-reader.js';
+import type { EventCursor } from './event-search.js';
 import { type EventTime, readTime, utcTimeOfMs } from './event-time.js';
 import { TIME_RANGES } from './time-range.js';
 
@@ -61,6 +65,16 @@ const time = field<EventTime>(
   { type: 'string', format: 'date-time' },
 );
 
+const cursor = field<EventCursor>(
+  (value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    return (
+      readCursor(value) ?? refuse(sink, 'value_error', 'must be a next_cursor of an earlier reply', value)
+    );
+  },
+  { type: 'string' },
+);
+
 const notBlank = text().transform((value, sink) => {
   if (value.trim() === '') report(sink, 'value_error', 'must not be blank', value);
   return value;
@@ -78,8 +92,9 @@ function finite(limits: { min: number; max: number }): z.ZodType<number> {
 const orMade = <T>(inner: z.ZodType<T>, make: () => T): z.ZodType<T> =>
   inner.optional().transform((value) => value ?? make());
 
-function eventSchema(now: () => number): z.ZodType<ControlEvent> {
-  return z.object({
+/** Reads one event. A list of them takes the short way through `readWellFormedEvent` where it can. */
+export function eventSchema(now: () => number): z.ZodType<ControlEvent> {
+  const schema = z.object({
     control_execution_id: orMade(text(), randomUUID),
     trace_id: notBlank,
     span_id: notBlank,
@@ -99,6 +114,7 @@ function eventSchema(now: () => number): z.ZodType<ControlEvent> {
     error_message: orNull(text()),
     metadata: withDefault(freeObject(), {}),
   });
+  return schema.transform((event): ControlEvent => ({ origin: 'client', ...event }));
 }
 
 function asDecision(name: (typeof DECISIONS)[number] | (typeof OLDER_NAMES)[number]): Decision {
@@ -134,17 +150,21 @@ const actions = field<Decision[]>(
 const anyOf = <const T extends string>(words: readonly T[]): z.ZodType<T[]> =>
   withDefault(list(oneOf(words)), []).transform((found) => [...new Set(found)]);
 
-/** Query of statistics. The name is normalised by the service, because it is judged after everything else. */
-const statistics = {
-  agent_name: text(),
+/** Agents and controls that an overview lists. */
+const OVERVIEW_SIZE = { min: 1, max: 100, default: 10 } as const;
+
+const range = {
   time_range: withDefault(oneOf(TIME_RANGES), '5m'),
   include_timeseries: withDefault(boolean(), false),
 };
+/** The name is normalised by the service, because it is judged after everything else. */
+const statistics = { agent_name: text(), ...range };
 
 /** Input schemas of ObservabilityService, by RPC. */
 export function createEventSchemas(now: () => number) {
+  const event = withFastRead(eventSchema(now), (value) => readWellFormedEvent(value, now));
   return {
-    createEvents: z.object({ events: listOf(eventSchema(now), { min: 1, max: MAX_EVENTS }) }),
+    createEvents: z.object({ events: listOf(event, { min: 1, max: MAX_EVENTS }) }),
     queryEvents: z.object({
       trace_id: nullable(text()),
       span_id: nullable(text()),
@@ -159,9 +179,14 @@ export function createEventSchemas(now: () => number) {
       end_time: nullable(time),
       limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
       offset: withDefault(integer({ min: 0, max: INT32.max }), 0),
+      cursor: nullable(cursor),
     }),
     getStats: z.object(statistics),
     getControlStats: z.object({ control_id: integer(), ...statistics }),
+    getStatsOverview: z.object({
+      ...range,
+      limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
+    }),
     getObservabilityStatus: z.object({}),
   };
 }

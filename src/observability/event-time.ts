@@ -20,6 +20,7 @@ const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 const DATE_TIME =
   /^(\d{4})-(\d\d)-(\d\d)[Tt _](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/;
 
+const MS_PER_400_YEARS = 146_097 * 86_400_000;
 const FIRST_US = microsOfDate(1, 1, 1);
 const LAST_US = microsOfDate(9999, 12, 31) + 86_400n * US_PER_SECOND - 1n;
 
@@ -67,45 +68,38 @@ function withinYears(us: bigint): EventTime | undefined {
 }
 
 function fromDate([, year, month, day]: readonly string[]): EventTime | undefined {
-  const us = dateMicros(year, month, day);
-  return us === undefined ? undefined : { us, text: wallClock(us) };
+  const us = dateMicros(Number(year), Number(month), Number(day));
+  return us === undefined ? undefined : { us, text: `${year}-${month}-${day}T00:00:00` };
 }
 
 function fromDateTime(parts: readonly (string | undefined)[]): EventTime | undefined {
   const [, year, month, day, hour, minute, second = '00', fraction = '', zulu, sign, offHour, offMinute] =
     parts;
-  const date = dateMicros(year, month, day);
+  const date = dateMicros(Number(year), Number(month), Number(day));
   if (date === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
-  const wall =
-    date +
-    BigInt(Number(hour) * 60 + Number(minute)) * US_PER_MINUTE +
-    BigInt(Number(second)) * US_PER_SECOND +
-    BigInt(fraction.slice(0, 6).padEnd(6, '0'));
-  if (zulu !== undefined) return { us: wall, text: `${wallClock(wall)}Z` };
-  if (sign === undefined) return { us: wall, text: wallClock(wall) };
+  const micros = fraction.slice(0, 6).padEnd(6, '0');
+  const inDay = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000_000 + Number(micros);
+  const us = date + BigInt(inDay);
+  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}${micros === '000000' ? '' : `.${micros}`}`;
+  if (zulu !== undefined) return { us, text: `${text}Z` };
+  if (sign === undefined) return { us, text };
   if (Number(offHour) > 23 || Number(offMinute) > 59) return undefined;
   const minutes = BigInt(Number(offHour) * 60 + Number(offMinute));
-  if (minutes === 0n) return { us: wall, text: `${wallClock(wall)}Z` };
+  if (minutes === 0n) return { us, text: `${text}Z` };
   const offset = sign === '-' ? -minutes : minutes;
-  return { us: wall - offset * US_PER_MINUTE, text: `${wallClock(wall)}${sign}${offHour}:${offMinute}` };
+  return { us: us - offset * US_PER_MINUTE, text: `${text}${sign}${offHour}:${offMinute}` };
 }
 
 /** Midnight of a date in UTC; undefined when there is no such day. */
-function dateMicros(
-  year: string | undefined,
-  month: string | undefined,
-  day: string | undefined,
-): bigint | undefined {
-  const [y, m, d] = [Number(year), Number(month), Number(day)];
-  if (y < 1) return undefined;
-  const us = microsOfDate(y, m, d);
-  // A day that does not exist, such as the 30th of February, counts on into another month.
-  return wallClock(us).startsWith(`${year}-${month}-${day}`) ? us : undefined;
+function dateMicros(year: number, month: number, day: number): bigint | undefined {
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return undefined;
+  if (day > 28 && day > new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()) return undefined;
+  return microsOfDate(year, month, day);
 }
 
 function microsOfDate(year: number, month: number, day: number): bigint {
-  // Date.UTC would take the years 0 to 99 for those of the 20th century.
-  const ms = new Date(0).setUTCFullYear(year, month - 1, day);
+  // Date.UTC takes the years 0 to 99 for those of the 20th century; the calendar is the same 400 years later.
+  const ms = Date.UTC(year + 400, month - 1, day) - MS_PER_400_YEARS;
   return BigInt(ms) * 1_000n;
 }
 

@@ -6,8 +6,17 @@ import type { EventTime } from './event-time.js';
 /** What kind of step an event is about. */
 export type AppliesTo = 'llm_call' | 'tool_call';
 
+/**
+ * Who told of a check: a client; the service itself, which saw it; the service, whose caller sent no trace, so that
+ * the ids of the trace are made up; or both a client and the service.
+ */
+export const ORIGINS = ['client', 'service', 'untraced_service', 'merged'] as const;
+export type EventOrigin = (typeof ORIGINS)[number];
+
 /** What one control said about one step, once. Member names are those of the wire. */
 export interface ControlEvent {
+  /** Not on the wire. */
+  readonly origin: EventOrigin;
   readonly control_execution_id: string;
   readonly trace_id: string;
   readonly span_id: string;
@@ -49,6 +58,6 @@ export function isStorableEvent(event: ControlEvent): boolean {
 }
 
 /** An event as it is sent and logged. */
-export function shownEvent(event: ControlEvent): object {
+export function shownEvent({ origin: _, ...event }: ControlEvent): object {
   return { ...event, timestamp: event.timestamp.text };
 }

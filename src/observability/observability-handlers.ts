@@ -15,6 +15,7 @@ export function observabilityHandlers(service: ObservabilityService, now: () => 
     queryEvents: handler(schemas.queryEvents, (input) => service.query(input)),
     getStats: handler(schemas.getStats, (input) => service.stats(input)),
     getControlStats: handler(schemas.getControlStats, (input) => service.controlStats(input)),
+    getStatsOverview: handler(schemas.getStatsOverview, (input) => service.overview(input)),
     getObservabilityStatus: handler(schemas.getObservabilityStatus, () => status(true)),
   };
 }
@@ -26,6 +27,7 @@ export function observabilityOffHandlers(): Handlers {
     queryEvents: off,
     getStats: off,
     getControlStats: off,
+    getStatsOverview: off,
     getObservabilityStatus: handler(z.object({}), () => status(false)),
   };
 }

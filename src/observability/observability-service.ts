@@ -1,14 +1,15 @@
 import { controlNotFound } from '../controls/control-errors.js';
 import type { Database } from '../database/database.js';
-import { withServiceErrors } from '../database/errors.js';
+import { OutcomeUnknownError } from '../database/errors.js';
 import { ServiceError } from '../errors/service-error.js';
 import { readAgentName } from '../validation/names.js';
 import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
-import type { Ingest } from './event-ingest.js';
+import { printCursor } from './event-cursor.js';
+import { type Ingest, IngestFullError } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
-import { createEventStore } from './event-store.js';
-import { controlStats, controlSums, totals } from './statistics.js';
-import { countEvents } from './statistics-store.js';
+import { createEventSearch } from './event-search.js';
+import { agentStats, controlStats, totals } from './statistics.js';
+import { createStatisticsStore } from './statistics-store.js';
 import { timeWindow } from './time-range.js';
 
 /** Controls that a reply about an agent lists. Their names are the clients' choice, so there may be any number. */
@@ -16,15 +17,19 @@ const MAX_LISTED_CONTROLS = 10_000;
 
 /** Takes events in, finds them and counts them. */
 export interface ObservabilityService {
-  /** Tells in its reply, not by an error, when storing fails: deployed clients expect that. */
+  /**
+   * Tells in its reply, not by an error, when storing fails: deployed clients expect that. Rejects with
+   * SERVICE_UNAVAILABLE when it takes nothing in at present, and when nobody knows whether the events are stored.
+   */
   create(events: readonly ControlEvent[]): Promise<object>;
   query(input: ObservabilityInputs['queryEvents']): Promise<object>;
   stats(input: ObservabilityInputs['getStats']): Promise<object>;
   controlStats(input: ObservabilityInputs['getControlStats']): Promise<object>;
+  overview(input: ObservabilityInputs['getStatsOverview']): Promise<object>;
 }
 
 export interface ObservabilityOptions {
-  readonly database: Pick<Database, 'client'>;
+  readonly database: Pick<Database, 'kind' | 'bulk'>;
   readonly ingest: Ingest;
   readonly log: { warn(facts: object, message: string): void };
   /** Milliseconds since 1970. */
@@ -33,7 +38,8 @@ export interface ObservabilityOptions {
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
   const { database, ingest, log, now } = options;
-  const store = createEventStore(database.client);
+  const search = createEventSearch(database.bulk);
+  const statistics = createStatisticsStore(database);
 
   /** Whether the events are committed. */
   async function stored(events: readonly ControlEvent[]): Promise<boolean> {
@@ -51,13 +57,19 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
   async function count(input: ObservabilityInputs['getStats'], controlId: number | null) {
     const agentName = readAgentName(input.agent_name, 'agent_name');
     const { time_range: range, include_timeseries: byBucket } = input;
-    const window = timeWindow(range, BigInt(now()) * 1_000n);
-    const query = { agentName, controlId, window, byBucket };
-    const groups = await withServiceErrors(() => countEvents(database.client, query));
+    const window = timeWindow(range, now());
+    const found = await statistics.count({
+      agentName,
+      controlId,
+      window,
+      byBucket,
+      agents: 0,
+      controls: MAX_LISTED_CONTROLS,
+    });
     return {
       head: { agent_name: agentName, time_range: range },
-      totals: totals(groups, byBucket ? window : null),
-      controls: controlSums(groups),
+      totals: totals(found, byBucket ? window : null),
+      controls: found.controls,
     };
   }
 
@@ -69,7 +81,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
         : { received, enqueued: 0, dropped: received, status: 'failed' };
     },
     async query(input) {
-      const { limit, offset } = input;
+      const { limit, offset, cursor: after } = input;
       const filter = {
         traceId: input.trace_id,
         spanId: input.span_id,
@@ -83,12 +95,14 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
         fromUs: input.start_time?.us,
         toUs: input.end_time?.us,
       };
-      const { events, total } = await withServiceErrors(() => store.find(filter, limit, offset));
-      return { events: events.map(shownEvent), total, limit, offset };
+      const total = await search.count(filter);
+      const { events, next } = await search.page(filter, { limit, offset, after });
+      const next_cursor = next === undefined ? null : printCursor(next);
+      return { events: events.map(shownEvent), total, limit, offset, next_cursor };
     },
     async stats(input) {
       const { head, totals, controls } = await count(input, null);
-      return { ...head, totals, controls: controls.slice(0, MAX_LISTED_CONTROLS).map(controlStats) };
+      return { ...head, totals, controls: controls.map(controlStats) };
     },
     async controlStats(input) {
       const id = input.control_id;
@@ -98,10 +112,28 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       const name = controls[0]?.controlName ?? `control-${id}`;
       return { ...head, control_id: id, control_name: name, stats: totals };
     },
+    async overview({ time_range: range, include_timeseries: byBucket, limit }) {
+      const window = timeWindow(range, now());
+      const found = await statistics.count({
+        agentName: null,
+        controlId: null,
+        window,
+        byBucket,
+        agents: limit,
+        controls: limit,
+      });
+      return {
+        time_range: range,
+        totals: totals(found, byBucket ? window : null),
+        agents: found.agents.map(agentStats),
+        controls: found.controls.map((one) => ({ agent_name: one.agentName, stats: controlStats(one) })),
+      };
+    },
   };
 }
 
 function isStorageFailure(error: unknown): boolean {
+  if (error instanceof IngestFullError || error instanceof OutcomeUnknownError) return false;
   return (
     error instanceof ServiceError && (error.code === 'SERVICE_UNAVAILABLE' || error.code === 'DATABASE_ERROR')
   );

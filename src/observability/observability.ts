@@ -3,6 +3,7 @@ import type { Config } from '../config.js';
 import type { Database } from '../database/database.js';
 import type { HandlersOf } from '../rpc/handler.js';
 import { createIngest } from './event-ingest.js';
+import { createEventWriter } from './event-writer.js';
 import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
 import { createObservabilityService } from './observability-service.js';
 import { createRecorder, type Recorder } from './recorder.js';
@@ -24,7 +25,7 @@ export interface Observability {
 
 export function createObservability({ config, database, log, now }: ObservabilityParts): Observability {
   if (!config.enabled) return { handlers: observabilityOffHandlers(), recorder: undefined };
-  const ingest = createIngest({ database, log, logEvents: config.stdout });
+  const ingest = createIngest({ write: createEventWriter({ database, now }), log, logEvents: config.stdout });
   const service = createObservabilityService({ database, ingest, log, now });
   const recorder = createRecorder({
     ingest,

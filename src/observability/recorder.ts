@@ -150,6 +150,7 @@ function eventOf({ item, matched, confidence, error, request, trace, atMs }: Not
   return {
     ...item,
     ...request,
+    origin: trace.madeUp ? 'untraced_service' : 'service',
     trace_id: trace.traceId,
     span_id: trace.spanId,
     matched,

@@ -1,14 +1,13 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { DbClient } from '../database/client.js';
+import type { BulkDatabase, BulkRow } from '../database/bulk.js';
+import type { DatabaseLocation } from '../database/database-url.js';
+import { jsonElements } from '../database/json-elements.js';
 import { allOf } from '../database/text.js';
-import type { TimeWindow } from './time-range.js';
+import { SUM_OF_SUMS } from './rollups.js';
+import { segmentsOf, type TimeWindow } from './time-range.js';
 
-/** Counts of the events of one control, one control name and one bucket of time. */
-export interface EventGroup {
-  readonly controlId: number;
-  readonly controlName: string;
-  /** 0 is the oldest. Null for events that are in no bucket, and when buckets were not asked for. */
-  readonly bucket: number | null;
+/** Counts of some events. */
+export interface Sums {
   readonly executions: number;
   readonly matches: number;
   readonly nonMatches: number;
@@ -17,65 +16,165 @@ export interface EventGroup {
   readonly steers: number;
   readonly observes: number;
   readonly confidenceSum: number;
-  readonly durationSum: number;
   /** Events that have a duration. */
   readonly durations: number;
+  /** In milliseconds. */
+  readonly durationSum: number;
 }
 
-/** Which events to count. */
-export interface StatisticsQuery {
+/** Sums of one control under one name. */
+export interface ControlSums extends Sums {
   readonly agentName: string;
+  readonly controlId: number;
+  readonly controlName: string;
+}
+
+/** Which events to count, and how many of what they belong to is wanted. */
+export interface StatisticsQuery {
+  /** Null for all agents. */
+  readonly agentName: string | null;
   /** Null for all controls. */
   readonly controlId: number | null;
   readonly window: TimeWindow;
   readonly byBucket: boolean;
+  /** Agents with most executions; 0 for none. */
+  readonly agents: number;
+  /** Controls with most executions. */
+  readonly controls: number;
 }
 
-type Row = { readonly [Column in keyof EventGroup]: EventGroup[Column] | bigint };
-
-const FAILED = Prisma.sql`"error_message" IS NOT NULL`;
-const SUCCEEDED = Prisma.sql`"error_message" IS NULL`;
-
-/** Counts events in one statement, so that all figures made from the groups agree with each other. */
-export async function countEvents(client: DbClient, query: StatisticsQuery): Promise<EventGroup[]> {
-  const { agentName, controlId, window, byBucket } = query;
-  const filters = [Prisma.sql`"agent_name" = ${agentName}`, Prisma.sql`"time_us" >= ${window.startUs}`];
-  if (controlId !== null) filters.push(Prisma.sql`"control_id" = ${controlId}`);
-  const bucket = byBucket
-    ? Prisma.sql`CASE WHEN "time_us" < ${window.bucketsEndUs}
-        THEN ("time_us" - ${window.startUs}) / ${window.bucketUs} ELSE -1 END`
-    : Prisma.sql`-1`;
-  const rows = await client.$queryRaw<Row[]>`
-    SELECT "control_id" AS "controlId", "control_name" AS "controlName", ${bucket} AS "bucket",
-      COUNT(*) AS "executions",
-      COUNT(*) FILTER (WHERE "matched" AND ${SUCCEEDED}) AS "matches",
-      COUNT(*) FILTER (WHERE NOT "matched" AND ${SUCCEEDED}) AS "nonMatches",
-      COUNT(*) FILTER (WHERE ${FAILED}) AS "errors",
-      COUNT(*) FILTER (WHERE "matched" AND "action" = 'deny') AS "denies",
-      COUNT(*) FILTER (WHERE "matched" AND "action" = 'steer') AS "steers",
-      COUNT(*) FILTER (WHERE "matched" AND "action" = 'observe') AS "observes",
-      SUM("confidence") AS "confidenceSum",
-      COALESCE(SUM("duration_ms"), 0.0) AS "durationSum",
-      COUNT("duration_ms") AS "durations"
-    FROM "events" WHERE ${allOf(filters)} GROUP BY 1, 2, 3`;
-  return rows.map(groupOf);
+/** Figures of one moment, so that they agree with each other. */
+export interface Statistics {
+  /** By bucket; null is for what is in none. Without an entry there was nothing. */
+  readonly buckets: ReadonlyMap<number | null, Sums>;
+  /** Most executions first, then by name. */
+  readonly agents: readonly (Sums & { readonly agentName: string })[];
+  /** Most executions first, then by agent, id and name. */
+  readonly controls: readonly ControlSums[];
 }
 
-function groupOf(row: Row): EventGroup {
-  const bucket = Number(row.bucket);
+export interface StatisticsStore {
+  count(query: StatisticsQuery): Promise<Statistics>;
+}
+
+export function createStatisticsStore(database: {
+  readonly kind: DatabaseLocation['kind'];
+  readonly bulk: Pick<BulkDatabase, 'read'>;
+}): StatisticsStore {
+  const elements = jsonElements(database.kind);
+  // Both look up the segments one by one in an index. Left free, PostgreSQL would rather read all rollups there are.
+  const isSqlite = database.kind === 'sqlite';
   return {
-    controlId: Number(row.controlId),
-    controlName: String(row.controlName),
-    bucket: bucket < 0 ? null : bucket,
-    executions: Number(row.executions),
-    matches: Number(row.matches),
-    nonMatches: Number(row.nonMatches),
-    errors: Number(row.errors),
-    denies: Number(row.denies),
-    steers: Number(row.steers),
-    observes: Number(row.observes),
-    confidenceSum: Number(row.confidenceSum),
-    durationSum: Number(row.durationSum),
-    durations: Number(row.durations),
+    async count(query) {
+      const { agentName, controlId, window, byBucket, agents, controls } = query;
+      const segments = segmentsOf(window, byBucket).map(({ bucket, unitS, fromS, toS }) => [
+        bucket,
+        unitS,
+        fromS,
+        toS,
+      ]);
+      const filters = [
+        Prisma.sql`"unit_s" = CAST("item" ->> 1 AS INTEGER)`,
+        Prisma.sql`"start_s" >= CAST("item" ->> 2 AS BIGINT)`,
+        Prisma.sql`"start_s" < CAST("item" ->> 3 AS BIGINT)`,
+      ];
+      if (agentName !== null) filters.unshift(Prisma.sql`"agent_name" = ${agentName}`);
+      if (controlId !== null) filters.push(Prisma.sql`"control_id" = ${controlId}`);
+      const rollups = isSqlite
+        ? Prisma.sql`CROSS JOIN "event_rollups" WHERE ${allOf(filters)}`
+        : Prisma.sql`CROSS JOIN LATERAL (SELECT * FROM "event_rollups" WHERE ${allOf(filters)} OFFSET 0) AS "r"`;
+      const rows = await database.bulk.read(
+        'statistics',
+        Prisma.sql`
+          WITH "found" AS MATERIALIZED (
+            SELECT CAST("item" ->> 0 AS INTEGER) AS "bucket", "agent_name", "control_id", "name_key", ${SUM_OF_SUMS}
+            FROM ${elements(JSON.stringify(segments))} ${rollups}
+            GROUP BY 1, 2, 3, 4
+          )
+          SELECT 0, "bucket", ${NO_TEXT}, ${NO_INTEGER}, ${NO_TEXT}, ${SUM_OF_SUMS}
+          FROM "found" GROUP BY "bucket"
+          ${agents === 0 ? Prisma.empty : byAgent(agents)}
+          ${byControl(controls)}`,
+      );
+      return readStatistics(rows.filter((row) => Number(row[FIRST_SUM]) > 0));
+    },
+  };
+}
+
+/** PostgreSQL takes a bare NULL in a UNION for a text. */
+const NO_TEXT = Prisma.raw('CAST(NULL AS TEXT)');
+const NO_INTEGER = Prisma.raw('CAST(NULL AS INTEGER)');
+
+/** Branches of a UNION take LIMIT only inside. */
+function byAgent(limit: number): Prisma.Sql {
+  return Prisma.sql`
+    UNION ALL SELECT * FROM (
+      SELECT 1, ${NO_INTEGER}, "agent_name", ${NO_INTEGER}, ${NO_TEXT}, ${SUM_OF_SUMS} FROM "found"
+      GROUP BY "agent_name" ORDER BY "executions" DESC, "agent_name" LIMIT ${limit}
+    ) AS "top_agents"`;
+}
+
+/** Two keys can stand for one name: those of long names were others before. */
+function byControl(limit: number): Prisma.Sql {
+  return Prisma.sql`
+    UNION ALL SELECT * FROM (
+      SELECT 2, ${NO_INTEGER}, "agent_name", "control_id", COALESCE("control_name", "found"."name_key") AS "shown", ${SUM_OF_SUMS}
+      FROM "found" LEFT JOIN "event_control_names" ON "event_control_names"."name_key" = "found"."name_key"
+      GROUP BY "agent_name", "control_id", "shown"
+      ORDER BY "executions" DESC, "agent_name", "control_id", "shown" LIMIT ${limit}
+    ) AS "top_controls"`;
+}
+
+const FIRST_SUM = 5;
+
+function readStatistics(rows: readonly BulkRow[]): Statistics {
+  const buckets = new Map<number | null, Sums>();
+  const agents: (Sums & { agentName: string })[] = [];
+  const controls: ControlSums[] = [];
+  for (const row of rows) {
+    const [kind, bucket, agentName, controlId, controlName] = row;
+    const sums = readSums(row.slice(FIRST_SUM).map(String));
+    if (Number(kind) === 0) buckets.set(bucket === null ? null : Number(bucket), sums);
+    else if (Number(kind) === 1) agents.push({ agentName: String(agentName), ...sums });
+    else {
+      const key = {
+        agentName: String(agentName),
+        controlId: Number(controlId),
+        controlName: String(controlName),
+      };
+      controls.push({ ...key, ...sums });
+    }
+  }
+  const most = (a: Sums, b: Sums) => b.executions - a.executions;
+  agents.sort((a, b) => most(a, b) || byText(a.agentName, b.agentName));
+  controls.sort(
+    (a, b) =>
+      most(a, b) ||
+      byText(a.agentName, b.agentName) ||
+      a.controlId - b.controlId ||
+      byText(a.controlName, b.controlName),
+  );
+  return { buckets, agents, controls };
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** In the order of `SUMS`. */
+function readSums(row: readonly string[]): Sums {
+  const [executions, matches, nonMatches, errors, denies, steers, observes, nanos, durations, high, low] =
+    row.map(Number);
+  return {
+    executions: executions ?? 0,
+    matches: matches ?? 0,
+    nonMatches: nonMatches ?? 0,
+    errors: errors ?? 0,
+    denies: denies ?? 0,
+    steers: steers ?? 0,
+    observes: observes ?? 0,
+    confidenceSum: (nanos ?? 0) / 1e9,
+    durations: durations ?? 0,
+    durationSum: (high ?? 0) * 65_536 + (low ?? 0) / 1e6,
   };
 }

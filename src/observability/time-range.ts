@@ -1,45 +1,93 @@
 import { utcTime } from './event-time.js';
+import { ROLLUP_LEVELS } from './rollups.js';
 
-const SECOND = 1_000_000n;
-const MINUTE = 60n * SECOND;
-const HOUR = 60n * MINUTE;
-const DAY = 24n * HOUR;
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** Length of each range and of its buckets, in microseconds. */
+/** Length of each range, of its buckets, and of the unit that its window starts with; in seconds. */
 const RANGES = {
-  '1m': [MINUTE, 10n * SECOND],
-  '5m': [5n * MINUTE, 30n * SECOND],
-  '15m': [15n * MINUTE, MINUTE],
-  '1h': [HOUR, 5n * MINUTE],
-  '24h': [DAY, HOUR],
-  '7d': [7n * DAY, 6n * HOUR],
-  '30d': [30n * DAY, DAY],
-  '180d': [180n * DAY, 7n * DAY],
-  '365d': [365n * DAY, 30n * DAY],
+  '1m': [MINUTE, 10, 1],
+  '5m': [5 * MINUTE, 30, 1],
+  '15m': [15 * MINUTE, MINUTE, 1],
+  '1h': [HOUR, 5 * MINUTE, 1],
+  '24h': [DAY, HOUR, MINUTE],
+  '7d': [7 * DAY, 6 * HOUR, MINUTE],
+  '30d': [30 * DAY, DAY, HOUR],
+  '180d': [180 * DAY, 7 * DAY, HOUR],
+  '365d': [365 * DAY, 30 * DAY, HOUR],
 } as const;
 
 /** Name of a range of time that statistics can cover. */
 export type TimeRange = keyof typeof RANGES;
 export const TIME_RANGES = Object.keys(RANGES) as TimeRange[];
 
-/** The part of time that statistics look at: everything from `startUs` on, divided into buckets up to `bucketsEndUs`. */
+/**
+ * The part of time that statistics look at: everything from `startS` on, divided into buckets up to `bucketsEndS`.
+ * All in seconds since 1970, and multiples of the unit.
+ */
 export interface TimeWindow {
-  readonly startUs: bigint;
-  readonly bucketUs: bigint;
+  readonly startS: number;
+  readonly unitS: number;
+  readonly bucketS: number;
   readonly buckets: number;
   /** Later events are in no bucket: those of the future, and of a remainder that fills no bucket. */
-  readonly bucketsEndUs: bigint;
+  readonly bucketsEndS: number;
 }
 
-/** The window of a range that ends at `nowUs`. */
-export function timeWindow(range: TimeRange, nowUs: bigint): TimeWindow {
-  const [length, bucketUs] = RANGES[range];
-  const startUs = nowUs - length;
-  const buckets = length / bucketUs;
-  return { startUs, bucketUs, buckets: Number(buckets), bucketsEndUs: startUs + buckets * bucketUs };
+/**
+ * The window of a range that ends now. It starts with the first unit that is wholly within the range, so that what
+ * happened just now is in its last bucket: up to a second, a minute or an hour less than the range is looked at.
+ */
+export function timeWindow(range: TimeRange, nowMs: number): TimeWindow {
+  const [length, bucketS, unitS] = RANGES[range];
+  const startS = Math.ceil((nowMs / 1000 - length) / unitS) * unitS;
+  const buckets = Math.floor(length / bucketS);
+  return { startS, unitS, bucketS, buckets, bucketsEndS: startS + buckets * bucketS };
 }
 
 /** When a bucket starts, as it is shown. */
-export function bucketStart({ startUs, bucketUs }: TimeWindow, bucket: number): string {
-  return utcTime(startUs + BigInt(bucket) * bucketUs).text;
+export function bucketStart({ startS, bucketS }: TimeWindow, bucket: number): string {
+  return utcTime(BigInt(startS + bucket * bucketS) * 1_000_000n).text;
+}
+
+/** Rollups of one level and of consecutive units, which all belong to one bucket. */
+export interface RollupSegment {
+  /** Null for what is in no bucket. */
+  readonly bucket: number | null;
+  readonly unitS: number;
+  readonly fromS: number;
+  /** Exclusive. */
+  readonly toS: number;
+}
+
+/** Later than any event, and a multiple of every unit. */
+const FOREVER_S = 10_000_000 * DAY;
+
+/**
+ * Which rollups make up a window, each of them once: units as long as possible that lie between two boundaries, and
+ * towards the boundaries ever shorter ones. So a year is read as some hundred days and hours, not as 8,760 hours.
+ */
+export function segmentsOf(window: TimeWindow, byBucket: boolean): RollupSegment[] {
+  const units = ROLLUP_LEVELS.map(({ unitS }) => unitS).filter((unitS) => unitS >= window.unitS);
+  if (!byBucket) return cover(null, window.startS, FOREVER_S, units);
+  const parts = Array.from({ length: window.buckets }, (_, bucket) => {
+    const fromS = window.startS + bucket * window.bucketS;
+    return cover(bucket, fromS, fromS + window.bucketS, units);
+  });
+  return [...parts.flat(), ...cover(null, window.bucketsEndS, FOREVER_S, units)];
+}
+
+function cover(bucket: number | null, fromS: number, toS: number, units: readonly number[]): RollupSegment[] {
+  if (fromS >= toS) return [];
+  const unitS = units.at(-1) ?? 1;
+  const innerFromS = Math.ceil(fromS / unitS) * unitS;
+  const innerToS = Math.floor(toS / unitS) * unitS;
+  const finer = units.slice(0, -1);
+  if (innerFromS >= innerToS) return cover(bucket, fromS, toS, finer);
+  return [
+    ...cover(bucket, fromS, innerFromS, finer),
+    { bucket, unitS, fromS: innerFromS, toS: innerToS },
+    ...cover(bucket, innerToS, toS, finer),
+  ];
 }

@@ -20,6 +20,12 @@ const RANGES: Record<string, [range: number, bucket: number, buckets: number]> =
   '180d': [180 * DAY, 7 * DAY, 25],
   '365d': [365 * DAY, 30 * DAY, 12],
 };
+/** What the windows of a range start with. */
+const UNITS: Record<string, number> = Object.fromEntries([
+  ...['1m', '5m', '15m', '1h'].map((range) => [range, 1_000]),
+  ...['24h', '7d'].map((range) => [range, MINUTE]),
+  ...['30d', '180d', '365d'].map((range) => [range, HOUR]),
+]);
 const RANGE_NAMES = Object.keys(RANGES);
 const ACTIONS = ['deny', 'steer', 'observe'] as const;
 
@@ -117,8 +123,10 @@ describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
 
         const [length, bucketMs, buckets] = RANGES[range] ?? [0, 0, 0];
         const start = Date.parse(body.totals.timeseries[0].timestamp);
-        // The window ends when the service answered.
-        expect(start + length >= now && start + length <= Date.now()).toBe(true);
+        // The window starts with the first whole unit within the range that ended when the service answered.
+        const unit = UNITS[range] ?? 0;
+        expect(start % unit).toBe(0);
+        expect(start + length >= now && start + length < Date.now() + unit).toBe(true);
         const counted = dated.filter(({ ms }) => ms >= start);
         const timeseries = Array.from({ length: buckets }, (_, index) => {
           const from = start + index * bucketMs;

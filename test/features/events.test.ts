@@ -48,6 +48,9 @@ const REFUSED_QUERIES: [unknown, string[]][] = [
   [{ limit: 0 }, ['limit greater_than_equal']],
   [{ limit: 1_001 }, ['limit less_than_equal']],
   [{ offset: -1 }, ['offset greater_than_equal']],
+  [{ cursor: 5 }, ['cursor string_type']],
+  [{ cursor: 'bm90IG9uZQ' }, ['cursor value_error']],
+  [{ cursor: '' }, ['cursor value_error']],
   [undefined, ['missing']],
   [[], ['model_attributes_type']],
 ];
@@ -88,6 +91,7 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
       total: 1,
       limit: 100,
       offset: 0,
+      next_cursor: null,
     });
     const at = Date.parse(body.events[0].timestamp);
     expect(at >= before && at <= Date.now()).toBe(true);
@@ -273,6 +277,33 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
         [],
       ]);
     });
+  });
+
+  it('are walked through by cursors, whatever is stored meanwhile', async () => {
+    const sent = (id: number, second: number) =>
+      event({
+        trace_id: 'walked',
+        control_execution_id: `w${id}`,
+        timestamp: `2001-02-03T04:05:${10 + second}Z`,
+      });
+    await routes.send(...Array.from({ length: 10 }, (_, index) => sent(index, index % 3)));
+    const found: string[] = [];
+    let cursor: string | null = null;
+    for (let page = 0; page < 5; page += 1) {
+      const { body } = await routes.query({
+        trace_id: 'walked',
+        limit: 3,
+        ...(cursor === null ? {} : { cursor }),
+      });
+      expect(body.total).toBe(10 + page);
+      found.push(...body.events.map((one: Record<string, unknown>) => String(one.control_execution_id)));
+      cursor = body.next_cursor;
+      if (cursor === null) break;
+      // Later than everything: an offset would show an event twice.
+      await routes.send(sent(100 + page, 40));
+    }
+    expect(found).toEqual(['w8', 'w5', 'w2', 'w7', 'w4', 'w1', 'w9', 'w6', 'w3', 'w0']);
+    expect(cursor).toBeNull();
   });
 
   it.each(REFUSED_QUERIES)('are not looked for with %j', async (filter, expected) => {

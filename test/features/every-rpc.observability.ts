@@ -167,6 +167,27 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     expected: invalid('agent_name invalid_format'),
   },
   {
+    rpc: 'ObservabilityService.GetStatsOverview',
+    what: 'counts the events of all agents',
+    key: READER_KEY,
+    input: { time_range: '1h', limit: 1 },
+    expected: {
+      reply: {
+        time_range: '1h',
+        totals: { ...COUNTS, action_counts: { steer: 1 }, timeseries: [] },
+        agents: [{ agent_name: AGENT, ...COUNTS, action_counts: { steer: 1 } }],
+        controls: [{ agent_name: AGENT, stats: { control_id: 12, control_name: 'observed', ...COUNTS } }],
+      },
+    },
+  },
+  {
+    rpc: 'ObservabilityService.GetStatsOverview',
+    what: 'refuses a list that is too long',
+    key: READER_KEY,
+    input: { time_range: '1y', limit: 101 },
+    expected: invalid('time_range literal_error', 'limit less_than_equal'),
+  },
+  {
     rpc: 'ObservabilityService.GetObservabilityStatus',
     what: 'says that events are stored',
     key: READER_KEY,

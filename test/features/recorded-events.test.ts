@@ -175,18 +175,56 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
   });
 
   it('is one event with what the client reports of it, whoever comes first', async () => {
-    const { call, routes, url } = await start(NEVER);
+    const { call, routes } = await start({ SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.5' });
     await seed(call);
-    const [match] = (await evaluation(call)).body.matches;
-    const id = match.control_execution_id;
-    const sent = event({ agent_name: AGENT, control_execution_id: id, control_name: 'told by the client' });
-    expect((await routes.send(sent)).body.status).toBe('queued');
-    await services.pop()?.stop();
-    const again = await start(NEVER, url);
-    const events = await recorded(again.routes, 2);
-    expect(events.find((one) => one.control_execution_id === id)?.control_name).toBe('told by the client');
-    expect((await again.routes.send({ ...sent, control_name: 'told again' })).body.status).toBe('queued');
-    expect(await recorded(again.routes, 2)).toEqual(events);
+    const told = (id: string) => ({
+      ...event({ agent_name: AGENT, control_name: 'told by the client', action: 'observe', matched: false }),
+      control_execution_id: id,
+      trace_id: 'trace of the client',
+      execution_duration_ms: 1.5,
+      evaluator_name: 'list',
+      selector_path: 'input.text',
+      metadata: { by: 'the client' },
+    });
+    const first = (await evaluation(call)).body.matches[0];
+    expect((await routes.send(told(first.control_execution_id))).body.status).toBe('queued');
+    await until(
+      () => routes.query({ agent_name: AGENT }),
+      ({ body }) =>
+        body.total === 2 && body.events.every((one: Shown) => one.control_name !== 'told by the client'),
+    );
+    const second = (await evaluation(call)).body.matches[0];
+    await recorded(routes, 4);
+    expect((await routes.send(told(second.control_execution_id))).body.status).toBe('queued');
+    const events = await recorded(routes, 4);
+    for (const { control_execution_id: id, control_id } of [first, second]) {
+      expect(events.find((one) => one.control_execution_id === id)).toMatchObject({
+        control_id,
+        control_name: 'matches',
+        action: 'steer',
+        matched: true,
+        confidence: 1,
+        trace_id: 'trace of the client',
+        span_id: 'span-1',
+        execution_duration_ms: 1.5,
+        evaluator_name: 'list',
+        selector_path: 'input.text',
+        metadata: { by: 'the client' },
+      });
+    }
+    const { body } = await routes.stats({ agent_name: AGENT });
+    expect(body.totals).toMatchObject({ execution_count: 4, match_count: 2, action_counts: { steer: 2 } });
+    const names = body.controls.map((one: Shown) => [
+      one.control_name,
+      one.execution_count,
+      one.avg_duration_ms,
+    ]);
+    expect(names.sort()).toEqual([
+      ['fails', 2, null],
+      ['matches', 2, 1.5],
+    ]);
+    await routes.send({ ...told(first.control_execution_id), evaluator_name: 'told again' });
+    expect(await recorded(routes, 4)).toEqual(events);
   });
 
   it('is written at shutdown', async () => {

@@ -338,9 +338,10 @@ const CALLS: [string, JsonObject][] = [
   ['removePolicyControl', { policy_id: 1, control_id: 1 }],
   ['deleteControl', { control_id: 1, force: true }],
   ['createEvents', { events: [EVENT, { ...EVENT, error_message: 'broken', execution_duration_ms: 1 }] }],
-  ['queryEvents', { agent_name: AGENT.agent_name }],
+  ['queryEvents', { agent_name: AGENT.agent_name, limit: 1 }],
   ['getStats', { agent_name: AGENT.agent_name, include_timeseries: true }],
   ['getControlStats', { control_id: 1, agent_name: AGENT.agent_name, include_timeseries: true }],
+  ['getStatsOverview', { include_timeseries: true }],
   ['getObservabilityStatus', {}],
 ];
 

@@ -89,6 +89,7 @@ describeOnEachDatabase('requests and replies of a whole session', (freshDatabase
     await check('createEvents', 202, { events: [least, most] });
     await check('createEvents', 422, { events: [{}] });
     await check('queryEvents', 200, ofAgent);
+    await check('queryEvents', 200, { ...ofAgent, limit: 1 });
     await check('queryEvents', 422, { limit: 'x' });
     await check('getStats', 200, ofAgent);
     await check('getStats', 200, { ...ofAgent, include_timeseries: true, time_range: '5m' });
@@ -96,6 +97,9 @@ describeOnEachDatabase('requests and replies of a whole session', (freshDatabase
     await check('getStats', 422, {});
     await check('getControlStats', 200, { ...ofAgent, control_id: 7, include_timeseries: true });
     await check('getControlStats', 200, { ...ofAgent, control_id: 8 });
+    await check('getStatsOverview', 200, { time_range: '24h' });
+    await check('getStatsOverview', 200, { include_timeseries: true, limit: 1 });
+    await check('getStatsOverview', 422, { limit: 0 });
     await check('getObservabilityStatus', 200, {});
   });
 

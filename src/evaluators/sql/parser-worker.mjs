@@ -14,9 +14,10 @@ function withoutPlaces(value) {
   if (Array.isArray(value)) {
     for (const item of value) withoutPlaces(item);
   } else if (typeof value === 'object' && value !== null) {
-    for (const key of Object.keys(value)) {
-      if (key === 'span' || key.endsWith('_token')) delete value[key];
-      else withoutPlaces(value[key]);
+    const node = /** @type {Record<string, unknown>} */ (value);
+    for (const key of Object.keys(node)) {
+      if (key === 'span' || key.endsWith('_token')) delete node[key];
+      else withoutPlaces(node[key]);
     }
   }
 }

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/observability_service.proto.
  */
 export const file_enforcement_v1_observability_service: GenFile = /*@__PURE__*/
-  fileDesc("CiplbmZvcmNlbWVudC92MS9vYnNlcnZhYmlsaXR5X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIv8FChVDb250cm9sRXhlY3V0aW9uRXZlbnQSIQoUY29udHJvbF9leGVjdXRpb25faWQYASABKAlIAIgBARIVCgh0cmFjZV9pZBgCIAEoCUgBiAEBEhQKB3NwYW5faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESFwoKY29udHJvbF9pZBgFIAEoBUgEiAEBEhkKDGNvbnRyb2xfbmFtZRgGIAEoCUgFiAEBEioKC2NoZWNrX3N0YWdlGAcgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgIIAEoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIoCgZhY3Rpb24YCSABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAogASgISAaIAQESFwoKY29uZmlkZW5jZRgLIAEoAUgHiAEBEhYKCXRpbWVzdGFtcBgMIAEoCUgIiAEBEiIKFWV4ZWN1dGlvbl9kdXJhdGlvbl9tcxgNIAEoAUgJiAEBEhsKDmV2YWx1YXRvcl9uYW1lGA4gASgJSAqIAQESGgoNc2VsZWN0b3JfcGF0aBgPIAEoCUgLiAEBEhoKDWVycm9yX21lc3NhZ2UYECABKAlIDIgBARIpCghtZXRhZGF0YRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEINCgtfYWdlbnRfbmFtZUINCgtfY29udHJvbF9pZEIPCg1fY29udHJvbF9uYW1lQgoKCF9tYXRjaGVkQg0KC19jb25maWRlbmNlQgwKCl90aW1lc3RhbXBCGAoWX2V4ZWN1dGlvbl9kdXJhdGlvbl9tc0IRCg9fZXZhbHVhdG9yX25hbWVCEAoOX3NlbGVjdG9yX3BhdGhCEAoOX2Vycm9yX21lc3NhZ2UiTAoTQ3JlYXRlRXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiWwoUQ3JlYXRlRXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAUSEAoIZW5xdWV1ZWQYAiABKAUSDwoHZHJvcHBlZBgDIAEoBRIOCgZzdGF0dXMYBCABKAkihgQKElF1ZXJ5RXZlbnRzUmVxdWVzdBIVCgh0cmFjZV9pZBgBIAEoCUgAiAEBEhQKB3NwYW5faWQYAiABKAlIAYgBARIhChRjb250cm9sX2V4ZWN1dGlvbl9pZBgDIAEoCUgCiAEBEhcKCmFnZW50X25hbWUYBCABKAlIA4gBARITCgtjb250cm9sX2lkcxgFIAMoBRIpCgdhY3Rpb25zGAYgAygOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SFAoHbWF0Y2hlZBgHIAEoCEgEiAEBEisKDGNoZWNrX3N0YWdlcxgIIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEi0KCmFwcGxpZXNfdG8YCSADKA4yGS5lbmZvcmNlbWVudC52MS5BcHBsaWVzVG8SFwoKc3RhcnRfdGltZRgKIAEoCUgFiAEBEhUKCGVuZF90aW1lGAsgASgJSAaIAQESEgoFbGltaXQYDCABKAVIB4gBARITCgZvZmZzZXQYDSABKAVICIgBAUILCglfdHJhY2VfaWRCCgoIX3NwYW5faWRCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQg0KC19hZ2VudF9uYW1lQgoKCF9tYXRjaGVkQg0KC19zdGFydF90aW1lQgsKCV9lbmRfdGltZUIICgZfbGltaXRCCQoHX29mZnNldCJ6ChNRdWVyeUV2ZW50c1Jlc3BvbnNlEjUKBmV2ZW50cxgBIAMoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudBINCgV0b3RhbBgCIAEoBRINCgVsaW1pdBgDIAEoBRIOCgZvZmZzZXQYBCABKAUimQEKD0dldFN0YXRzUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJSACIAQESFwoKdGltZV9yYW5nZRgCIAEoCUgBiAEBEh8KEmluY2x1ZGVfdGltZXNlcmllcxgDIAEoCEgCiAEBQg0KC19hZ2VudF9uYW1lQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXMilwEKEEdldFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEisKBnRvdGFscxgDIAEoCzIbLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzEi4KCGNvbnRyb2xzGAQgAygLMhwuZW5mb3JjZW1lbnQudjEuQ29udHJvbFN0YXRzIpUCCgtTdGF0c1RvdGFscxIXCg9leGVjdXRpb25fY291bnQYASABKAUSEwoLbWF0Y2hfY291bnQYAiABKAUSFwoPbm9uX21hdGNoX2NvdW50GAMgASgFEhMKC2Vycm9yX2NvdW50GAQgASgFEkQKDWFjdGlvbl9jb3VudHMYBSADKAsyLS5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscy5BY3Rpb25Db3VudHNFbnRyeRIvCgp0aW1lc2VyaWVzGAYgAygLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASLZAgoLU3RhdHNCdWNrZXQSEQoJdGltZXN0YW1wGAEgASgJEhcKD2V4ZWN1dGlvbl9jb3VudBgCIAEoBRITCgttYXRjaF9jb3VudBgDIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYBCABKAUSEwoLZXJyb3JfY291bnQYBSABKAUSRAoNYWN0aW9uX2NvdW50cxgGIAMoCzItLmVuZm9yY2VtZW50LnYxLlN0YXRzQnVja2V0LkFjdGlvbkNvdW50c0VudHJ5EhsKDmF2Z19jb25maWRlbmNlGAcgASgBSACIAQESHAoPYXZnX2R1cmF0aW9uX21zGAggASgBSAGIAQEaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIRCg9fYXZnX2NvbmZpZGVuY2VCEgoQX2F2Z19kdXJhdGlvbl9tcyKeAgoMQ29udHJvbFN0YXRzEhIKCmNvbnRyb2xfaWQYASABKAUSFAoMY29udHJvbF9uYW1lGAIgASgJEhcKD2V4ZWN1dGlvbl9jb3VudBgDIAEoBRITCgttYXRjaF9jb3VudBgEIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYBSABKAUSEgoKZGVueV9jb3VudBgGIAEoBRITCgtzdGVlcl9jb3VudBgHIAEoBRIVCg1vYnNlcnZlX2NvdW50GAggASgFEhMKC2Vycm9yX2NvdW50GAkgASgFEhYKDmF2Z19jb25maWRlbmNlGAogASgBEhwKD2F2Z19kdXJhdGlvbl9tcxgLIAEoAUgAiAEBQhIKEF9hdmdfZHVyYXRpb25fbXMitAEKFkdldENvbnRyb2xTdGF0c1JlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRIXCgphZ2VudF9uYW1lGAIgASgJSACIAQESFwoKdGltZV9yYW5nZRgDIAEoCUgBiAEBEh8KEmluY2x1ZGVfdGltZXNlcmllcxgEIAEoCEgCiAEBQg0KC19hZ2VudF9uYW1lQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXMilwEKF0dldENvbnRyb2xTdGF0c1Jlc3BvbnNlEhIKCmFnZW50X25hbWUYASABKAkSEgoKdGltZV9yYW5nZRgCIAEoCRISCgpjb250cm9sX2lkGAMgASgFEhQKDGNvbnRyb2xfbmFtZRgEIAEoCRIqCgVzdGF0cxgFIAEoCzIbLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzIh8KHUdldE9ic2VydmFiaWxpdHlTdGF0dXNSZXF1ZXN0ImkKHkdldE9ic2VydmFiaWxpdHlTdGF0dXNSZXNwb25zZRIOCgZzdGF0dXMYASABKAkSHAoUaW5nZXN0b3JfaW5pdGlhbGl6ZWQYAiABKAgSGQoRc3RvcmVfaW5pdGlhbGl6ZWQYAyABKAgqWgoJQXBwbGllc1RvEhoKFkFQUExJRVNfVE9fVU5TUEVDSUZJRUQQABIXChNBUFBMSUVTX1RPX0xMTV9DQUxMEAESGAoUQVBQTElFU19UT19UT09MX0NBTEwQAjLwBQoUT2JzZXJ2YWJpbGl0eVNlcnZpY2USiwEKDENyZWF0ZUV2ZW50cxIjLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUV2ZW50c1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5DcmVhdGVFdmVudHNSZXNwb25zZSIwqLsYArC7GMoBgtPkkwIhOgEqIhwvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzEokBCgtRdWVyeUV2ZW50cxIiLmVuZm9yY2VtZW50LnYxLlF1ZXJ5RXZlbnRzUmVxdWVzdBojLmVuZm9yY2VtZW50LnYxLlF1ZXJ5RXZlbnRzUmVzcG9uc2UiMai7GAKC0+STAic6ASoiIi9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9ldmVudHMvcXVlcnkSdgoIR2V0U3RhdHMSHy5lbmZvcmNlbWVudC52MS5HZXRTdGF0c1JlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5HZXRTdGF0c1Jlc3BvbnNlIieouxgCgtPkkwIdEhsvYXBpL3YxL29ic2VydmFiaWxpdHkvc3RhdHMSoQEKD0dldENvbnRyb2xTdGF0cxImLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTdGF0c1JlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU3RhdHNSZXNwb25zZSI9qLsYAoLT5JMCMxIxL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzL2NvbnRyb2xzL3tjb250cm9sX2lkfRKhAQoWR2V0T2JzZXJ2YWJpbGl0eVN0YXR1cxItLmVuZm9yY2VtZW50LnYxLkdldE9ic2VydmFiaWxpdHlTdGF0dXNSZXF1ZXN0Gi4uZW5mb3JjZW1lbnQudjEuR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1Jlc3BvbnNlIiiouxgCgtPkkwIeEhwvYXBpL3YxL29ic2VydmFiaWxpdHkvc3RhdHVzYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiplbmZvcmNlbWVudC92MS9vYnNlcnZhYmlsaXR5X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIv8FChVDb250cm9sRXhlY3V0aW9uRXZlbnQSIQoUY29udHJvbF9leGVjdXRpb25faWQYASABKAlIAIgBARIVCgh0cmFjZV9pZBgCIAEoCUgBiAEBEhQKB3NwYW5faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESFwoKY29udHJvbF9pZBgFIAEoBUgEiAEBEhkKDGNvbnRyb2xfbmFtZRgGIAEoCUgFiAEBEioKC2NoZWNrX3N0YWdlGAcgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgIIAEoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIoCgZhY3Rpb24YCSABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAogASgISAaIAQESFwoKY29uZmlkZW5jZRgLIAEoAUgHiAEBEhYKCXRpbWVzdGFtcBgMIAEoCUgIiAEBEiIKFWV4ZWN1dGlvbl9kdXJhdGlvbl9tcxgNIAEoAUgJiAEBEhsKDmV2YWx1YXRvcl9uYW1lGA4gASgJSAqIAQESGgoNc2VsZWN0b3JfcGF0aBgPIAEoCUgLiAEBEhoKDWVycm9yX21lc3NhZ2UYECABKAlIDIgBARIpCghtZXRhZGF0YRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEINCgtfYWdlbnRfbmFtZUINCgtfY29udHJvbF9pZEIPCg1fY29udHJvbF9uYW1lQgoKCF9tYXRjaGVkQg0KC19jb25maWRlbmNlQgwKCl90aW1lc3RhbXBCGAoWX2V4ZWN1dGlvbl9kdXJhdGlvbl9tc0IRCg9fZXZhbHVhdG9yX25hbWVCEAoOX3NlbGVjdG9yX3BhdGhCEAoOX2Vycm9yX21lc3NhZ2UiTAoTQ3JlYXRlRXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiWwoUQ3JlYXRlRXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAUSEAoIZW5xdWV1ZWQYAiABKAUSDwoHZHJvcHBlZBgDIAEoBRIOCgZzdGF0dXMYBCABKAkipgQKElF1ZXJ5RXZlbnRzUmVxdWVzdBIVCgh0cmFjZV9pZBgBIAEoCUgAiAEBEhQKB3NwYW5faWQYAiABKAlIAYgBARIhChRjb250cm9sX2V4ZWN1dGlvbl9pZBgDIAEoCUgCiAEBEhcKCmFnZW50X25hbWUYBCABKAlIA4gBARITCgtjb250cm9sX2lkcxgFIAMoBRIpCgdhY3Rpb25zGAYgAygOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SFAoHbWF0Y2hlZBgHIAEoCEgEiAEBEisKDGNoZWNrX3N0YWdlcxgIIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEi0KCmFwcGxpZXNfdG8YCSADKA4yGS5lbmZvcmNlbWVudC52MS5BcHBsaWVzVG8SFwoKc3RhcnRfdGltZRgKIAEoCUgFiAEBEhUKCGVuZF90aW1lGAsgASgJSAaIAQESEgoFbGltaXQYDCABKAVIB4gBARITCgZvZmZzZXQYDSABKAVICIgBARITCgZjdXJzb3IYDiABKAlICYgBAUILCglfdHJhY2VfaWRCCgoIX3NwYW5faWRCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQg0KC19hZ2VudF9uYW1lQgoKCF9tYXRjaGVkQg0KC19zdGFydF90aW1lQgsKCV9lbmRfdGltZUIICgZfbGltaXRCCQoHX29mZnNldEIJCgdfY3Vyc29yIqQBChNRdWVyeUV2ZW50c1Jlc3BvbnNlEjUKBmV2ZW50cxgBIAMoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudBINCgV0b3RhbBgCIAEoBRINCgVsaW1pdBgDIAEoBRIOCgZvZmZzZXQYBCABKAUSGAoLbmV4dF9jdXJzb3IYBSABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IimQEKD0dldFN0YXRzUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJSACIAQESFwoKdGltZV9yYW5nZRgCIAEoCUgBiAEBEh8KEmluY2x1ZGVfdGltZXNlcmllcxgDIAEoCEgCiAEBQg0KC19hZ2VudF9uYW1lQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXMilwEKEEdldFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEisKBnRvdGFscxgDIAEoCzIbLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzEi4KCGNvbnRyb2xzGAQgAygLMhwuZW5mb3JjZW1lbnQudjEuQ29udHJvbFN0YXRzIpUCCgtTdGF0c1RvdGFscxIXCg9leGVjdXRpb25fY291bnQYASABKAUSEwoLbWF0Y2hfY291bnQYAiABKAUSFwoPbm9uX21hdGNoX2NvdW50GAMgASgFEhMKC2Vycm9yX2NvdW50GAQgASgFEkQKDWFjdGlvbl9jb3VudHMYBSADKAsyLS5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscy5BY3Rpb25Db3VudHNFbnRyeRIvCgp0aW1lc2VyaWVzGAYgAygLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASLZAgoLU3RhdHNCdWNrZXQSEQoJdGltZXN0YW1wGAEgASgJEhcKD2V4ZWN1dGlvbl9jb3VudBgCIAEoBRITCgttYXRjaF9jb3VudBgDIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYBCABKAUSEwoLZXJyb3JfY291bnQYBSABKAUSRAoNYWN0aW9uX2NvdW50cxgGIAMoCzItLmVuZm9yY2VtZW50LnYxLlN0YXRzQnVja2V0LkFjdGlvbkNvdW50c0VudHJ5EhsKDmF2Z19jb25maWRlbmNlGAcgASgBSACIAQESHAoPYXZnX2R1cmF0aW9uX21zGAggASgBSAGIAQEaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIRCg9fYXZnX2NvbmZpZGVuY2VCEgoQX2F2Z19kdXJhdGlvbl9tcyKeAgoMQ29udHJvbFN0YXRzEhIKCmNvbnRyb2xfaWQYASABKAUSFAoMY29udHJvbF9uYW1lGAIgASgJEhcKD2V4ZWN1dGlvbl9jb3VudBgDIAEoBRITCgttYXRjaF9jb3VudBgEIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYBSABKAUSEgoKZGVueV9jb3VudBgGIAEoBRITCgtzdGVlcl9jb3VudBgHIAEoBRIVCg1vYnNlcnZlX2NvdW50GAggASgFEhMKC2Vycm9yX2NvdW50GAkgASgFEhYKDmF2Z19jb25maWRlbmNlGAogASgBEhwKD2F2Z19kdXJhdGlvbl9tcxgLIAEoAUgAiAEBQhIKEF9hdmdfZHVyYXRpb25fbXMitAEKFkdldENvbnRyb2xTdGF0c1JlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRIXCgphZ2VudF9uYW1lGAIgASgJSACIAQESFwoKdGltZV9yYW5nZRgDIAEoCUgBiAEBEh8KEmluY2x1ZGVfdGltZXNlcmllcxgEIAEoCEgCiAEBQg0KC19hZ2VudF9uYW1lQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXMilwEKF0dldENvbnRyb2xTdGF0c1Jlc3BvbnNlEhIKCmFnZW50X25hbWUYASABKAkSEgoKdGltZV9yYW5nZRgCIAEoCRISCgpjb250cm9sX2lkGAMgASgFEhQKDGNvbnRyb2xfbmFtZRgEIAEoCRIqCgVzdGF0cxgFIAEoCzIbLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzIpcBChdHZXRTdGF0c092ZXJ2aWV3UmVxdWVzdBIXCgp0aW1lX3JhbmdlGAEgASgJSACIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAIgASgISAGIAQESEgoFbGltaXQYAyABKAVIAogBAUINCgtfdGltZV9yYW5nZUIVChNfaW5jbHVkZV90aW1lc2VyaWVzQggKBl9saW1pdCK8AQoYR2V0U3RhdHNPdmVydmlld1Jlc3BvbnNlEhIKCnRpbWVfcmFuZ2UYASABKAkSKwoGdG90YWxzGAIgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMSKgoGYWdlbnRzGAMgAygLMhouZW5mb3JjZW1lbnQudjEuQWdlbnRTdGF0cxIzCghjb250cm9scxgEIAMoCzIhLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbFN0YXRzIvYBCgpBZ2VudFN0YXRzEhIKCmFnZW50X25hbWUYASABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAIgASgFEhMKC21hdGNoX2NvdW50GAMgASgFEhcKD25vbl9tYXRjaF9jb3VudBgEIAEoBRITCgtlcnJvcl9jb3VudBgFIAEoBRJDCg1hY3Rpb25fY291bnRzGAYgAygLMiwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdGF0cy5BY3Rpb25Db3VudHNFbnRyeRozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBIlQKEUFnZW50Q29udHJvbFN0YXRzEhIKCmFnZW50X25hbWUYASABKAkSKwoFc3RhdHMYAiABKAsyHC5lbmZvcmNlbWVudC52MS5Db250cm9sU3RhdHMiHwodR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1JlcXVlc3QiaQoeR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1Jlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIcChRpbmdlc3Rvcl9pbml0aWFsaXplZBgCIAEoCBIZChFzdG9yZV9pbml0aWFsaXplZBgDIAEoCCpaCglBcHBsaWVzVG8SGgoWQVBQTElFU19UT19VTlNQRUNJRklFRBAAEhcKE0FQUExJRVNfVE9fTExNX0NBTEwQARIYChRBUFBMSUVTX1RPX1RPT0xfQ0FMTBACMooHChRPYnNlcnZhYmlsaXR5U2VydmljZRKLAQoMQ3JlYXRlRXZlbnRzEiMuZW5mb3JjZW1lbnQudjEuQ3JlYXRlRXZlbnRzUmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUV2ZW50c1Jlc3BvbnNlIjCouxgCsLsYygGC0+STAiE6ASoiHC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9ldmVudHMSiQEKC1F1ZXJ5RXZlbnRzEiIuZW5mb3JjZW1lbnQudjEuUXVlcnlFdmVudHNSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuUXVlcnlFdmVudHNSZXNwb25zZSIxqLsYAoLT5JMCJzoBKiIiL2FwaS92MS9vYnNlcnZhYmlsaXR5L2V2ZW50cy9xdWVyeRJ2CghHZXRTdGF0cxIfLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzUmVzcG9uc2UiJ6i7GAKC0+STAh0SGy9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cxKhAQoPR2V0Q29udHJvbFN0YXRzEiYuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFN0YXRzUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTdGF0c1Jlc3BvbnNlIj2ouxgCgtPkkwIzEjEvYXBpL3YxL29ic2VydmFiaWxpdHkvc3RhdHMvY29udHJvbHMve2NvbnRyb2xfaWR9EpcBChBHZXRTdGF0c092ZXJ2aWV3EicuZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNPdmVydmlld1JlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5HZXRTdGF0c092ZXJ2aWV3UmVzcG9uc2UiMKi7GAKC0+STAiYSJC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cy9vdmVydmlldxKhAQoWR2V0T2JzZXJ2YWJpbGl0eVN0YXR1cxItLmVuZm9yY2VtZW50LnYxLkdldE9ic2VydmFiaWxpdHlTdGF0dXNSZXF1ZXN0Gi4uZW5mb3JjZW1lbnQudjEuR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1Jlc3BvbnNlIiiouxgCgtPkkwIeEhwvYXBpL3YxL29ic2VydmFiaWxpdHkvc3RhdHVzYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * One check of one control.
@@ -24,7 +24,10 @@ export const file_enforcement_v1_observability_service: GenFile = /*@__PURE__*/
  */
 export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEvent"> & {
   /**
-   * Unique id of the check, at most 36 characters. A later event with the same id is ignored. Made when absent.
+   * Unique id of the check, at most 36 characters. Made when absent. A later event with the same id is ignored, unless
+   * one is of a client and the other was recorded by the service: then both are one event, whoever comes first. It has
+   * what the service saw itself, and of the client the duration, evaluator, selector path and metadata, and its trace
+   * and span when the evaluation came without.
    *
    * @generated from field: optional string control_execution_id = 1;
    */
@@ -304,11 +307,19 @@ export type QueryEventsRequest = Message<"enforcement.v1.QueryEventsRequest"> & 
   limit?: number | undefined;
 
   /**
-   * Events to skip, at least 0.
+   * Events to skip, at least 0; after the cursor if there is one.
    *
    * @generated from field: optional int32 offset = 13;
    */
   offset?: number | undefined;
+
+  /**
+   * A next_cursor of an earlier reply to the same filters: the page after it. Unlike an offset it neither repeats nor
+   * leaves out events when others are stored meanwhile.
+   *
+   * @generated from field: optional string cursor = 14;
+   */
+  cursor?: string | undefined;
 };
 
 /**
@@ -351,6 +362,13 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
    * @generated from field: int32 offset = 4;
    */
   offset: number;
+
+  /**
+   * Where the next page starts; absent on the last one.
+   *
+   * @generated from field: optional string next_cursor = 5;
+   */
+  nextCursor?: string | undefined;
 };
 
 /**
@@ -438,7 +456,8 @@ export const GetStatsResponseSchema: GenMessage<GetStatsResponse> = /*@__PURE__*
   messageDesc(file_enforcement_v1_observability_service, 6);
 
 /**
- * Counts over a range of time.
+ * Counts over a range of time. The range starts with the first whole second (up to "1h"), minute ("24h", "7d") or hour
+ * ("30d" and longer) within it.
  *
  * @generated from message enforcement.v1.StatsTotals
  */
@@ -746,6 +765,167 @@ export const GetControlStatsResponseSchema: GenMessage<GetControlStatsResponse> 
   messageDesc(file_enforcement_v1_observability_service, 11);
 
 /**
+ * Request of ObservabilityService.GetStatsOverview.
+ *
+ * @generated from message enforcement.v1.GetStatsOverviewRequest
+ */
+export type GetStatsOverviewRequest = Message<"enforcement.v1.GetStatsOverviewRequest"> & {
+  /**
+   * See GetStatsRequest.time_range.
+   *
+   * @generated from field: optional string time_range = 1;
+   */
+  timeRange?: string | undefined;
+
+  /**
+   * Adds the counts by interval.
+   *
+   * @generated from field: optional bool include_timeseries = 2;
+   */
+  includeTimeseries?: boolean | undefined;
+
+  /**
+   * Agents and controls to list, 1 to 100; 10 when absent.
+   *
+   * @generated from field: optional int32 limit = 3;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.GetStatsOverviewRequest.
+ * Use `create(GetStatsOverviewRequestSchema)` to create a new message.
+ */
+export const GetStatsOverviewRequestSchema: GenMessage<GetStatsOverviewRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 12);
+
+/**
+ * Reply of ObservabilityService.GetStatsOverview.
+ *
+ * @generated from message enforcement.v1.GetStatsOverviewResponse
+ */
+export type GetStatsOverviewResponse = Message<"enforcement.v1.GetStatsOverviewResponse"> & {
+  /**
+   * Range that was used.
+   *
+   * @generated from field: string time_range = 1;
+   */
+  timeRange: string;
+
+  /**
+   * Counts over all agents.
+   *
+   * @generated from field: enforcement.v1.StatsTotals totals = 2;
+   */
+  totals?: StatsTotals | undefined;
+
+  /**
+   * Agents with most executions.
+   *
+   * @generated from field: repeated enforcement.v1.AgentStats agents = 3;
+   */
+  agents: AgentStats[];
+
+  /**
+   * Controls with most executions, by agent, control id and name.
+   *
+   * @generated from field: repeated enforcement.v1.AgentControlStats controls = 4;
+   */
+  controls: AgentControlStats[];
+};
+
+/**
+ * Describes the message enforcement.v1.GetStatsOverviewResponse.
+ * Use `create(GetStatsOverviewResponseSchema)` to create a new message.
+ */
+export const GetStatsOverviewResponseSchema: GenMessage<GetStatsOverviewResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 13);
+
+/**
+ * Counts of one agent.
+ *
+ * @generated from message enforcement.v1.AgentStats
+ */
+export type AgentStats = Message<"enforcement.v1.AgentStats"> & {
+  /**
+   * Agent name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * Number of events.
+   *
+   * @generated from field: int32 execution_count = 2;
+   */
+  executionCount: number;
+
+  /**
+   * Matches without an error.
+   *
+   * @generated from field: int32 match_count = 3;
+   */
+  matchCount: number;
+
+  /**
+   * Non-matches without an error.
+   *
+   * @generated from field: int32 non_match_count = 4;
+   */
+  nonMatchCount: number;
+
+  /**
+   * Events with an error.
+   *
+   * @generated from field: int32 error_count = 5;
+   */
+  errorCount: number;
+
+  /**
+   * Matches by decision; decisions without any are left out.
+   *
+   * @generated from field: map<string, int32> action_counts = 6;
+   */
+  actionCounts: { [key: string]: number };
+};
+
+/**
+ * Describes the message enforcement.v1.AgentStats.
+ * Use `create(AgentStatsSchema)` to create a new message.
+ */
+export const AgentStatsSchema: GenMessage<AgentStats> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 14);
+
+/**
+ * Counts of one control of one agent.
+ *
+ * @generated from message enforcement.v1.AgentControlStats
+ */
+export type AgentControlStats = Message<"enforcement.v1.AgentControlStats"> & {
+  /**
+   * Agent name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * The counts.
+   *
+   * @generated from field: enforcement.v1.ControlStats stats = 2;
+   */
+  stats?: ControlStats | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.AgentControlStats.
+ * Use `create(AgentControlStatsSchema)` to create a new message.
+ */
+export const AgentControlStatsSchema: GenMessage<AgentControlStats> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 15);
+
+/**
  * Request of ObservabilityService.GetObservabilityStatus.
  *
  * @generated from message enforcement.v1.GetObservabilityStatusRequest
@@ -758,7 +938,7 @@ export type GetObservabilityStatusRequest = Message<"enforcement.v1.GetObservabi
  * Use `create(GetObservabilityStatusRequestSchema)` to create a new message.
  */
 export const GetObservabilityStatusRequestSchema: GenMessage<GetObservabilityStatusRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 12);
+  messageDesc(file_enforcement_v1_observability_service, 16);
 
 /**
  * Reply of ObservabilityService.GetObservabilityStatus.
@@ -793,7 +973,7 @@ export type GetObservabilityStatusResponse = Message<"enforcement.v1.GetObservab
  * Use `create(GetObservabilityStatusResponseSchema)` to create a new message.
  */
 export const GetObservabilityStatusResponseSchema: GenMessage<GetObservabilityStatusResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 13);
+  messageDesc(file_enforcement_v1_observability_service, 17);
 
 /**
  * What kind of step an event is about.
@@ -874,6 +1054,16 @@ export const ObservabilityService: GenService<{
     methodKind: "unary";
     input: typeof GetControlStatsRequestSchema;
     output: typeof GetControlStatsResponseSchema;
+  },
+  /**
+   * Counts the events of all agents over a range of time that ends now, and names the busiest agents and controls.
+   *
+   * @generated from rpc enforcement.v1.ObservabilityService.GetStatsOverview
+   */
+  getStatsOverview: {
+    methodKind: "unary";
+    input: typeof GetStatsOverviewRequestSchema;
+    output: typeof GetStatsOverviewResponseSchema;
   },
   /**
    * Tells whether events are stored.

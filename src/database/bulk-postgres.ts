@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import type { Prisma } from '../../gen/prisma/sqlite/client.js';
+import {
+  type BulkDatabase,
+  type BulkResult,
+  type BulkRow,
+  type BulkTransaction,
+  failingForGood,
+} from './bulk.js';
+import { OutcomeUnknownError, withServiceErrors } from './errors.js';
+
+/** Statements over many rows on connections of a pool of their own. */
+export function createPostgresBulk(pool: pg.Pool): BulkDatabase {
+  return {
+    read: (_lane, query) =>
+      withServiceErrors(async () => {
+        const { rows } = await pool.query<BulkRow[]>(queryOf(query));
+        return rows as unknown as BulkRow[];
+      }),
+    transaction: (work) => withServiceErrors(() => inTransaction(pool, work)),
+    close: () => pool.end(),
+  };
+}
+
+async function inTransaction<T>(pool: pg.Pool, work: (tx: BulkTransaction) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = true;
+  try {
+    await client.query('BEGIN');
+    let result: T;
+    try {
+      const { tx, check } = failingForGood(async (statements) => {
+        const results: BulkResult[] = [];
+        for (const statement of statements) {
+          const { rows, rowCount } = await client.query(queryOf(statement));
+          results.push({ rows, changes: rowCount ?? 0 });
+        }
+        return results;
+      });
+      result = await work(tx);
+      check();
+    } catch (error) {
+      await client.query('ROLLBACK');
+      broken = false;
+      throw error;
+    }
+    await commit(client);
+    broken = false;
+    return result;
+  } finally {
+    // A connection in an unknown state is not given to anybody else.
+    client.release(broken);
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query('COMMIT');
+  } catch (error) {
+    // Without an answer of the server itself the commit may have happened.
+    throw new OutcomeUnknownError('The connection to the database broke during a commit.', error);
+  }
+}
+
+/** No named statement: poolers in front of the server may hand each transaction to another connection. */
+function queryOf({ text, values }: Prisma.Sql): pg.QueryArrayConfig<unknown[]> {
+  return { text, values, rowMode: 'array' };
+}

@@ -1,0 +1,89 @@
+import type { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type BulkDatabase, type BulkLane, type BulkTransaction, failingForGood } from './bulk.js';
+import { OutcomeUnknownError, withServiceErrors } from './errors.js';
+import type { Mutex } from './mutex.js';
+import { BULK_READER_PRAGMAS, BULK_WRITER_PRAGMAS } from './sqlite-connection.js';
+import { createSqliteThread, type SqliteThread } from './sqlite-thread.js';
+import type { Statement, Value } from './sqlite-worker.js';
+
+/** How long a thread waits for the write lock while another process holds it. It keeps nobody else waiting. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface SqliteBulkOptions {
+  readonly path: string;
+  /** Held by whoever writes to the file in this process: without it the busier one would starve the other. */
+  readonly writing: Mutex;
+  /** Hears of a thread that ended by itself. */
+  readonly onThreadEnd: (error: Error) => void;
+}
+
+/** Statements over many rows in three threads: one writes, one answers short queries, one long ones. */
+export function createSqliteBulk({ path, writing, onThreadEnd }: SqliteBulkOptions): BulkDatabase {
+  const thread = (pragmas: readonly string[]) =>
+    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas }, onThreadEnd);
+  const writer = thread(BULK_WRITER_PRAGMAS);
+  const readers: Record<BulkLane, SqliteThread> = {
+    statistics: thread(BULK_READER_PRAGMAS),
+    search: thread(BULK_READER_PRAGMAS),
+  };
+
+  return {
+    read: (lane, query) =>
+      withServiceErrors(async () => {
+        const request = { transaction: '', statements: [statementOf(query)], end: '' } as const;
+        // A query that got lost has done nothing; a new thread can answer it.
+        const [result] = await readers[lane].run(request).catch((error: unknown) => {
+          if (error instanceof OutcomeUnknownError) return readers[lane].run(request);
+          throw error;
+        });
+        return result?.rows ?? [];
+      }),
+    transaction: (work) =>
+      withServiceErrors(async () => {
+        const release = await writing.acquire();
+        try {
+          return await inTransaction(writer, work);
+        } finally {
+          release();
+        }
+      }),
+    async close() {
+      const release = await writing.acquire();
+      await Promise.all([writer.close(), readers.statistics.close(), readers.search.close()]);
+      release();
+    },
+  };
+}
+
+async function inTransaction<T>(writer: SqliteThread, work: (tx: BulkTransaction) => Promise<T>): Promise<T> {
+  let begun = false;
+  const end = (how: 'COMMIT' | 'ROLLBACK') => writer.run({ transaction: 'OPEN', statements: [], end: how });
+  let result: T;
+  try {
+    const { tx, check } = failingForGood(async (statements) => {
+      const transaction = begun ? 'OPEN' : 'BEGIN';
+      begun = true;
+      return writer.run({ transaction, statements: statements.map(statementOf), end: '' });
+    });
+    result = await work(tx);
+    check();
+  } catch (error) {
+    // A failed statement, and the end of the thread, have undone everything already.
+    if (begun) await end('ROLLBACK').catch(() => {});
+    throw error;
+  }
+  if (begun) await end('COMMIT');
+  return result;
+}
+
+function statementOf({ sql, values }: Prisma.Sql): Statement {
+  return { sql, args: values.map(toSqliteValue) };
+}
+
+function toSqliteValue(value: unknown): Value {
+  if (value === null || typeof value === 'string' || typeof value === 'bigint') return value;
+  // The driver would bind every number as a real.
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  throw new TypeError(`an argument of type ${typeof value} cannot be bound`);
+}

@@ -1,0 +1,94 @@
+/**
+ * A thread with one connection to a SQLite file. It runs the statements it is sent, in the order in which they come.
+ * Plain JavaScript, because a thread starts from a file and Node 20 reads no TypeScript; it knows nothing about what
+ * it runs.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import Libsql from 'libsql';
+
+/**
+ * @typedef {null | string | number | bigint} Value
+ * @typedef {{ sql: string, args: readonly Value[] }} Statement
+ * @typedef {{ rows: Value[][], changes: number }} Result
+ * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[] }} ConnectionOptions
+ * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
+ *   end: '' | 'COMMIT' | 'ROLLBACK' }} Request
+ * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined }} Failure
+ * @typedef {{ id: number, results: Result[] } | { id: number, failure: Failure }} Reply
+ */
+
+/** Prepared statements that are kept. Their texts differ only by the filters of a search. */
+const MAX_STATEMENTS = 100;
+
+const port = parentPort;
+if (port === null) throw new Error('this module runs in a worker thread');
+
+/** @type {ConnectionOptions} */
+const { path, busyTimeoutMs, pragmas } = workerData;
+const database = new Libsql(path, { timeout: busyTimeoutMs });
+for (const pragma of pragmas) database.exec(`PRAGMA ${pragma}`);
+
+/** @type {Map<string, Libsql.Statement>} */
+const prepared = new Map();
+
+/** @param {string} sql */
+function prepare(sql) {
+  const known = prepared.get(sql);
+  if (known !== undefined) return known;
+  if (prepared.size >= MAX_STATEMENTS) prepared.clear();
+  const statement = database.prepare(sql).safeIntegers(true);
+  if (statement.reader) statement.raw(true);
+  prepared.set(sql, statement);
+  return statement;
+}
+
+/**
+ * @param {Statement} statement
+ * @returns {Result}
+ */
+function run({ sql, args }) {
+  const statement = prepare(sql);
+  if (!statement.reader) return { rows: [], changes: Number(statement.run(args).changes) };
+  return { rows: /** @type {Value[][]} */ (statement.all(args)), changes: 0 };
+}
+
+/**
+ * Statements of a transaction that is not open any more must not be committed one by one.
+ * @param {Request} request
+ * @returns {Result[]}
+ */
+function answer({ transaction, statements, end }) {
+  try {
+    if (transaction === 'BEGIN') {
+      if (database.inTransaction) database.exec('ROLLBACK');
+      database.exec('BEGIN IMMEDIATE');
+    }
+    if (transaction === 'OPEN' && end !== 'ROLLBACK' && !database.inTransaction) {
+      throw new Error('the transaction has ended');
+    }
+    const results = statements.map(run);
+    if (end !== '' && (end === 'COMMIT' || database.inTransaction)) database.exec(end);
+    return results;
+  } catch (error) {
+    if (database.inTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+port.on('message', (/** @type {Request | 'close'} */ message) => {
+  if (message === 'close') {
+    prepared.clear();
+    database.close();
+    port.close();
+    return;
+  }
+  /** @type {Reply} */
+  let reply;
+  try {
+    reply = { id: message.id, results: answer(message) };
+  } catch (error) {
+    const { message: text, code, rawCode } = /** @type {Failure} */ (error);
+    reply = { id: message.id, failure: { message: text, code, rawCode } };
+  }
+  port.postMessage(reply);
+});

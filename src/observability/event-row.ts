@@ -1,0 +1,161 @@
+import { hash } from 'node:crypto';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { BulkRow } from '../database/bulk.js';
+import type { JsonObject } from '../json/json-value.js';
+import { parseStoredJson } from '../json/parse-json.js';
+import { stringifyJson } from '../json/stringify-json.js';
+import { type ControlEvent, ORIGINS } from './event.js';
+import { facetsOf, readFacets } from './event-facets.js';
+
+/** Longest control name that is its own key in the rollups, in UTF-16 code units: an index cannot hold any text. */
+const MAX_NAME_KEY_LENGTH = 64;
+
+/** Columns of an event after its position, with the type that an element is cast to; in the order of `eventRow`. */
+const COLUMNS = [
+  ['control_execution_id', 'TEXT'],
+  ['time_us', 'BIGINT'],
+  ['time_text', 'TEXT'],
+  ['trace_key', 'BIGINT'],
+  ['trace_id', 'TEXT'],
+  ['span_key', 'BIGINT'],
+  ['span_id', 'TEXT'],
+  ['agent_name', 'TEXT'],
+  ['control_id', 'INTEGER'],
+  ['control_name', 'TEXT'],
+  ['name_key', 'TEXT'],
+  ['facets', 'INTEGER'],
+  ['origin', 'INTEGER'],
+  ['confidence', 'DOUBLE PRECISION'],
+  ['duration_ms', 'DOUBLE PRECISION'],
+  ['evaluator_name', 'TEXT'],
+  ['selector_path', 'TEXT'],
+  ['error_message', 'TEXT'],
+  ['metadata', 'TEXT'],
+] as const;
+type Column = (typeof COLUMNS)[number][0];
+
+/** An event as the JSON text of a list of its columns, which both databases take apart fast. */
+export function eventRow(event: ControlEvent): string {
+  const { confidence: exact, execution_duration_ms: exactMs } = event;
+  const [confidence, confidenceHalvings] = halved(exact);
+  const [duration, durationHalvings] = exactMs === null ? [null, 0] : halved(exactMs);
+  return JSON.stringify([
+    event.control_execution_id,
+    // As text: it can be beyond 2^53.
+    String(event.timestamp.us),
+    event.timestamp.text,
+    idKey(event.trace_id),
+    event.trace_id,
+    idKey(event.span_id),
+    event.span_id,
+    event.agent_name,
+    event.control_id,
+    event.control_name,
+    nameKey(event.control_name),
+    facetsOf(event),
+    ORIGINS.indexOf(event.origin),
+    confidence,
+    duration,
+    event.evaluator_name,
+    event.selector_path,
+    event.error_message,
+    metadataText(event.metadata),
+    confidenceHalvings,
+    durationHalvings,
+  ]);
+}
+
+/**
+ * Halvings that two shifts of 64-bit integers can express. Only numbers below 1e-21 need more; their last bit is left to
+ * how the database reads decimals.
+ */
+const MAX_HALVINGS = 124;
+
+/**
+ * A number from 0 on as an integer and how often it has to be halved. SQLite reads one decimal number in ten thousand
+ * wrong by its last bit; this is exact in both databases.
+ */
+function halved(value: number): [integer: number, halvings: number] {
+  let integer = value;
+  for (let halvings = 0; halvings <= MAX_HALVINGS; halvings += 1) {
+    if (Number.isInteger(integer)) return [integer, halvings];
+    integer *= 2;
+  }
+  return [value, 0];
+}
+
+/** Most events have none. */
+function metadataText(metadata: JsonObject): string {
+  for (const _ in metadata) return stringifyJson(metadata);
+  return '{}';
+}
+
+/** 48 bits of a hash of the id of a trace or a span, which may be of any length. */
+export function idKey(id: string): number {
+  return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
+}
+
+/** What stands for a control name in the rollups; null when that is the name itself. */
+export function nameKey(name: string): string | null {
+  return name.length <= MAX_NAME_KEY_LENGTH ? null : `sha256:${hash('sha256', name)}`;
+}
+
+/** Names of the columns in the order of `eventRow`. */
+export const EVENT_COLUMNS = Prisma.raw(COLUMNS.map(([name]) => `"${name}"`).join(', '));
+
+/** Where the list of `eventRow` has the halvings of a number. */
+const HALVINGS: Partial<Record<Column, number>> = {
+  confidence: COLUMNS.length,
+  duration_ms: COLUMNS.length + 1,
+};
+
+const ELEMENTS = COLUMNS.map(([name, type], index) => {
+  const element = `CAST("j"."item" ->> ${index} AS ${type})`;
+  const halvings = HALVINGS[name];
+  if (halvings === undefined) return element;
+  const count = `CAST("j"."item" ->> ${halvings} AS INTEGER)`;
+  const half = (exponent: string) => `(CAST(1 AS BIGINT) << (${exponent}))`;
+  return `${element} / ${half(`${count} / 2`)} / ${half(`${count} - ${count} / 2`)}`;
+});
+/** The columns, read from lists of `eventRow` as a table `"j"` with the column `"item"`. */
+export const ELEMENT_COLUMNS = Prisma.raw(ELEMENTS.join(', '));
+/** `"column" = …` for every column, read from the same. */
+export const SET_FROM_ELEMENT = Prisma.raw(
+  COLUMNS.map(([name], index) => `"${name}" = ${ELEMENTS[index]}`).join(', '),
+);
+
+/** What `readEvent` reads, in its order. */
+export const READ_COLUMNS = Prisma.sql`"position", ${EVENT_COLUMNS}`;
+
+const INDEX = Object.fromEntries(COLUMNS.map(([name], index) => [name, index + 1])) as Record<Column, number>;
+
+/** An event as it was stored. */
+export interface StoredEvent {
+  readonly position: bigint;
+  readonly event: ControlEvent;
+}
+
+/** Reads a row of `READ_COLUMNS`. */
+export function readEvent(row: BulkRow): StoredEvent {
+  const text = (column: Column) => String(row[INDEX[column]]);
+  const orNull = (column: Column) => (row[INDEX[column]] === null ? null : text(column));
+  const number = (column: Column) => Number(row[INDEX[column]]);
+  const event: ControlEvent = {
+    origin: ORIGINS[number('origin')] ?? 'merged',
+    control_execution_id: text('control_execution_id'),
+    trace_id: text('trace_id'),
+    span_id: text('span_id'),
+    agent_name: text('agent_name'),
+    control_id: number('control_id'),
+    control_name: text('control_name'),
+    ...readFacets(number('facets')),
+    confidence: number('confidence'),
+    timestamp: { us: BigInt(text('time_us')), text: text('time_text') },
+    execution_duration_ms: orNull('duration_ms') === null ? null : number('duration_ms'),
+    evaluator_name: orNull('evaluator_name'),
+    selector_path: orNull('selector_path'),
+    error_message: orNull('error_message'),
+    metadata: parseStoredJson(text('metadata')) as JsonObject,
+  };
+  return { position: BigInt(String(row[0])), event };
+}

@@ -1,0 +1,166 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase, BulkTransaction } from '../database/bulk.js';
+import type { DatabaseLocation } from '../database/database-url.js';
+import { type JsonElements, jsonElements } from '../database/json-elements.js';
+import { TRUE } from '../database/text.js';
+import type { ControlEvent } from './event.js';
+import { mergeEvents } from './event-merge.js';
+import {
+  ELEMENT_COLUMNS,
+  EVENT_COLUMNS,
+  eventRow,
+  nameKey,
+  READ_COLUMNS,
+  readEvent,
+  SET_FROM_ELEMENT,
+  type StoredEvent,
+} from './event-row.js';
+import { advanceRollups } from './rollups.js';
+
+/** An event on its way into the database, with its row as text. */
+export interface EncodedEvent {
+  readonly event: ControlEvent;
+  readonly row: string;
+}
+
+export function encodeEvent(event: ControlEvent): EncodedEvent {
+  return { event, row: eventRow(event) };
+}
+
+/** Stores events and counts them, in one transaction. */
+export type WriteEvents = (events: readonly EncodedEvent[]) => Promise<void>;
+
+export interface EventWriterOptions {
+  readonly database: {
+    readonly kind: DatabaseLocation['kind'];
+    readonly bulk: Pick<BulkDatabase, 'transaction'>;
+  };
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Creates the writer. Events whose id is stored already change nothing, or become one with the stored one
+ * (`mergeEvents`); the rollups are advanced for exactly what changed. The first statement locks the one row of
+ * `event_log`: so all writers of all processes take turns, positions come in the order of commits, and none of the
+ * locks that follow can be waited for in a circle.
+ */
+export function createEventWriter({ database, now }: EventWriterOptions): WriteEvents {
+  const elements = jsonElements(database.kind);
+  return async (events) => {
+    const { firsts, seconds } = sortOut(events);
+    await database.bulk.transaction(async (tx) => {
+      const nowS = Math.floor(now() / 1000);
+      const base = await advancePosition(tx, firsts.length);
+      await keepLongNames(tx, elements, events);
+      const inserted = await insert(tx, elements, firsts, base);
+      if (inserted > 0) {
+        await tx.run(
+          advanceRollups(Prisma.sql`"position" > ${base}`, 1, nowS),
+          Prisma.sql`UPDATE "event_log" SET "events" = "events" + ${inserted} WHERE "id" = 1`,
+        );
+      }
+      const known = inserted === firsts.length ? [] : firsts;
+      await mergeStored(tx, elements, [...known, ...seconds], seconds.length > 0 ? null : base, nowS);
+    });
+  };
+}
+
+/** The first event of each check, and of those checks that both a client and the service tell of, the other one. */
+function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; seconds: EncodedEvent[] } {
+  const firsts = new Map<string, EncodedEvent>();
+  const seconds = new Map<string, EncodedEvent>();
+  for (const each of events) {
+    const id = each.event.control_execution_id;
+    const first = firsts.get(id);
+    if (first === undefined) firsts.set(id, each);
+    else if (!seconds.has(id) && mergeEvents(first.event, each.event) !== first.event) seconds.set(id, each);
+  }
+  return { firsts: [...firsts.values()], seconds: [...seconds.values()] };
+}
+
+/** Takes the lock of all writers, and as many positions as there are events. Returns the last one before them. */
+async function advancePosition(tx: BulkTransaction, count: number): Promise<bigint> {
+  const [log] = await tx.run(Prisma.sql`
+    UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1 RETURNING "position"`);
+  const position = log?.rows[0]?.[0];
+  if (position === undefined || position === null) throw new Error('the row of the event log is missing');
+  return BigInt(position) - BigInt(count);
+}
+
+/** Stores the events whose id is not known yet, and returns how many these are. */
+async function insert(
+  tx: BulkTransaction,
+  elements: JsonElements,
+  batch: readonly EncodedEvent[],
+  base: bigint,
+): Promise<number> {
+  const [result] = await tx.run(Prisma.sql`
+    INSERT INTO "events" ("position", ${EVENT_COLUMNS})
+    SELECT CAST(${base} AS BIGINT) + "ordinal", ${ELEMENT_COLUMNS}
+    FROM ${elements(jsonList(batch.map(({ row }) => row)))} WHERE 1 = 1
+    ON CONFLICT ("control_execution_id") DO NOTHING`);
+  return result?.changes ?? 0;
+}
+
+/** Keeps the control names that are too long for a key; nearly no batch has one. */
+async function keepLongNames(
+  tx: BulkTransaction,
+  elements: JsonElements,
+  events: readonly EncodedEvent[],
+): Promise<void> {
+  const names = new Map<string, string>();
+  for (const { event } of events) {
+    const key = nameKey(event.control_name);
+    if (key !== null) names.set(key, JSON.stringify([key, event.control_name]));
+  }
+  if (names.size === 0) return;
+  await tx.run(Prisma.sql`
+    INSERT INTO "event_control_names" ("name_key", "control_name")
+    SELECT "item" ->> 0, "item" ->> 1 FROM ${elements(jsonList([...names.values()]))} WHERE 1 = 1
+    ON CONFLICT ("name_key") DO NOTHING`);
+}
+
+/** Brings together what is stored and what the batch adds to it. `upTo` is the last position to look at. */
+async function mergeStored(
+  tx: BulkTransaction,
+  elements: JsonElements,
+  batch: readonly EncodedEvent[],
+  upTo: bigint | null,
+  nowS: number,
+): Promise<void> {
+  if (batch.length === 0) return;
+  const sent = new Map<string, ControlEvent[]>();
+  for (const { event } of batch) {
+    const others = sent.get(event.control_execution_id);
+    if (others === undefined) sent.set(event.control_execution_id, [event]);
+    else others.push(event);
+  }
+  const ids = JSON.stringify([...sent.keys()].map((id) => [id]));
+  // Those of origin 3 are complete.
+  const [found] = await tx.run(Prisma.sql`
+    SELECT ${READ_COLUMNS} FROM "events"
+    WHERE "control_execution_id" IN (SELECT "item" ->> 0 FROM ${elements(ids)})
+      AND "origin" <> 3 AND ${upTo === null ? TRUE : Prisma.sql`"position" <= ${upTo}`}`);
+  const changed: StoredEvent[] = [];
+  for (const { position, event } of (found?.rows ?? []).map(readEvent)) {
+    const merged = (sent.get(event.control_execution_id) ?? []).reduce(mergeEvents, event);
+    if (merged !== event) changed.push({ position, event: merged });
+  }
+  if (changed.length === 0) return;
+  const positions = JSON.stringify(changed.map(({ position }) => [String(position)]));
+  const areChanged = Prisma.sql`
+    "position" IN (SELECT CAST("item" ->> 0 AS BIGINT) FROM ${elements(positions)})`;
+  const rows = jsonList(changed.map(({ event }) => eventRow(event)));
+  await tx.run(
+    advanceRollups(areChanged, -1, nowS),
+    Prisma.sql`
+      UPDATE "events" SET ${SET_FROM_ELEMENT} FROM ${elements(rows)}
+      WHERE "control_execution_id" = "j"."item" ->> 0`,
+    advanceRollups(areChanged, 1, nowS),
+  );
+}
+
+function jsonList(items: readonly string[]): string {
+  return `[${items.join(',')}]`;
+}

@@ -1,0 +1,174 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { BulkRow } from '../database/bulk.js';
+import type { Database } from '../database/database.js';
+import { jsonElements } from '../database/json-elements.js';
+import {
+  ADD_TO_ROLLUP,
+  levelTable,
+  ROLLUP_LEVELS,
+  SUM_COLUMNS,
+  SUM_OF_SUMS,
+  SUMS,
+  sumsBySecond,
+  UNIT_START,
+} from './rollups.js';
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+/** Rollups that one transaction corrects: writers of events wait for it. */
+const ROLLUPS_PER_WRITE = 2_000;
+
+/** What a rebuild found. */
+export interface RebuildResult {
+  /** Hours that have events or rollups. */
+  readonly hours: number;
+  /** Rollups that were wrong; 0 when all of them agreed with the events. */
+  readonly corrected: number;
+}
+
+export interface RebuildOptions {
+  readonly database: Pick<Database, 'kind' | 'bulk'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Brings the rollups into agreement with the stored events, hour by hour, while events go on being stored. Each step
+ * reads events and rollups as of one moment and then adds the differences, so it need not keep writers out while it
+ * counts. Rollups of events that were pruned stay as they are.
+ */
+export async function rebuildRollups({ database, now }: RebuildOptions): Promise<RebuildResult> {
+  const { bulk } = database;
+  const elements = jsonElements(database.kind);
+  const nowS = Math.floor(now() / 1000);
+  const levels = ROLLUP_LEVELS.filter(({ unitS }) => unitS <= HOUR);
+  const dayLevel = ROLLUP_LEVELS.filter(({ unitS }) => unitS === DAY);
+  let corrected = 0;
+  let hours = 0;
+
+  /** Adds the differences that `differences` finds, until there are none or it has added them all. */
+  async function correct(differences: Prisma.Sql, where: Prisma.Sql): Promise<void> {
+    for (;;) {
+      const rows = await bulk.read('search', differences);
+      if (rows.length === 0) return;
+      if (await addAll(rows, where)) return;
+    }
+  }
+
+  /** False when somebody else corrected rollups after `rows` were read; the rest of them is not added then. */
+  async function addAll(rows: readonly BulkRow[], where: Prisma.Sql): Promise<boolean> {
+    let rebuilds = BigInt(String(rows[0]?.at(-1)));
+    for (let at = 0; at < rows.length; at += ROLLUPS_PER_WRITE) {
+      const part = rows.slice(at, at + ROLLUPS_PER_WRITE).map((row) => row.slice(0, -1).map(String));
+      const isFirst = await bulk.transaction(async (tx) => {
+        const [turn] = await tx.run(Prisma.sql`
+          UPDATE "event_log" SET "rebuilds" = "rebuilds" + 1 WHERE "id" = 1 AND "rebuilds" = ${rebuilds}`);
+        if (turn?.changes !== 1) return false;
+        await tx.run(
+          Prisma.sql`
+            INSERT INTO "event_rollups" (${KEY_COLUMNS}, ${SUM_COLUMNS})
+            SELECT ${ELEMENTS} FROM ${elements(JSON.stringify(part))} WHERE 1 = 1 ${ADD_TO_ROLLUP}`,
+          Prisma.sql`DELETE FROM "event_rollups" WHERE "executions" = 0 AND ${where}`,
+        );
+        return true;
+      });
+      if (!isFirst) return false;
+      rebuilds += 1n;
+      corrected += part.length;
+    }
+    return true;
+  }
+
+  const days = new Set<number>();
+  for (let hour = await nextHour(bulk, await firstHour(bulk, nowS)); hour !== undefined; ) {
+    hours += 1;
+    days.add(Math.floor(hour / DAY) * DAY);
+    const where = startsIn(levels, hour, hour + HOUR);
+    const events = Prisma.sql`
+      "time_us" >= ${BigInt(hour) * 1_000_000n} AND "time_us" < ${BigInt(hour + HOUR) * 1_000_000n}`;
+    const wanted = Prisma.sql`
+      SELECT "agent_name", "unit_s", ${UNIT_START} AS "start_s", "control_id", "name_key", ${SUM_OF_SUMS}
+      FROM "seconds" CROSS JOIN "levels" WHERE ${UNIT_START} >= "from_s" GROUP BY 1, 2, 3, 4, 5`;
+    await correct(
+      Prisma.sql`
+        WITH ${levelTable(levels, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(events)})
+        ${difference(wanted, where)}`,
+      where,
+    );
+    hour = await nextHour(bulk, hour + HOUR);
+  }
+  for (const day of days) {
+    const where = startsIn(dayLevel, day, day + DAY);
+    const wanted = Prisma.sql`
+      SELECT "agent_name", ${Prisma.raw(String(DAY))} AS "unit_s", CAST(${day} AS BIGINT) AS "start_s",
+        "control_id", "name_key", ${SUM_OF_SUMS}
+      FROM "event_rollups"
+      WHERE ${startsIn([{ unitS: HOUR }], day, day + DAY)} AND ${day} >= (SELECT "from_s" FROM "levels")
+      GROUP BY 1, 2, 3, 4, 5`;
+    await correct(Prisma.sql`WITH ${levelTable(dayLevel, nowS)} ${difference(wanted, where)}`, where);
+  }
+  return { hours, corrected };
+}
+
+const KEYS = [
+  ['agent_name', 'TEXT'],
+  ['unit_s', 'INTEGER'],
+  ['start_s', 'BIGINT'],
+  ['control_id', 'INTEGER'],
+  ['name_key', 'TEXT'],
+] as const;
+const KEY_COLUMNS = Prisma.raw(KEYS.map(([name]) => `"${name}"`).join(', '));
+const ELEMENTS = Prisma.raw(
+  [...KEYS.map(([, type]) => type), ...SUMS.map(() => 'BIGINT')]
+    .map((type, index) => `CAST("j"."item" ->> ${index} AS ${type})`)
+    .join(', '),
+);
+const NEGATED = Prisma.raw(SUMS.map((name) => `-"${name}"`).join(', '));
+const NOT_ALL_ZERO = Prisma.raw(SUMS.map((name) => `SUM("${name}") <> 0`).join(' OR '));
+
+/** Rollups of some levels that start within a span of time. */
+function startsIn(levels: readonly { readonly unitS: number }[], fromS: number, toS: number): Prisma.Sql {
+  const units = Prisma.raw(levels.map(({ unitS }) => unitS).join(', '));
+  return Prisma.sql`"unit_s" IN (${units}) AND "start_s" >= ${fromS} AND "start_s" < ${toS}`;
+}
+
+/** What has to be added to the rollups that satisfy `where` to get `wanted`; with the number of rebuilds so far. */
+function difference(wanted: Prisma.Sql, where: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    SELECT ${KEY_COLUMNS}, ${SUM_OF_SUMS}, (SELECT "rebuilds" FROM "event_log" WHERE "id" = 1)
+    FROM (
+      ${wanted}
+      UNION ALL
+      SELECT ${KEY_COLUMNS}, ${NEGATED} FROM "event_rollups"
+      WHERE ${where} AND "start_s" >= (
+        SELECT "from_s" FROM "levels" WHERE "levels"."unit_s" = "event_rollups"."unit_s")
+    ) AS "both"
+    GROUP BY ${KEY_COLUMNS} HAVING ${NOT_ALL_ZERO}`;
+}
+
+/** The first hour whose events are all there and belong into rollups. */
+async function firstHour(bulk: Database['bulk'], nowS: number): Promise<number> {
+  const [row] = await bulk.read(
+    'search',
+    Prisma.sql`SELECT "pruned_before_us" FROM "event_log" WHERE "id" = 1`,
+  );
+  const prunedS = Number(BigInt(String(row?.[0] ?? 0)) / 1_000_000n);
+  const oldestS = nowS - Math.max(...ROLLUP_LEVELS.map(({ keptS }) => keptS));
+  return Math.ceil(Math.max(prunedS, oldestS) / HOUR) * HOUR;
+}
+
+/** The first hour from `fromS` on that has events or rollups. */
+async function nextHour(bulk: Database['bulk'], fromS: number): Promise<number | undefined> {
+  const rollups = ROLLUP_LEVELS.map(
+    ({ unitS }) => Prisma.sql`
+      SELECT MIN("start_s") FROM "event_rollups" WHERE "unit_s" = ${unitS} AND "start_s" >= ${fromS}`,
+  );
+  const rows = await bulk.read(
+    'search',
+    Prisma.sql`
+      SELECT MIN("time_us") / 1000000 FROM "events" WHERE "time_us" >= ${BigInt(fromS) * 1_000_000n}
+      UNION ALL ${Prisma.join(rollups, ' UNION ALL ')}`,
+  );
+  const found = rows.flatMap(([second]) => (second === null ? [] : [Number(second)]));
+  return found.length === 0 ? undefined : Math.floor(Math.min(...found) / HOUR) * HOUR;
+}

@@ -1,0 +1,110 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+
+/** One length of the unit of rollups, in seconds, and how long rollups of it are needed. */
+export interface RollupLevel {
+  readonly unitS: number;
+  readonly keptS: number;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/**
+ * Finest first; each unit divides the next one. Each level is kept longer than any window that is read from it, so that
+ * clocks of several processes may differ. Days only save the reading of hours inside long windows.
+ */
+export const ROLLUP_LEVELS: readonly RollupLevel[] = [
+  { unitS: 1, keptS: 2 * HOUR },
+  { unitS: MINUTE, keptS: 8 * DAY },
+  { unitS: HOUR, keptS: 400 * DAY },
+  { unitS: DAY, keptS: 400 * DAY },
+];
+
+/** Events before this were in no level when they came, whatever their level. */
+const LONGEST_KEPT_S = 400 * DAY;
+
+/** The sums of a rollup, in the order of the columns. */
+export const SUMS = [
+  'executions',
+  'matches',
+  'non_matches',
+  'errors',
+  'denies',
+  'steers',
+  'observes',
+  'confidence_nano',
+  'durations',
+  'duration_high',
+  'duration_low',
+] as const;
+export const SUM_COLUMNS = Prisma.raw(SUMS.map((name) => `"${name}"`).join(', '));
+/** `SUM` of every sum, as the integer type of the database. */
+export const SUM_OF_SUMS = Prisma.raw(
+  SUMS.map((name) => `CAST(SUM("${name}") AS BIGINT) AS "${name}"`).join(', '),
+);
+
+/** PostgreSQL refuses to divide the very smallest numbers. */
+const HIGH = 'CASE WHEN "duration_ms" >= 65536 THEN floor("duration_ms" / 65536.0) ELSE 0 END';
+
+/**
+ * What events add to the sums of a rollup; the one definition of it. Confidence is summed in billionths and durations
+ * in nanoseconds, each value rounded once to the nearest, so that a sum does not depend on the order and can be taken
+ * back exactly; an average differs from the one of the exact values by half a unit at most. A duration is split at
+ * 65,536 ms, because the sum of a thousand of the longest ones would leave 64 bits.
+ */
+const CONTRIBUTION = Prisma.raw(`
+  COUNT(*) AS "executions",
+  COUNT(*) FILTER (WHERE "facets" & 1 = 1 AND "error_message" IS NULL) AS "matches",
+  COUNT(*) FILTER (WHERE "facets" & 1 = 0 AND "error_message" IS NULL) AS "non_matches",
+  COUNT("error_message") AS "errors",
+  COUNT(*) FILTER (WHERE "facets" & 25 = 1) AS "denies",
+  COUNT(*) FILTER (WHERE "facets" & 25 = 9) AS "steers",
+  COUNT(*) FILTER (WHERE "facets" & 25 = 17) AS "observes",
+  COALESCE(SUM(CAST(ROUND("confidence" * 1000000000.0) AS BIGINT)), 0) AS "confidence_nano",
+  COUNT("duration_ms") AS "durations",
+  SUM(CAST(${HIGH} AS BIGINT)) AS "duration_high",
+  COALESCE(SUM(CAST(ROUND(("duration_ms" - 65536.0 * ${HIGH}) * 1000000.0) AS BIGINT)), 0) AS "duration_low"`);
+const SECOND = Prisma.raw('("time_us" - ("time_us" % 1000000 + 1000000) % 1000000) / 1000000');
+
+/** Sums of the events that satisfy a condition, by second, agent, control and key of the name. */
+export function sumsBySecond(where: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    SELECT "agent_name", "control_id", COALESCE("name_key", "control_name") AS "name_key", ${SECOND} AS "second",
+      ${CONTRIBUTION}
+    FROM "events" WHERE ${where}
+    GROUP BY 1, 2, 3, 4`;
+}
+
+/** Start of the unit that a second is in. */
+export const UNIT_START = Prisma.raw('"second" - ("second" % "unit_s" + "unit_s") % "unit_s"');
+
+/** Lengths of the unit with the first second each of them needs, as a table `"levels"`. */
+export function levelTable(levels: readonly RollupLevel[], nowS: number): Prisma.Sql {
+  const rows = levels.map(
+    ({ unitS, keptS }) => Prisma.sql`(${Prisma.raw(String(unitS))}, ${Prisma.raw(String(nowS - keptS))})`,
+  );
+  return Prisma.sql`"levels" ("unit_s", "from_s") AS (VALUES ${Prisma.join(rows)})`;
+}
+
+export const ADD_TO_ROLLUP = Prisma.raw(`
+  ON CONFLICT ("agent_name", "unit_s", "start_s", "control_id", "name_key") DO UPDATE SET
+  ${SUMS.map((name) => `"${name}" = "event_rollups"."${name}" + excluded."${name}"`).join(', ')}`);
+
+/**
+ * Adds the events that satisfy a condition to the rollups, or takes them back (`sign` -1). What is too old for a level
+ * is left out of it; so it is when it is taken back.
+ */
+export function advanceRollups(where: Prisma.Sql, sign: 1 | -1, nowS: number): Prisma.Sql {
+  const signed = Prisma.raw(
+    SUMS.map((name) => `CAST(${sign === -1 ? '-' : ''}SUM("${name}") AS BIGINT)`).join(', '),
+  );
+  const recent = Prisma.sql`${where} AND "time_us" >= ${BigInt(nowS - LONGEST_KEPT_S) * 1_000_000n}`;
+  return Prisma.sql`
+    INSERT INTO "event_rollups" ("agent_name", "unit_s", "start_s", "control_id", "name_key", ${SUM_COLUMNS})
+    WITH ${levelTable(ROLLUP_LEVELS, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(recent)})
+    SELECT "agent_name", "unit_s", ${UNIT_START}, "control_id", "name_key", ${signed}
+    FROM "seconds" CROSS JOIN "levels" WHERE "second" >= "from_s"
+    GROUP BY 1, 2, 3, 4, 5
+    ${ADD_TO_ROLLUP}`;
+}

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import type { DatabaseKind } from '../support/databases.js';
+import { fleetCommands } from './commands.js';
+import { startFleet } from './replicas.js';
+import { Run, tally } from './run.js';
+
+/**
+ * Runs random sequences of commands on two replicas over one database, one sequence after the other on the same
+ * replicas, and returns how often what happened. Rejects with the first sequence that breaks a law; its timing may
+ * differ when it is repeated, so it is not made smaller.
+ */
+export async function checkFleet(kind: DatabaseKind, sequences: number, seed: number): Promise<typeof tally> {
+  for (const key of Object.keys(tally) as (keyof typeof tally)[]) tally[key] = 0;
+  const fleet = await startFleet(kind);
+  try {
+    await fc.assert(
+      fc.asyncProperty(fleetCommands(kind), async (commands) => {
+        const run = await Run.begin(fleet);
+        for (const command of commands) await command.run(run);
+        await run.converge();
+      }),
+      { numRuns: sequences, seed, endOnFailure: true },
+    );
+  } finally {
+    await fleet.stop();
+  }
+  return { ...tally };
+}
+
+/** The seed of a run: VERIFY_SEED, or another one each time. */
+export function fleetSeed(): number {
+  return Number(process.env.VERIFY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+}

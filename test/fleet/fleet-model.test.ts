@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { DATABASE_KINDS } from '../support/databases.js';
+import { checkFleet, fleetSeed } from './check-fleet.js';
+
+/** What there is time for at every change; test/long has the rest. */
+const SEQUENCES = { sqlite: 40, postgresql: 30 };
+
+describe.each(DATABASE_KINDS)('two replicas over one %s database', (kind) => {
+  it('say nothing that contradicts the revision they name, whatever happens to them', async () => {
+    const seed = fleetSeed();
+    console.log(`fleet on ${kind}, seed ${seed}`);
+    const tally = await checkFleet(kind, SEQUENCES[kind], seed);
+    console.log(`fleet on ${kind}: ${JSON.stringify(tally)}`);
+    expect(tally.sequences).toBe(SEQUENCES[kind]);
+    // Otherwise nothing was tested: some verdicts came before the change that was made elsewhere had arrived.
+    expect(tally.older).toBeGreaterThan(0);
+  }, 120_000);
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
+import { createIngest, IngestFullError } from '../../src/observability/event-ingest.js';
+import type { EncodedEvent } from '../../src/observability/event-writer.js';
+import { storedEvent } from './events.support.js';
+
+const events = (...ids: string[]) => ids.map((id) => storedEvent({ control_execution_id: id }));
+
+/** A store whose transactions end when the test says so. */
+function store() {
+  const batches: string[][] = [];
+  const open: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const write = (batch: readonly EncodedEvent[]) => {
+    batches.push(batch.map(({ event }) => event.control_execution_id));
+    return new Promise<void>((resolve, reject) => open.push({ resolve, reject }));
+  };
+  const end = async (error?: Error) => {
+    const next = open.shift();
+    if (error === undefined) next?.resolve();
+    else next?.reject(error);
+    await new Promise(setImmediate);
+  };
+  return { batches, write, end };
+}
+
+function ingest(limits?: { queuedEvents: number }) {
+  const { batches, write, end } = store();
+  const logged: object[] = [];
+  const log = { info: (facts: object) => logged.push(facts) };
+  const options = { write, log, logEvents: true, ...(limits === undefined ? {} : { limits }) };
+  return { batches, end, logged, ingest: createIngest(options) };
+}
+
+/** Whether a promise is settled by now. */
+async function state(promise: Promise<void>): Promise<string> {
+  const settled = promise.then(
+    () => 'stored',
+    () => 'refused',
+  );
+  await new Promise(setImmediate);
+  return Promise.race([settled, Promise.resolve('open')]);
+}
+
+describe('events on their way into the database', () => {
+  it('are committed together with what came while the last transaction ran', async () => {
+    const { batches, end, ingest: take } = ingest();
+    const calls = [take(events('a')), take(events('b', 'c')), take(events('d'))];
+    expect(batches).toEqual([['a']]);
+    await end();
+    expect(batches).toEqual([['a'], ['b', 'c', 'd']]);
+    expect(await Promise.all(calls.map(state))).toEqual(['stored', 'open', 'open']);
+    await end();
+    expect(await Promise.all(calls.map(state))).toEqual(['stored', 'stored', 'stored']);
+    const later = take(events('e'));
+    expect(batches.at(-1)).toEqual(['e']);
+    await end();
+    await later;
+  });
+
+  it('are committed in groups of at most 2,000, whole calls each', async () => {
+    const { batches, end, ingest: take } = ingest();
+    const many = (name: string) => events(...Array.from({ length: 900 }, (_, index) => `${name}${index}`));
+    const calls = ['a', 'b', 'c', 'd'].map((name) => take(many(name)));
+    await end();
+    await end();
+    await end();
+    await Promise.all(calls);
+    expect(batches.map((batch) => batch.length)).toEqual([900, 1_800, 900]);
+  });
+
+  it('are refused, and not kept, when too many wait', async () => {
+    const { batches, end, ingest: take } = ingest({ queuedEvents: 3 });
+    const calls = [take(events('a', 'b')), take(events('c'))];
+    await expect(take(events('d'))).rejects.toBeInstanceOf(IngestFullError);
+    await expect(take(events('d'))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      options: { retryAfterSeconds: 1 },
+    });
+    await end();
+    await end();
+    await Promise.all(calls);
+    const again = take(events('d'));
+    await end();
+    await again;
+    expect(batches).toEqual([['a', 'b'], ['c'], ['d']]);
+  });
+
+  it('are taken when there are more of them than may wait, but nothing waits', async () => {
+    const { end, ingest: take } = ingest({ queuedEvents: 1 });
+    const call = take(events('a', 'b'));
+    await end();
+    await call;
+  });
+
+  it('do not suffer from others that the database refuses', async () => {
+    const { batches, end, ingest: take } = ingest();
+    const calls = [take(events('a')), take(events('bad')), take(events('c'))];
+    const refused = expect(calls[1]).rejects.toThrow('refused');
+    await end();
+    await end(new Error('refused'));
+    await end(new Error('refused'));
+    await end();
+    await refused;
+    expect(batches).toEqual([['a'], ['bad', 'c'], ['bad'], ['c']]);
+    expect(await Promise.all(calls.map(state))).toEqual(['stored', 'refused', 'stored']);
+  });
+
+  it.each([unavailable('away'), new OutcomeUnknownError('gone')])(
+    'are not tried one by one when the database is away',
+    async (error) => {
+      const { batches, end, ingest: take } = ingest();
+      const calls = [take(events('a')), take(events('b')), take(events('c'))];
+      await end();
+      const refused = [expect(calls[1]).rejects.toBe(error), expect(calls[2]).rejects.toBe(error)];
+      await end(error);
+      await Promise.all(refused);
+      expect(batches).toEqual([['a'], ['b', 'c']]);
+    },
+  );
+
+  it('are logged once they are stored', async () => {
+    const { logged, end, ingest: take } = ingest();
+    const call = take(events('a'));
+    expect(logged).toEqual([]);
+    await end();
+    await call;
+    expect(logged).toEqual([{ event: expect.objectContaining({ control_execution_id: 'a' }) }]);
+    expect(logged[0]).not.toHaveProperty('event.origin');
+  });
+});
