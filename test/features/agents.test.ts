@@ -1,25 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { denyWord, evaluate } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 
 const INIT = '/api/v1/agents/initAgent';
 
-describeOnEachDatabase('agents over REST', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
-
+describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
   describe('the agent name', () => {
     it('is trimmed and lower-cased wherever it is written', async () => {
       await seed.agent('\t My-Agent:01_x ');
@@ -128,7 +114,7 @@ describeOnEachDatabase('agents over REST', (freshDatabaseUrl) => {
       '{"zero":"a\\u0000b","half":"\\ud83d","pair":"\\ud83d\\ude00","b":12345678901234567890,' +
       '"a":[-9007199254740993,1.5e300,0.1],"__proto__":{"x":1},"constructor":null}';
     await call('POST', INIT, `{"agent":{"agent_name":"verbatim-agent","agent_metadata":${metadata}}}`);
-    const response = await fetch(`${service.url}/api/v1/agents/verbatim-agent`);
+    const response = await fetch(`${service().url}/api/v1/agents/verbatim-agent`);
     const text = await response.text();
     const printed = metadata.replace('\\ud83d\\ude00', '\u{1f600}').replace('1.5e300', '1.5e+300');
     expect(text).toContain(`"agent_metadata":${printed}`);
@@ -137,11 +123,11 @@ describeOnEachDatabase('agents over REST', (freshDatabaseUrl) => {
   describe('the list', () => {
     const names = ['alpha_agent-1', 'alpha-agent-2', 'beta-agent-03', 'beta-agent-04', 'gamma-agent-5'];
     beforeAll(async () => {
-      await executeSql(databaseUrl, 'DELETE FROM "agents"');
+      await executeSql(databaseUrl(), 'DELETE FROM "agents"');
       for (const name of names) await seed.agent(name);
       // Two were registered in the same moment, another one later than all.
       await executeSql(
-        databaseUrl,
+        databaseUrl(),
         `UPDATE "agents" SET "created_at_ms" = CASE "name"
            WHEN 'gamma-agent-5' THEN 1000000000000 WHEN 'alpha_agent-1' THEN 1700000000123
            ELSE 1600000000000 END`,

@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, type RestReply, restClient } from '../support/rest-client.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RestReply } from '../support/rest-client.js';
+import { denyWord, evaluate } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';
 
 const CONTROLS = '/api/v1/controls';
 
-describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
-
+describeService('controls over REST', ({ call, seed, service, databaseUrl }) => {
   const items = (reply: RestReply): string[] =>
     (reply.body.errors as { field?: string; code: string }[]).map(({ field, code }) => `${field} ${code}`);
   const revision = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
@@ -140,12 +127,12 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
       const body = `{"name":"verbatim-control","data":{"execution":"server","condition":${condition},"action":{"decision":"deny"}}}`;
       const { control_id: id } = (await call('PUT', CONTROLS, body)).body;
       for (const path of [`${CONTROLS}/${id}`, `${CONTROLS}/${id}/data`]) {
-        const text = await (await fetch(service.url + path)).text();
+        const text = await (await fetch(service().url + path)).text();
         expect(text).toContain(`"config":${config}`);
       }
       // A change of another member must not touch it either.
       await call('PATCH', `${CONTROLS}/${id}`, { enabled: false });
-      expect(await (await fetch(`${service.url}${CONTROLS}/${id}/data`)).text()).toContain(
+      expect(await (await fetch(`${service().url}${CONTROLS}/${id}/data`)).text()).toContain(
         `"config":${config}`,
       );
     });
@@ -474,12 +461,12 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
     it('keeps members of the stored definition that the service does not know', async () => {
       const id = await seed.control('patched-unknown');
       const stored = JSON.stringify({ ...denyWord('x'), from_the_future: { a: [1] }, enabled: true });
-      await executeSql(databaseUrl, `UPDATE "controls" SET "data" = '${stored}' WHERE "id" = ${id}`);
+      await executeSql(databaseUrl(), `UPDATE "controls" SET "data" = '${stored}' WHERE "id" = ${id}`);
       await call('PATCH', `${CONTROLS}/${id}`, { enabled: false });
       // Only the stored text can tell: a control with exactly this text is renamed behind the service's back.
       const expected = JSON.stringify({ ...denyWord('x'), from_the_future: { a: [1] }, enabled: false });
       await executeSql(
-        databaseUrl,
+        databaseUrl(),
         `UPDATE "controls" SET "name" = 'kept-its-members' WHERE "id" = ${id} AND "data" = '${expected}'`,
       );
       expect((await call('GET', `${CONTROLS}/${id}`)).body.name).toBe('kept-its-members');
@@ -565,7 +552,7 @@ describeOnEachDatabase('controls over REST', (freshDatabaseUrl) => {
     };
     const ALL = Object.keys(CONTENT).reverse();
     beforeAll(async () => {
-      await executeSql(databaseUrl, 'DELETE FROM "controls"');
+      await executeSql(databaseUrl(), 'DELETE FROM "controls"');
       for (const [name, more] of Object.entries(CONTENT)) {
         ids.set(name, await seed.control(name, denyWord('x', more)));
       }

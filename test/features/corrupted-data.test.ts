@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { describe, expect, it } from 'vitest';
+import { denyWord, evaluate } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 import { damageAgent, damageControl, executeSql } from '../support/sql.js';
 
 const INIT = '/api/v1/agents/initAgent';
@@ -29,19 +27,7 @@ function stored(more: object): string {
   return JSON.stringify(denyWord('x', { enabled: true, ...more }));
 }
 
-describeOnEachDatabase('damaged rows', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
-
+describeService('damaged rows', ({ call, seed, databaseUrl }) => {
   describe('a control', () => {
     let count = 0;
     const damaged = async (data: string, more: object = {}) => {
@@ -50,7 +36,7 @@ describeOnEachDatabase('damaged rows', (freshDatabaseUrl) => {
       await seed.agent(agentName);
       const id = await seed.control(`damaged-${count}`, denyWord('x', more));
       await seed.link(agentName, id);
-      await damageControl(databaseUrl, id, data);
+      await damageControl(databaseUrl(), id, data);
       return { agentName, id, name: `damaged-${count}` };
     };
 
@@ -176,7 +162,7 @@ describeOnEachDatabase('damaged rows', (freshDatabaseUrl) => {
       async (data) => {
         const agentName = 'unreadable-agent';
         await seed.agent(agentName, { steps: [{ type: 'tool', name: 'old' }] });
-        await damageAgent(databaseUrl, agentName, data);
+        await damageAgent(databaseUrl(), agentName, data);
         const path = `/api/v1/agents/${agentName}`;
         const { agents } = (await call('GET', `/api/v1/agents?name=${agentName}`)).body;
         expect(agents).toMatchObject([{ agent_name: agentName, step_count: 0, evaluator_count: 0 }]);
@@ -196,7 +182,7 @@ describeOnEachDatabase('damaged rows', (freshDatabaseUrl) => {
         const forced = await call('POST', INIT, { ...registration, force_replace: true });
         expect(forced).toMatchObject({ status: 200, body: { created: false } });
         expect((await call('GET', path)).body.steps).toMatchObject([{ name: 'new' }]);
-        await executeSql(databaseUrl, `DELETE FROM "agents" WHERE "name" = '${agentName}'`);
+        await executeSql(databaseUrl(), `DELETE FROM "agents" WHERE "name" = '${agentName}'`);
       },
     );
   });

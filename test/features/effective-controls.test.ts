@@ -1,9 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { expect, it } from 'vitest';
+import { denyWord, evaluate } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 
 const AGENTS = ['model-agent-a', 'model-agent-b'];
 const CONTROLS = 3;
@@ -40,17 +38,7 @@ function at<Key, Member>(sets: Map<Key, Set<Member>>, key: Key): Set<Member> {
   return known;
 }
 
-describeOnEachDatabase('the effective controls of an agent', (freshDatabaseUrl) => {
-  let service: TestService;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  beforeAll(async () => {
-    service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
-
+describeService('the effective controls of an agent', ({ call, seed }) => {
   it('are those of a simple set model after each of 80 random sequences, evaluated after every change', async () => {
     for (const name of AGENTS) await seed.agent(name);
     /** Slots: a deleted control is created anew, with another id. */

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type CaseExpectation, readCaseFiles } from '../support/evaluation-cases.js';
+import {
+  type CaseExpectation,
+  type CaseVerdict,
+  expectVerdict,
+  readCaseFiles,
+} from '../support/evaluation-cases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
 import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
@@ -16,20 +21,6 @@ const FORMS = [
   { form: 'gRPC, step as JSON, in full', protocol: 'gRPC (grpc-js)', detail: 'full', asText: true },
   { form: 'gRPC, step as JSON, verdict', protocol: 'gRPC (grpc-js)', detail: 'verdict', asText: true },
 ] as const;
-
-interface ControlResult {
-  readonly control_name: string;
-  readonly result: { readonly metadata: { readonly condition_trace?: unknown } | null };
-}
-
-interface Verdict {
-  readonly is_safe: boolean;
-  readonly confidence: number;
-  readonly reason: string | null;
-  readonly matches: readonly ControlResult[];
-  readonly errors: readonly ControlResult[];
-  readonly non_matches: readonly ControlResult[];
-}
 
 describeOnEachDatabase('the evaluation cases', (freshDatabaseUrl) => {
   let service: TestService;
@@ -71,7 +62,7 @@ describeOnEachDatabase('the evaluation cases', (freshDatabaseUrl) => {
           ...(asText ? { step_json: JSON.stringify(step) } : { step }),
         });
         if (outcome?.ok !== true) throw new Error(`refused: ${JSON.stringify(outcome)}`);
-        checkVerdict(outcome.reply as unknown as Verdict, withAgent(expected, agent), detail);
+        expectVerdict(outcome.reply as unknown as CaseVerdict, withAgent(expected, agent), detail);
       },
     );
   });
@@ -90,35 +81,4 @@ function withAgent(expected: CaseExpectation, agent: string): CaseExpectation {
     trace: keyed(expected.trace),
     metadata: keyed(expected.metadata),
   };
-}
-
-function checkVerdict(verdict: Verdict, expected: CaseExpectation, detail: 'full' | 'verdict'): void {
-  const names = (items: readonly ControlResult[]) => items.map(({ control_name }) => control_name);
-  expect({
-    is_safe: verdict.is_safe,
-    confidence: verdict.confidence,
-    reason: verdict.reason ? 'any' : verdict.reason,
-    matches: names(verdict.matches),
-    errors: names(verdict.errors),
-    non_matches: names(verdict.non_matches),
-  }).toEqual({
-    is_safe: expected.is_safe,
-    confidence: expected.confidence,
-    reason: expected.reason,
-    matches: expected.matches,
-    errors: expected.errors,
-    non_matches: detail === 'full' ? expected.non_matches : [],
-  });
-  const all = [...verdict.matches, ...verdict.errors, ...verdict.non_matches];
-  if (detail === 'verdict') {
-    expect(all.map(({ result }) => result.metadata)).toEqual(all.map(() => null));
-    return;
-  }
-  const metadataOf = (name: string) => all.find((item) => item.control_name === name)?.result.metadata;
-  for (const [name, members] of Object.entries(expected.metadata ?? {})) {
-    expect(metadataOf(name)).toMatchObject(members);
-  }
-  for (const [name, members] of Object.entries(expected.trace ?? {})) {
-    expect(metadataOf(name)?.condition_trace).toMatchObject(members);
-  }
 }

@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, type RestReply, restClient } from '../support/rest-client.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RestReply } from '../support/rest-client.js';
+import { denyWord, evaluate } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 import { damageControl } from '../support/sql.js';
 
 const POLICIES = '/api/v1/policies';
 
-describeOnEachDatabase('policies over REST', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
-
+describeService('policies over REST', ({ call, seed, databaseUrl }) => {
   const createPolicy = async (name: string): Promise<number> => {
     const reply = await call('PUT', POLICIES, { name });
     expect(reply.status).toBe(200);
@@ -313,7 +300,7 @@ describeOnEachDatabase('policies over REST', (freshDatabaseUrl) => {
       const control = await seed.control('damaged-in-policy');
       const policy = await createPolicy('damaged');
       await put(policy, control);
-      await damageControl(databaseUrl, control, '{"execution":"server"}');
+      await damageControl(databaseUrl(), control, '{"execution":"server"}');
       const given = await give(agent, policy);
       expect(given).toMatchObject({ status: 400, body: { error_code: 'POLICY_CONTROL_INCOMPATIBLE' } });
       expect(await idsOf(agent)).toEqual([]);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
 import { methodNamed, PROTOCOLS, type ProtocolName } from '../support/protocol-clients.js';
 import { type RestClient, restClient } from '../support/rest-client.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
+import { denyWord, evaluate } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
+import { describeService } from '../support/service-suite.js';
 import { damageControl, executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 
@@ -14,19 +14,7 @@ const EVALUATION = {
   step: { type: 'llm', name: 'answer', input: 'bad' },
 };
 
-describeOnEachDatabase('the snapshot', (freshDatabaseUrl) => {
-  let service: TestService;
-  let databaseUrl: string;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
-
+describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
   /** Names of the controls that a step with this text matches. */
   const matches = async (agentName: string, text: string, from: RestClient = call): Promise<string[]> => {
     const reply = await evaluate(from, agentName, text);
@@ -175,8 +163,8 @@ describeOnEachDatabase('the snapshot', (freshDatabaseUrl) => {
     it.each<ProtocolName>(['REST over h1', 'gRPC (grpc-js)', 'Connect over h2'])(
       'over %s',
       async (protocol) => {
-        const client = PROTOCOLS[protocol](service.url);
-        const before = service.queries.length;
+        const client = PROTOCOLS[protocol](service().url);
+        const before = service().queries.length;
         const evaluateRpc = methodNamed('EvaluationService.Evaluate');
         for (let count = 0; count < 20; count += 1) {
           expect(await client.call(evaluateRpc, EVALUATION)).toMatchObject({
@@ -184,14 +172,14 @@ describeOnEachDatabase('the snapshot', (freshDatabaseUrl) => {
             reply: { is_safe: false },
           });
         }
-        expect(service.queries.slice(before)).toEqual([]);
+        expect(service().queries.slice(before)).toEqual([]);
         client.close();
       },
     );
 
     it('over a gRPC stream', async () => {
-      const client = PROTOCOLS['gRPC (grpc-js)'](service.url);
-      const before = service.queries.length;
+      const client = PROTOCOLS['gRPC (grpc-js)'](service().url);
+      const before = service().queries.length;
       const messages = Array.from({ length: 20 }, (_, index) => ({
         id: String(index),
         evaluations: [EVALUATION, EVALUATION],
@@ -201,14 +189,14 @@ describeOnEachDatabase('the snapshot', (freshDatabaseUrl) => {
       for (const { results } of replies) {
         expect(results).toMatchObject([{ verdict: { is_safe: false } }, { verdict: { is_safe: false } }]);
       }
-      expect(service.queries.slice(before)).toEqual([]);
+      expect(service().queries.slice(before)).toEqual([]);
       client.close();
     });
 
     it('whereas an agent that is not warm needs some', async () => {
-      const before = service.queries.length;
+      const before = service().queries.length;
       expect((await evaluate(call, 'never-registered', 'x')).status).toBe(404);
-      expect(service.queries.length).toBeGreaterThan(before);
+      expect(service().queries.length).toBeGreaterThan(before);
     });
   });
 
@@ -216,7 +204,7 @@ describeOnEachDatabase('the snapshot', (freshDatabaseUrl) => {
     let other: TestService;
     let otherCall: RestClient;
     beforeAll(async () => {
-      other = await startService({ DATABASE_URL: databaseUrl });
+      other = await startService({ DATABASE_URL: databaseUrl() });
       otherCall = restClient(other.url);
     });
     afterAll(() => other.stop());
@@ -280,9 +268,9 @@ describeOnEachDatabase('the snapshot', (freshDatabaseUrl) => {
     const id = await seed.control('damaged-warm');
     await seed.link(agent, id);
     expect((await evaluate(call, agent, 'good')).body.is_safe).toBe(true);
-    await damageControl(databaseUrl, id, '{"condition":');
+    await damageControl(databaseUrl(), id, '{"condition":');
     // As another instance would announce a change.
-    await executeSql(databaseUrl, 'UPDATE "service_state" SET "revision" = "revision" + 1');
+    await executeSql(databaseUrl(), 'UPDATE "service_state" SET "revision" = "revision" + 1');
     const { body } = await until(
       () => evaluate(call, agent, 'good'),
       (reply) => reply.body.errors.length > 0,

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, type RestReply, restClient } from '../support/rest-client.js';
-import { denyWord, evaluate, seeder } from '../support/seed.js';
-import { startService, type TestService } from '../support/service.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RestReply } from '../support/rest-client.js';
+import { denyWord, evaluate } from '../support/seed.js';
+import { describeService } from '../support/service-suite.js';
 import { damageControl } from '../support/sql.js';
 
 const CONTROLS = '/api/v1/controls';
@@ -64,19 +63,7 @@ const PRINTED_DRAFT = {
   template_values: { decision: 'deny' },
 };
 
-describeOnEachDatabase('templates', (freshDatabaseUrl) => {
-  let databaseUrl: string;
-  let service: TestService;
-  let call: RestClient;
-  let seed: ReturnType<typeof seeder>;
-  beforeAll(async () => {
-    databaseUrl = await freshDatabaseUrl();
-    service = await startService({ DATABASE_URL: databaseUrl });
-    call = restClient(service.url);
-    seed = seeder(call);
-  });
-  afterAll(() => service.stop());
-
+describeService('templates', ({ call, seed, databaseUrl }) => {
   let names = 0;
   const newName = () => {
     names += 1;
@@ -315,22 +302,22 @@ describeOnEachDatabase('templates', (freshDatabaseUrl) => {
       ['a template that is damaged', '{"template":5,"template_values":{},"enabled":false}', false],
     ])('repairs %s', async (_what, text, enabled) => {
       const incomplete = await disable(await create(RAW));
-      await damageControl(databaseUrl, incomplete, text);
+      await damageControl(databaseUrl(), incomplete, text);
       expect((await put(incomplete, INCOMPLETE)).status).toBe(200);
       expect(await dataOf(incomplete)).toEqual(PRINTED_DRAFT);
       const complete = await disable(await create(RAW));
-      await damageControl(databaseUrl, complete, text);
+      await damageControl(databaseUrl(), complete, text);
       expect((await put(complete, COMPLETE)).status).toBe(200);
       expect(await dataOf(complete)).toEqual({ ...PRINTED, enabled });
       const written = await create(COMPLETE);
-      await damageControl(databaseUrl, written, text);
+      await damageControl(databaseUrl(), written, text);
       expect((await put(written, RAW)).status).toBe(200);
       expect(await dataOf(written)).toMatchObject({ execution: 'server', enabled: true });
     });
 
     it('of a damaged definition needs all values', async () => {
       const id = await create(RAW);
-      await damageControl(databaseUrl, id, JSON.stringify({ ...RAW, action: {} }));
+      await damageControl(databaseUrl(), id, JSON.stringify({ ...RAW, action: {} }));
       expect(problem(await put(id, INCOMPLETE))).toEqual(MISSING);
     });
 
@@ -372,7 +359,7 @@ describeOnEachDatabase('templates', (freshDatabaseUrl) => {
       const id = await create(INCOMPLETE);
       await seed.link(agent, id);
       const text = '{"template":{"parameters":5},"template_values":{},"enabled":false}';
-      await damageControl(databaseUrl, id, text);
+      await damageControl(databaseUrl(), id, text);
       for (const path of [`${CONTROLS}/${id}/data`, `/api/v1/agents/${agent}/controls`]) {
         const reply = await call('GET', path);
         expect(problem(reply)).toEqual([422, 'CORRUPTED_DATA', 'data corrupted_data']);
@@ -388,7 +375,7 @@ describeOnEachDatabase('templates', (freshDatabaseUrl) => {
       const id = await create(INCOMPLETE);
       await seed.link(agent, id);
       const text = JSON.stringify({ template: TEMPLATE, template_values: {}, enabled: true });
-      await damageControl(databaseUrl, id, text);
+      await damageControl(databaseUrl(), id, text);
       expect((await call('GET', `${CONTROLS}/${id}/data`)).status).toBe(422);
       expect((await evaluate(call, agent, 'fine')).body).toMatchObject({
         is_safe: false,

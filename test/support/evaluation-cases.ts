@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'vitest';
 import type { Json } from './wire-shape.js';
 
 type JsonObject = { [key: string]: Json };
@@ -25,7 +26,12 @@ export interface CaseFile {
   readonly name: string;
   readonly controls: readonly { readonly name: string; readonly data: JsonObject }[];
   readonly evaluations: readonly {
-    readonly step: JsonObject;
+    readonly step: JsonObject & {
+      readonly type: string;
+      readonly name: string;
+      readonly input: Json;
+      readonly context?: JsonObject | null;
+    };
     readonly stage: 'pre' | 'post';
     readonly expect: CaseExpectation;
   }[];
@@ -41,4 +47,55 @@ export function readCaseFiles(): CaseFile[] {
       ...(JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Omit<CaseFile, 'file'>),
       file,
     }));
+}
+
+interface CaseResult {
+  readonly control_name: string;
+  readonly result: { readonly metadata: { readonly condition_trace?: unknown } | null };
+}
+
+/** What a verdict is compared by. */
+export interface CaseVerdict {
+  readonly is_safe: boolean;
+  readonly confidence: number;
+  readonly reason: string | null;
+  readonly matches: readonly CaseResult[];
+  readonly errors: readonly CaseResult[];
+  readonly non_matches: readonly CaseResult[];
+}
+
+/** Fails unless the verdict is as the case says; with `verdict` as its detail, unless the rest is left out. */
+export function expectVerdict(
+  verdict: CaseVerdict,
+  expected: CaseExpectation,
+  detail: 'full' | 'verdict',
+): void {
+  const names = (items: readonly CaseResult[]) => items.map(({ control_name }) => control_name);
+  expect({
+    is_safe: verdict.is_safe,
+    confidence: verdict.confidence,
+    reason: verdict.reason ? 'any' : verdict.reason,
+    matches: names(verdict.matches),
+    errors: names(verdict.errors),
+    non_matches: names(verdict.non_matches),
+  }).toEqual({
+    is_safe: expected.is_safe,
+    confidence: expected.confidence,
+    reason: expected.reason,
+    matches: expected.matches,
+    errors: expected.errors,
+    non_matches: detail === 'full' ? expected.non_matches : [],
+  });
+  const all = [...verdict.matches, ...verdict.errors, ...verdict.non_matches];
+  if (detail === 'verdict') {
+    expect(all.map(({ result }) => result.metadata)).toEqual(all.map(() => null));
+    return;
+  }
+  const metadataOf = (name: string) => all.find((item) => item.control_name === name)?.result.metadata;
+  for (const [name, members] of Object.entries(expected.metadata ?? {})) {
+    expect(metadataOf(name)).toMatchObject(members);
+  }
+  for (const [name, members] of Object.entries(expected.trace ?? {})) {
+    expect(metadataOf(name)?.condition_trace).toMatchObject(members);
+  }
 }

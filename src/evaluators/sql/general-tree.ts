@@ -1,4 +1,18 @@
 /** Reads the tree of the general parser (sqlparser-rs; node names as in its `ast` module) into the model. */
+import {
+  identifiers,
+  isBareName,
+  isNegative,
+  isObjectName,
+  isPlainQuery,
+  isQuery,
+  literalNumber,
+  literalValue,
+  NAME_MEMBERS,
+  NAMED_AFTER_TABLE,
+  TABLE_MEMBERS,
+  variant,
+} from './general-nodes.js';
 import { functionOperation, statementOperations } from './general-operations.js';
 import {
   type Dialect,
@@ -17,8 +31,7 @@ import {
   rootPlace,
   StatementBuilder,
 } from './statement-builder.js';
-
-type Node = Readonly<Record<string, unknown>>;
+import { isNode, listOf, type Node } from './tree-node.js';
 
 export interface GeneralTreeOptions {
   readonly dialect: Dialect;
@@ -36,52 +49,9 @@ export function readGeneralStatement(tree: unknown, options: GeneralTreeOptions)
   return builder.build();
 }
 
-/** Members that name something other than a column; a bare name in them is none. */
-const NAME_MEMBERS = new Set([
-  'name',
-  'names',
-  'table_name',
-  'table_names',
-  'schema_name',
-  'alias',
-  'columns',
-  'Using',
-  'data_type',
-  'collation',
-  'character_set',
-  'column_names',
-  'object_name',
-  'variable',
-  'privileges',
-  'grantees',
-  'db_name',
-  'index_name',
-]);
-/** Statements whose `name` is that of a table. */
-const NAMED_AFTER_TABLE = new Set([
-  'CreateTable',
-  'CreateView',
-  'CreateVirtualTable',
-  'AlterTable',
-  'AlterView',
-  'DropTable',
-]);
-/** Members of any statement that name tables. */
-const TABLE_MEMBERS = new Set([
-  'table_name',
-  'table_names',
-  'TableName',
-  'tables',
-  'Tables',
-  'foreign_table',
-  'old_name',
-  'new_name',
-  'like',
-  'clone',
-  'to',
-  'RenameTable',
-  'AllTablesInSchema',
-]);
+function rowLimit(value: number | null): RowLimit {
+  return value === null ? OPAQUE_LIMIT : { kind: 'literal', value };
+}
 
 class Walk {
   readonly #builder: StatementBuilder;
@@ -554,68 +524,4 @@ class Walk {
     const names = listOf(Array.isArray(value) ? value : [value]).map((one) => this.#text(one));
     return [{ qualifier: names.at(-2) ?? null, column: names.at(-1) ?? '', text }];
   }
-}
-
-function rowLimit(value: number | null): RowLimit {
-  return value === null ? OPAQUE_LIMIT : { kind: 'literal', value };
-}
-
-/** `Value` of an expression: its kind and what it holds. */
-function literalValue(expression: unknown): [string, unknown] {
-  const [kind, value] = variant(expression);
-  return kind === 'Value' && isNode(value) ? variant(value.value) : ['', undefined];
-}
-
-function literalNumber(expression: unknown): string | null {
-  const [kind, value] = literalValue(expression);
-  return kind === 'Number' && Array.isArray(value) ? String(value[0]) : null;
-}
-
-function isNegative(expression: unknown): boolean {
-  const [kind, value] = variant(expression);
-  return kind === 'UnaryOp' && isNode(value) && value.op === 'Minus';
-}
-
-function isPlainQuery(tree: unknown): boolean {
-  const [kind, query] = variant(tree);
-  return kind === 'Query' && isNode(query) && variant(query.body)[0] === 'Select';
-}
-
-function isQuery(node: Node): boolean {
-  return 'body' in node && 'pipe_operators' in node;
-}
-
-/** A value of a Rust enum: its name and what it holds. */
-function variant(value: unknown): [string, unknown] {
-  if (typeof value === 'string') return [value, undefined];
-  if (!isNode(value) || Array.isArray(value)) return ['', undefined];
-  return Object.entries(value)[0] ?? ['', undefined];
-}
-
-/** The parts of a name: a list of identifiers, bare or wrapped. */
-function identifiers(value: unknown): Node[] {
-  return listOf(value).flatMap((part): Node[] => {
-    if (typeof part.value === 'string') return [part];
-    return isNode(part.Identifier) ? [part.Identifier] : [];
-  });
-}
-
-function isObjectName(value: unknown): boolean {
-  return (
-    Array.isArray(value) && value.length > 0 && value.every((part) => isNode(part) && isNode(part.Identifier))
-  );
-}
-
-/** A name, a list of names, or an identifier: nothing in it is an expression. */
-function isBareName(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isBareName);
-  return isNode(value) && (typeof value.value === 'string' || isNode(value.Identifier) || isNode(value.name));
-}
-
-function listOf(value: unknown): Node[] {
-  return Array.isArray(value) ? value.filter(isNode) : [];
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,8 +1,9 @@
 import { DIALECT_RULES } from './dialect-rules.js';
 import { scan } from './lexer.js';
 import { NotParsed, type ParsedQuery } from './model.js';
-import { type LiteralReader, readPostgresStatement, type TreeNode } from './postgres-tree.js';
+import { type LiteralReader, readPostgresStatement } from './postgres-tree.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
+import type { Node } from './tree-node.js';
 
 /**
  * The parser runs in the process, synchronously. With these bounds the worst text measured takes some 50 ms, and the
@@ -91,14 +92,14 @@ function refuseSignRuns(text: string): void {
   }
 }
 
-function parseTrees(text: string): TreeNode[] {
+function parseTrees(text: string): Node[] {
   let result: { stmts?: { stmt?: unknown }[] };
   try {
     result = parse(text) as { stmts?: { stmt?: unknown }[] };
   } catch (error) {
     throw new NotParsed(error instanceof Error ? error.message : 'the parser failed');
   }
-  return (result.stmts ?? []).flatMap(({ stmt }) => (stmt === undefined ? [] : [stmt as TreeNode]));
+  return (result.stmts ?? []).flatMap(({ stmt }) => (stmt === undefined ? [] : [stmt as Node]));
 }
 
 /** Tells what is written in front of a constant, which the tree does not: LIMIT 5, LIMIT (5) and FETCH FIRST 5. */

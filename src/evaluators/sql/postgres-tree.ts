@@ -1,5 +1,15 @@
 /** Reads the tree of PostgreSQL's parser (libpg_query; node names as in PostgreSQL's parsenodes.h) into the model. */
-import { type EqualityTest, NO_LIMIT, OPAQUE_LIMIT, type RowLimit, type Statement } from './model.js';
+import { NO_LIMIT, OPAQUE_LIMIT, type RowLimit, type Statement } from './model.js';
+import {
+  aliasOf,
+  equalityTests,
+  isAnalyzed,
+  isPlainSelect,
+  isTableCommand,
+  member,
+  namesOf,
+  rendered,
+} from './postgres-nodes.js';
 import { operationOfFunction, operationsOf } from './postgres-operations.js';
 import {
   below,
@@ -9,14 +19,13 @@ import {
   rootPlace,
   StatementBuilder,
 } from './statement-builder.js';
+import { isNode, listOf, type Node } from './tree-node.js';
 
-/** A node, or the members of one. */
-export type TreeNode = Readonly<Record<string, unknown>>;
 /** The word or symbol in front of the number at a place of the text, in bytes. */
 export type LiteralReader = (location: number) => string;
 
 /** Reads the tree of one statement. */
-export function readPostgresStatement(tree: TreeNode, literals: LiteralReader): Statement {
+export function readPostgresStatement(tree: Node, literals: LiteralReader): Statement {
   const builder = new StatementBuilder();
   const select = member(tree, 'SelectStmt');
   const plain = select !== null && isPlainSelect(select);
@@ -54,7 +63,7 @@ class Walk {
     else this.#kind(key, child, place);
   }
 
-  #plainMember(key: string, child: TreeNode, place: Place): void {
+  #plainMember(key: string, child: Node, place: Place): void {
     if (key === 'intoClause' || key === 'into') {
       if (key === 'intoClause') this.#builder.operation(place, 'CREATE');
       this.#target(child.rel, below(place));
@@ -64,7 +73,7 @@ class Walk {
     }
   }
 
-  #kind(key: string, child: TreeNode, place: Place): void {
+  #kind(key: string, child: Node, place: Place): void {
     const operations = operationsOf(key, child);
     for (const operation of operations ?? []) this.#builder.operation(place, operation.name, operation);
     switch (key) {
@@ -137,7 +146,7 @@ class Walk {
     }
   }
 
-  #select(select: TreeNode, place: Place): void {
+  #select(select: Node, place: Place): void {
     const ctes = this.#ctes(select, place);
     const { larg, rarg, op, withClause: _, ...rest } = select;
     if (isNode(larg) && isNode(rarg) && op !== 'SETOP_NONE') {
@@ -170,7 +179,7 @@ class Walk {
     this.node(fromClause, place);
   }
 
-  #insert(insert: TreeNode, place: Place): void {
+  #insert(insert: Node, place: Place): void {
     const ctes = this.#ctes(insert, place);
     const inside = below(place, { ctes });
     this.#target(insert.relation, { ...inside, topFrom: place.root });
@@ -184,7 +193,7 @@ class Walk {
   }
 
   /** UPDATE and DELETE. */
-  #change(change: TreeNode, place: Place, from: 'fromClause' | 'usingClause'): void {
+  #change(change: Node, place: Place, from: 'fromClause' | 'usingClause'): void {
     const ctes = this.#ctes(change, place);
     const inside = below(place, { ctes });
     const { relation, targetList, whereClause, withClause: _, [from]: sources, ...others } = change;
@@ -199,7 +208,7 @@ class Walk {
     if (place.root) this.#filter(whereClause);
   }
 
-  #merge(merge: TreeNode, place: Place): void {
+  #merge(merge: Node, place: Place): void {
     const ctes = this.#ctes(merge, place);
     const inside = below(place, { ctes });
     this.#builder.join();
@@ -224,10 +233,10 @@ class Walk {
   }
 
   /** Reads WITH and tells what is visible behind it. */
-  #ctes(statement: TreeNode, place: Place): CteScope | null {
+  #ctes(statement: Node, place: Place): CteScope | null {
     const clause = statement.withClause;
     if (!isNode(clause)) return place.ctes;
-    const tables = listOf(clause.ctes).flatMap((item): TreeNode[] => {
+    const tables = listOf(clause.ctes).flatMap((item): Node[] => {
       const table = member(item, 'CommonTableExpr');
       return table === null ? [] : [table];
     });
@@ -243,7 +252,7 @@ class Walk {
     return scope;
   }
 
-  #table(range: TreeNode, place: Place): void {
+  #table(range: Node, place: Place): void {
     const name = String(range.relname);
     const schema = typeof range.schemaname === 'string' ? range.schemaname : null;
     if (schema === null && isCteInScope(place.ctes, name)) return;
@@ -255,13 +264,13 @@ class Walk {
     this.node(range, { ...place, ctes: null });
   }
 
-  #column(reference: TreeNode, place: Place): void {
+  #column(reference: Node, place: Place): void {
     const name = namesOf(reference.fields).at(-1);
     const last = listOf(reference.fields).at(-1);
     if (name !== undefined && last !== undefined && 'String' in last) this.#builder.column(place, name);
   }
 
-  #call(call: TreeNode, place: Place): void {
+  #call(call: Node, place: Place): void {
     const name = namesOf(call.funcname).at(-1) ?? '';
     const operation = operationOfFunction(name);
     if (operation !== null) this.#builder.operation(place, operation.name, operation);
@@ -270,7 +279,7 @@ class Walk {
   }
 
   /** A function that stands for a table counts as one, named by its call. */
-  #tableFunction(key: string, range: TreeNode, place: Place): void {
+  #tableFunction(key: string, range: Node, place: Place): void {
     const calls = key === 'RangeFunction' ? listOf(range.functions) : [];
     if (calls.length === 0) this.#builder.table(place, null, `${key}()`, aliasOf(range));
     for (const item of calls) {
@@ -284,17 +293,17 @@ class Walk {
     this.node({ ...range, alias: undefined }, { ...place, topFrom: false });
   }
 
-  #dropped(drop: TreeNode, place: Place): void {
+  #dropped(drop: Node, place: Place): void {
     const kind = String(drop.removeType);
     for (const object of listOf(drop.objects)) this.#object(kind, object, place);
   }
 
-  #commented(comment: TreeNode, place: Place): void {
+  #commented(comment: Node, place: Place): void {
     if (isNode(comment.object)) this.#object(String(comment.objtype), comment.object, place);
   }
 
   /** An object that a statement names by a list of words. */
-  #object(kind: string, object: TreeNode, place: Place): void {
+  #object(kind: string, object: Node, place: Place): void {
     const list = member(object, 'List');
     if (kind === 'OBJECT_SCHEMA') {
       const name = member(object, 'String')?.sval ?? namesOf(list?.items).at(-1);
@@ -309,7 +318,7 @@ class Walk {
     if (table !== undefined) this.#builder.table(place, names.at(-2) ?? null, table);
   }
 
-  #limit(select: TreeNode): RowLimit {
+  #limit(select: Node): RowLimit {
     const { limitCount } = select;
     if (!isNode(limitCount)) return NO_LIMIT;
     const constant = member(limitCount, 'A_Const');
@@ -319,13 +328,13 @@ class Walk {
     return value === null ? OPAQUE_LIMIT : { kind: 'literal', value };
   }
 
-  #offset(select: TreeNode): number {
+  #offset(select: Node): number {
     const { limitOffset } = select;
     return (isNode(limitOffset) ? this.#literal(member(limitOffset, 'A_Const'), 'OFFSET') : null) ?? 0;
   }
 
   /** The number of a constant that stands directly behind a word. */
-  #literal(constant: TreeNode | null, word: string): number | null {
+  #literal(constant: Node | null, word: string): number | null {
     if (constant === null || this.#literals(Number(constant.location ?? 0)) !== word) return null;
     if (isNode(constant.ival)) return Number(constant.ival.ival ?? 0);
     return isNode(constant.fval) ? Number(constant.fval.fval) : null;
@@ -334,86 +343,4 @@ class Walk {
   #filter(where: unknown): void {
     if (isNode(where)) this.#builder.filter(equalityTests(where));
   }
-}
-
-/** The tests for equality among the terms that AND joins. */
-function equalityTests(where: TreeNode): EqualityTest[] {
-  const conjunction = member(where, 'BoolExpr');
-  if (conjunction !== null) {
-    return conjunction.boolop === 'AND_EXPR' ? listOf(conjunction.args).flatMap(equalityTests) : [];
-  }
-  const test = member(where, 'A_Expr');
-  if (test === null || test.kind !== 'AEXPR_OP') return [];
-  const operator = namesOf(test.name);
-  if (operator.length !== 1 || operator[0] !== '=') return [];
-  return equality(test.lexpr, test.rexpr) ?? equality(test.rexpr, test.lexpr) ?? [];
-}
-
-function equality(left: unknown, right: unknown): EqualityTest[] | null {
-  if (!isNode(left) || !isNode(right)) return null;
-  const column = member(left, 'ColumnRef');
-  const text = literalText(member(right, 'A_Const'));
-  const fields = listOf(column?.fields);
-  if (text === null || fields.length === 0 || fields.some((field) => !('String' in field))) return null;
-  const names = namesOf(fields);
-  return [{ qualifier: names.at(-2) ?? null, column: names.at(-1) ?? '', text }];
-}
-
-/** Numbers and strings; a negative number never counts. */
-function literalText(constant: TreeNode | null): string | null {
-  if (constant === null) return null;
-  if (isNode(constant.sval)) return String(constant.sval.sval ?? '');
-  const number = isNode(constant.ival)
-    ? String(constant.ival.ival ?? 0)
-    : isNode(constant.fval)
-      ? String(constant.fval.fval)
-      : null;
-  return number === null || number.startsWith('-') ? null : number;
-}
-
-/** About how an argument was written; what is no constant and no name is only hinted at. */
-function rendered(value: TreeNode): string {
-  const constant = member(value, 'A_Const');
-  if (constant !== null && isNode(constant.sval)) return `'${String(constant.sval.sval ?? '')}'`;
-  const column = member(value, 'ColumnRef');
-  return literalText(constant) ?? (column === null ? '...' : namesOf(column.fields).join('.'));
-}
-
-function isPlainSelect(select: TreeNode): boolean {
-  return (select.op === undefined || select.op === 'SETOP_NONE') && select.valuesLists === undefined;
-}
-
-/** `TABLE t` is `SELECT * FROM t` whose star stands nowhere in the text. */
-function isTableCommand(select: TreeNode): boolean {
-  const first = listOf(select.targetList)[0];
-  return first !== undefined && member(first, 'ResTarget')?.location === -1;
-}
-
-function isAnalyzed(explain: TreeNode): boolean {
-  return listOf(explain.options).some((option) => member(option, 'DefElem')?.defname === 'analyze');
-}
-
-function aliasOf(range: TreeNode): string | null {
-  const name = isNode(range.alias) ? range.alias.aliasname : undefined;
-  return typeof name === 'string' ? name : null;
-}
-
-function namesOf(list: unknown): string[] {
-  return listOf(list).flatMap((item) => {
-    const name = member(item, 'String');
-    return name === null ? [] : [String(name.sval ?? '')];
-  });
-}
-
-function listOf(value: unknown): TreeNode[] {
-  return Array.isArray(value) ? value.filter(isNode) : [];
-}
-
-function member(node: TreeNode, key: string): TreeNode | null {
-  const value = node[key];
-  return isNode(value) ? value : null;
-}
-
-function isNode(value: unknown): value is TreeNode {
-  return typeof value === 'object' && value !== null;
 }
