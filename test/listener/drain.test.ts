@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../support/until.js';
 import { event, receivedText, receivedUntilClose } from './support/events.js';
 import { type Harness, requestHttp1, requestHttp2, startHarness } from './support/harness.js';
 import { FRAME, getRequest, nextFrame, OPENING, readFrames } from './support/http2-frames.js';
@@ -41,6 +42,37 @@ describe.each(TRANSPORTS)('draining over $name', (transport) => {
     harness.door.open();
     expect(await answer).toEqual({ status: 200, connection: 'close', body: '{"held":true}' });
     await drained;
+  });
+
+  it('answers the first request of a connection that was on its way, and no other', async () => {
+    harness = await startHarness(transport, { limits: { lastRequestTimeoutMs: NEVER_MS } });
+    const { socket } = await transport.open(harness.port, 'http/1.1');
+    const received = receivedUntilClose(socket);
+    socket.write('GET /hello HTTP/1.1\r\n');
+    await until(
+      () => harness.listener.counts().http1Connections,
+      (count) => count === 1,
+    );
+    const drained = harness.listener.drain({ graceMs: NEVER_MS });
+    const hello = 'Host: localhost\r\n\r\n';
+    socket.write(`${hello}GET /hello HTTP/1.1\r\n${hello}`);
+    const answers = (await received).toString().split(/(?=HTTP\/1\.1 )/);
+    expect(answers).toHaveLength(1);
+    expect(answers[0]).toMatch(/^HTTP\/1\.1 200 .*connection: close/is);
+    await drained;
+  });
+
+  it('does not wait long for a first request that never comes', async () => {
+    harness = await startHarness(transport);
+    const { socket } = await transport.open(harness.port, 'http/1.1');
+    const received = receivedUntilClose(socket);
+    socket.write('GET /hello HTTP/1.1\r\n');
+    await until(
+      () => harness.listener.counts().http1Connections,
+      (count) => count === 1,
+    );
+    await harness.listener.drain({ graceMs: NEVER_MS });
+    expect((await received).toString()).toBe('');
   });
 
   it('answers every pipelined request that runs, and announces the end with the last', async () => {

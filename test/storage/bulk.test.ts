@@ -117,11 +117,17 @@ describeOnEachDatabase('statements past Prisma', (freshDatabaseUrl, kind) => {
       const url = await freshDatabaseUrl();
       const [one, other] = [await open(url), await open(url)];
       let finished = false;
+      let began = () => {};
+      const holding = new Promise<void>((resolve) => {
+        began = resolve;
+      });
       const slow = one.bulk.transaction(async (tx) => {
         await tx.run(ADD);
+        began();
         await new Promise((resolve) => setTimeout(resolve, 100));
         finished = true;
       });
+      await holding;
       await other.bulk.transaction(async (tx) => {
         await tx.run(ADD);
         expect(finished).toBe(true);

@@ -13,6 +13,8 @@ export class Http1Connection implements Connection {
   /** In the order of arrival: responses are sent in that order. */
   readonly #responses = new Set<ServerResponse>();
   #finishing = false;
+  /** A request has begun on it. */
+  #used = false;
 
   constructor(socket: Socket, limits: ListenerLimits, onProblem: ProblemListener) {
     this.#socket = socket;
@@ -29,7 +31,10 @@ export class Http1Connection implements Connection {
    * client sees that it was not processed.
    */
   begin(response: ServerResponse): boolean {
-    if (this.#finishing) return false;
+    // The first request was on its way when the end was ordered: its client could not know.
+    if (this.#finishing && this.#used) return false;
+    if (this.#finishing) response.shouldKeepAlive = false;
+    this.#used = true;
     this.#responses.add(response);
     response.once('close', () => {
       this.#responses.delete(response);
@@ -39,16 +44,25 @@ export class Http1Connection implements Connection {
   }
 
   closeIfIdle(): void {
-    if (this.#responses.size === 0) this.#socket.destroy();
+    if (this.#used && this.#responses.size === 0) this.#socket.destroy();
   }
 
   finish(): void {
     if (this.#finishing) return;
     this.#finishing = true;
     const last = [...this.#responses].at(-1);
-    if (last === undefined) this.#socket.destroy();
+    if (last === undefined && this.#used) this.#socket.destroy();
+    // Its first request is on its way, or its protocol would hardly be known.
+    else if (last === undefined) this.#limitFirstRequest();
     // Says `Connection: close` unless the headers have already gone.
     else last.shouldKeepAlive = false;
+  }
+
+  #limitFirstRequest(): void {
+    const timer = setTimeout(() => {
+      if (!this.#used) this.#socket.destroy();
+    }, this.#limits.lastRequestTimeoutMs);
+    this.#socket.once('close', () => clearTimeout(timer));
   }
 
   /** Nothing was received or sent for a while: the connection is idle, or its peer does not read. */

@@ -37,6 +37,8 @@ export interface ListenerLimits {
   readonly http2ControlFrameWindowMs: number;
   /** How long a closed connection may take to flush and go away before it is destroyed. */
   readonly lingerMs: number;
+  /** HTTP/1: how long the first request of a connection may still take to arrive once draining has started. */
+  readonly lastRequestTimeoutMs: number;
   /** How long running requests may take to finish while draining, unless `drain` is told otherwise. */
   readonly drainGraceMs: number;
 }
@@ -65,5 +67,6 @@ export const DEFAULT_LISTENER_LIMITS: ListenerLimits = {
   http2MaxControlFrames: 10_000,
   http2ControlFrameWindowMs: 10_000,
   lingerMs: 2_000,
+  lastRequestTimeoutMs: 500,
   drainGraceMs: 10_000,
 };

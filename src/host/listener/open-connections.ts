@@ -8,7 +8,10 @@ export interface Connection {
   readonly running: number;
   /** Closes it if nothing runs on it. */
   closeIfIdle(): void;
-  /** Refuses new requests, and closes it now if it is idle, else after the last running request. */
+  /**
+   * Refuses new requests, and closes it now if it is idle, else after the last running request. One that has had no
+   * request yet may wait a moment for its first.
+   */
   finish(): void;
 }
 
