@@ -95,7 +95,7 @@ export interface App {
 const STREAM_END_MARGIN_MS = 500;
 
 /** How long connections that another process handed over may take to speak when this one stops. */
-const SETTLE_LIMIT_MS = 500;
+const SETTLE_LIMIT_MS = 1_000;
 
 /** Assembles the service: opens the database, applies migrations, wires every part. */
 export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {

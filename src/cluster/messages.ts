@@ -13,6 +13,8 @@ export type FromPrimary =
   | { readonly type: 'measure'; readonly id: number }
   /** The answer to `report`: the metrics of all workers as text. */
   | { readonly type: 'reported'; readonly id: number; readonly text: string }
+  /** The answer to `leaving`: every connection that was handed over came before it. */
+  | { readonly type: 'left' }
   | { readonly type: 'stop' };
 
 export type FromWorker =
@@ -21,7 +23,7 @@ export type FromWorker =
   | { readonly type: 'ready' }
   /** Cannot serve and ends. */
   | { readonly type: 'failed'; readonly failure: StartFailure }
-  /** Takes no connection any more and ends when its requests have ended. */
+  /** Wants no more connections. Takes those that are under way until `left`, and ends when its requests have ended. */
   | { readonly type: 'leaving' }
   /** `taken` is false when the connection has to go elsewhere. */
   | { readonly type: 'received'; readonly id: number; readonly taken: boolean }

@@ -155,6 +155,7 @@ export class WorkerPool {
       const served = member.state === 'serving';
       member.state = 'leaving';
       this.#options.onLeaving(worker);
+      tellWorker(worker, { type: 'left' });
       // Somebody ends this one alone: the next takes over while it finishes.
       if (served && !this.#stopping) this.#fork();
     } else {

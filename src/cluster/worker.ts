@@ -10,6 +10,11 @@ import { type FromPrimary, type StartFailure, tellPrimary } from './messages.js'
 
 /** How long the metrics of all workers may take, in milliseconds: longer than the primary waits for each of them. */
 const REPORT_LIMIT_MS = 5_000;
+/**
+ * How long to wait for the primary to hand out no more connections, in milliseconds. One that comes after this is given
+ * back, unless the process has ended by then.
+ */
+const LEAVE_LIMIT_MS = 2_000;
 
 /** Serves as one of several processes: connections, configuration and the order to stop come from the primary. */
 export function runWorker(): void {
@@ -18,6 +23,8 @@ export function runWorker(): void {
   let app: App | undefined;
   let log: Logger | undefined;
   let stopping = false;
+  let closing = false;
+  let onLeft = () => {};
 
   function allMetrics(): Promise<string> {
     lastReport += 1;
@@ -51,7 +58,7 @@ export function runWorker(): void {
   }
 
   function connection(id: number, socket: Socket | undefined): void {
-    const taken = !stopping && app !== undefined;
+    const taken = !closing && app !== undefined;
     void tellPrimary({ type: 'received', id, taken });
     // Nothing was read from it yet: whoever gets it next misses nothing.
     if (!taken) socket?.destroy();
@@ -62,11 +69,25 @@ export function runWorker(): void {
     if (app !== undefined) await tellPrimary({ type: 'measured', id, metrics: await app.measure() });
   }
 
+  /** Resolves when no more connections come. Those that the primary has already sent are served like any other. */
+  function leave(): Promise<void> {
+    return new Promise((resolve) => {
+      const limit = setTimeout(resolve, LEAVE_LIMIT_MS);
+      onLeft = () => {
+        clearTimeout(limit);
+        resolve();
+      };
+      if (process.connected) void tellPrimary({ type: 'leaving' });
+      else onLeft();
+    });
+  }
+
   /** Once is enough: after Ctrl-C a worker hears of it from the terminal and from the primary. */
   async function stop(): Promise<void> {
     if (stopping) return;
     stopping = true;
-    await tellPrimary({ type: 'leaving' });
+    await leave();
+    closing = true;
     if (app === undefined) process.exit(0);
     try {
       await app.close();
@@ -84,6 +105,7 @@ export function runWorker(): void {
     else if (message.type === 'connection') connection(message.id, socket);
     else if (message.type === 'measure') void measure(message.id);
     else if (message.type === 'reported') reports.get(message.id)?.(message.text);
+    else if (message.type === 'left') onLeft();
     else if (message.type === 'stop') void stop();
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
@@ -92,6 +114,7 @@ export function runWorker(): void {
     // Without a primary there are no new connections. Node.js would end a worker here that has not been asked to go.
     worker.exitedAfterDisconnect = true;
     if (!stopping) log?.error({}, 'the primary process is gone; finishing running requests');
+    onLeft();
     void stop();
   });
   void tellPrimary({ type: 'hello' });

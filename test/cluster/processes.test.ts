@@ -188,15 +188,17 @@ describe('processes of one service', () => {
     const service = await run();
     const url = await service.listening();
     await seeder(restClient(url)).agent(AGENT);
-    let failures = 0;
+    const failures: unknown[] = [];
     let served = 0;
     let going = true;
     const load = Promise.all(
       Array.from({ length: 4 }, async () => {
         while (going) {
-          const reply = await request(url, 'POST', '/api/v1/evaluation', EVALUATION).catch(() => undefined);
-          if (reply?.status === 200) served += 1;
-          else failures += 1;
+          const outcome = await request(url, 'POST', '/api/v1/evaluation', EVALUATION).catch(
+            (error: unknown) => ({ status: undefined, error }),
+          );
+          if (outcome.status === 200) served += 1;
+          else failures.push(outcome);
         }
       }),
     );
@@ -213,7 +215,7 @@ describe('processes of one service', () => {
     );
     going = false;
     await load;
-    expect(failures).toBe(0);
+    expect(failures).toEqual([]);
     const samples = await metrics(url);
     expect(metric(samples, `${PREFIX}_evaluations_total`)).toBe(served);
     expect(metric(samples, `${PREFIX}_worker_crashes_total`)).toBe(0);
