@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/rest-client.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -145,4 +145,27 @@ describeOnEachDatabase('clients of WatchEvents that reconnect', (freshDatabaseUr
       ),
     120_000,
   );
+
+  it('are told the same in the same order while both replicas store at once', {
+    timeout: 120_000,
+  }, async () => {
+    const from = await end();
+    const ids = Array.from({ length: 300 }, (_, index) => `at-once-${index}`);
+    let last: bigint | undefined;
+    const isDone = (watcher: EventWatcher) => last !== undefined && watcher.position() >= last;
+    const clients = RPC_PROTOCOLS.map((protocol, index) =>
+      follow({ protocol, services: [index % 2, 1], breaks: [1 + index, 3, 5, 7], filter: {} }, from, isDone),
+    );
+    const send = (id: string, index: number) =>
+      eventRoutes(restClient(serviceOf(index % 2).url)).send(event({ control_execution_id: id }));
+    // In waves, so that group commits of different sizes of both processes alternate.
+    for (let at = 0; at < ids.length; at += 50) {
+      await Promise.all(ids.slice(at, at + 50).map((id, index) => send(id, at + index)));
+    }
+    last = await end();
+    const [first, ...others] = await Promise.all(clients);
+    expect(first?.ids.toSorted()).toEqual(ids.toSorted());
+    expect(first?.positions).toEqual(first?.positions.toSorted((left, right) => Number(left - right)));
+    for (const other of others) expect(other).toEqual(first);
+  });
 });
