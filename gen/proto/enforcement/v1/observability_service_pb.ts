@@ -1516,10 +1516,11 @@ export const ObservabilityService: GenService<{
     output: typeof QueryEventsResponseSchema;
   },
   /**
-   * Gives all events that satisfy the filters, latest first, those with the same timestamp in no order that means
-   * anything but always the same one. Over HTTP it is a stream of lines, each an event as JSON; one that breaks off
-   * without the end of the reply is not complete. Nothing is lost or repeated however long it takes; events that are
-   * stored or deleted meanwhile may be missing or not. UNAVAILABLE when too many exports are under way.
+   * Gives all events that satisfy the filters, latest first; of those with the same timestamp, the one that was stored
+   * last comes first. Over HTTP it is a stream of lines, each an event as JSON; one that breaks off without the end of
+   * the reply is not complete. It may take as long as its reader wants, and gives each event once. Those that are
+   * stored, deleted or given another timestamp meanwhile, the latter because a client and the service tell of the same
+   * check, may be missing or, with both timestamps, come twice. UNAVAILABLE when too many exports are under way.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.ExportEvents
    */
