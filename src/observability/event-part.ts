@@ -10,6 +10,9 @@ export interface PartLimits {
 /** A few milliseconds of work for the thread that serves requests, and little memory however large events are. */
 export const PART_LIMITS: PartLimits = { events: 500, octets: 1024 * 1024 };
 
+/** What a stream is told at once: a reader that has stopped holds such a message, and there may be a thousand of them. */
+export const MESSAGE_LIMITS: PartLimits = { events: 500, octets: 256 * 1024 };
+
 /** What an event takes beside its texts of any length: keys, numbers and texts with a limit. */
 const FIXED_OCTETS = 400;
 const TEXTS = ['trace_id', 'span_id', 'control_name', 'metadata'];

@@ -2,7 +2,7 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkLane } from '../database/bulk.js';
 import { allOf, FALSE } from '../database/text.js';
 import { conditionsOf, type EventFilter } from './event-filter.js';
-import { hasMore, PART_LIMITS, type PartLimits, partOfEvents } from './event-part.js';
+import { hasMore, MESSAGE_LIMITS, type PartLimits, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent, type StoredEvent } from './event-row.js';
 
 /** How far events are stored. */
@@ -40,7 +40,7 @@ const ORDER = Prisma.sql`"position"`;
 
 export function createEventTail(
   bulk: Pick<BulkDatabase, 'read'>,
-  limits: PartLimits = PART_LIMITS,
+  limits: PartLimits = MESSAGE_LIMITS,
 ): EventTail {
   return {
     async state() {

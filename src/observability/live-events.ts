@@ -1,5 +1,5 @@
 import { type ControlEvent, shownEvent } from './event.js';
-import { PART_LIMITS } from './event-part.js';
+import { MESSAGE_LIMITS } from './event-part.js';
 import type { EventLogState, TailEvent, TailPart } from './event-tail.js';
 import { RecentEvents, type RecentLimits } from './recent-events.js';
 
@@ -90,7 +90,7 @@ export class LiveEvents {
     const key = `${position} ${sieve.key}`;
     const shared = this.#messages.get(key);
     if (shared !== undefined) return shared;
-    const run = this.#recent.after(position, PART_LIMITS);
+    const run = this.#recent.after(position, MESSAGE_LIMITS);
     if (run === undefined) return undefined;
     const passed = run.events.filter(({ event }) => sieve.passes(event));
     const news = { message: passed.length === 0 ? null : eventMessage(passed, run.upTo), upTo: run.upTo };

@@ -706,7 +706,7 @@ export const WatchEventsResponseSchema: GenMessage<WatchEventsResponse> = /*@__P
  */
 export type EventBatch = Message<"enforcement.v1.EventBatch"> & {
   /**
-   * At least one and at most 500, about a megabyte unless a single one is larger.
+   * At least one and at most 500, about 256 KiB unless a single one is larger.
    *
    * @generated from field: repeated enforcement.v1.PositionedEvent events = 1;
    */
