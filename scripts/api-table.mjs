@@ -52,7 +52,7 @@ function hostTest(path, file) {
 }
 
 function protocolsOf(method, hasPath) {
-  if (method.methodKind === 'bidi_streaming' || method.methodKind === 'client_streaming') return BOTH_WAYS;
+  if (method.methodKind === 'bidi_streaming') return BOTH_WAYS;
   return hasPath ? UNARY : UNARY_WITHOUT_REST;
 }
 

@@ -192,7 +192,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
   const policies = createPolicyService({ database, mutate, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
   const { maxStalenessMs } = config.limits;
-  const observability = createObservability({ config: config.observability, database, log, now });
+  const observability = createObservability({ config: config.observability, database, log, now, monotonic });
   const evaluation = createEvaluationService({
     programs: watch,
     ...(maxStalenessMs === null
@@ -339,6 +339,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
       const drained = listener.drain();
       // They would go on for ever, and their clients have somewhere else to go.
       feed.close();
+      observability.endStreams();
       await drained;
       clearTimeout(streamsEnd);
       await server.close();

@@ -1,4 +1,5 @@
 import type { CallContext } from '../rpc/handler.js';
+import { createPause } from '../rpc/news-pause.js';
 import { readAgentName } from '../validation/names.js';
 import type { AgentInputs } from './agent-schemas.js';
 import type { ControlFeed } from './control-feed.js';
@@ -28,7 +29,7 @@ export function createWatchControls({ feed, now, heartbeatMs = HEARTBEAT_MS }: W
   return async function* watch(input, { signal }) {
     const from = input.from_revision;
     const agent = await feed.join(readAgentName(input.agent_name, 'agent_name'), from ?? 0);
-    const pause = createPause(agent, heartbeatMs, signal);
+    const pause = createPause(agent, signal);
     try {
       const isCurrent = from !== undefined && from >= agent.unchangedSince && from <= agent.revision;
       let seen = isCurrent ? agent.position : 0;
@@ -39,7 +40,7 @@ export function createWatchControls({ feed, now, heartbeatMs = HEARTBEAT_MS }: W
           const message = agent.messageSince(seen);
           seen = agent.position;
           yield message;
-        } else if (await pause.next()) yield heartbeat(agent, now());
+        } else if (await pause.next(heartbeatMs)) yield heartbeat(agent, now());
       }
     } finally {
       pause.end();
@@ -51,30 +52,4 @@ export function createWatchControls({ feed, now, heartbeatMs = HEARTBEAT_MS }: W
 function heartbeat(agent: WatchedAgent, nowMs: number): object {
   const staleMs = Math.max(0, Math.round(nowMs - agent.currentAtMs));
   return { revision: agent.revision, current: { staleness_seconds: staleMs / 1000 } };
-}
-
-/** Waits for news of an agent. `next` is true when there were none for a while. */
-function createPause(agent: WatchedAgent, heartbeatMs: number, signal: AbortSignal) {
-  let wake: (() => void) | undefined;
-  const onAbort = (): void => wake?.();
-  signal.addEventListener('abort', onAbort, { once: true });
-  return {
-    async next(): Promise<boolean> {
-      let idle = false;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          idle = true;
-          wake?.();
-        }, heartbeatMs);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        agent.wait(wake);
-      });
-      if (wake !== undefined) agent.stopWaiting(wake);
-      return idle;
-    },
-    end: () => signal.removeEventListener('abort', onAbort),
-  };
 }

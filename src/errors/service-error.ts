@@ -40,6 +40,8 @@ export interface ErrorOptions {
   readonly httpStatus?: number;
   /** Overrides the gRPC code of the table; goes with `httpStatus` where the two statuses mean different things. */
   readonly grpcCode?: Code;
+  /** More about the case for machines; over gRPC, entries of the metadata of `google.rpc.ErrorInfo`. */
+  readonly facts?: Readonly<Record<string, string>>;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterSeconds?: number;
   /** What went wrong inside. Logged, never sent. */

@@ -14,9 +14,9 @@ const MAX_GROUP_LENGTH = 8 * 1024 * 1024;
 
 /**
  * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored: with an
- * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored.
+ * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored. `onQueued` is called before it returns when they were taken in.
  */
-export type Ingest = (events: readonly ControlEvent[]) => Promise<void>;
+export type Ingest = (events: readonly ControlEvent[], onQueued?: () => void) => Promise<void>;
 
 /** Nothing was taken in, because more is waiting already than the database can store soon. */
 export class IngestFullError extends ServiceError {
@@ -98,20 +98,21 @@ export function createIngest(options: IngestOptions): Ingest {
     for (const { resolve } of group) resolve();
   }
 
-  function enqueue(events: readonly EncodedEvent[]): Promise<void> {
+  function enqueue(events: readonly EncodedEvent[], onQueued: (() => void) | undefined): Promise<void> {
     const length = events.reduce((sum, { row }) => sum + row.length, 0);
     const isFull = queuedEvents + events.length > maxQueued || queuedLength + length > MAX_QUEUED_LENGTH;
     if (isFull && queuedEvents > 0) return Promise.reject(new IngestFullError());
     queuedEvents += events.length;
     queuedLength += length;
     const stored = new Promise<void>((resolve, reject) => queue.push({ events, length, resolve, reject }));
+    onQueued?.();
     if (!writing) void writeAll();
     return stored;
   }
 
-  return async (events) => {
+  return async (events, onQueued) => {
     if (queuedEvents >= maxQueued) throw new IngestFullError();
-    await enqueue(events.map(encodeEvent));
+    await enqueue(events.map(encodeEvent), onQueued);
     if (!logEvents) return;
     for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
   };

@@ -160,26 +160,48 @@ const range = {
 /** The name is normalised by the service, because it is judged after everything else. */
 const statistics = { agent_name: text(), ...range };
 
+/** Longest text that a stream filters by, in UTF-16 code units: it is kept as long as the stream lasts. */
+const MAX_WATCHED_TEXT = 1_024;
+
+const watchedName = agentName.transform((name, sink) => {
+  if (name.length > MAX_WATCHED_TEXT)
+    report(sink, 'string_too_long', `must have at most ${MAX_WATCHED_TEXT} characters`, name);
+  return name;
+});
+
+/** Filters of events, by the types of ids and of the name of the agent. */
+const filters = (id: z.ZodType<string>, name: z.ZodType<string>) => ({
+  trace_id: nullable(id),
+  span_id: nullable(id),
+  control_execution_id: nullable(id),
+  agent_name: nullable(name),
+  control_ids: nullable(listOf(integer(), { min: 0, max: MAX_FILTER_IDS })),
+  actions: nullable(actions),
+  matched: nullable(boolean()),
+  check_stages: nullable(anyOf(STAGES)),
+  applies_to: nullable(anyOf(KINDS_OF_STEP)),
+  start_time: nullable(time),
+  end_time: nullable(time),
+});
+
 /** Input schemas of ObservabilityService, by RPC. */
 export function createEventSchemas(now: () => number) {
   const event = withFastRead(eventSchema(now), (value) => readWellFormedEvent(value, now));
+  const events = listOf(event, { min: 1, max: MAX_EVENTS });
   return {
-    createEvents: z.object({ events: listOf(event, { min: 1, max: MAX_EVENTS }) }),
+    createEvents: z.object({ events }),
+    /** One message of the stream. */
+    ingestEvents: z.object({ events }),
     queryEvents: z.object({
-      trace_id: nullable(text()),
-      span_id: nullable(text()),
-      control_execution_id: nullable(text()),
-      agent_name: nullable(agentName),
-      control_ids: nullable(listOf(integer(), { min: 0, max: MAX_FILTER_IDS })),
-      actions: nullable(actions),
-      matched: nullable(boolean()),
-      check_stages: nullable(anyOf(STAGES)),
-      applies_to: nullable(anyOf(KINDS_OF_STEP)),
-      start_time: nullable(time),
-      end_time: nullable(time),
+      ...filters(text(), agentName),
       limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
       offset: withDefault(integer({ min: 0, max: INT32.max }), 0),
       cursor: nullable(cursor),
+    }),
+    exportEvents: z.object(filters(text(), agentName)),
+    watchEvents: z.object({
+      ...filters(text({ max: MAX_WATCHED_TEXT }), watchedName),
+      after_position: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
     }),
     getStats: z.object(statistics),
     getControlStats: z.object({ control_id: integer(), ...statistics }),

@@ -1,18 +1,35 @@
 import { z } from 'zod';
 import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { type Handler, type HandlersOf, handler } from '../rpc/handler.js';
+import { collectHandler, type Handler, type HandlersOf, handler, streamHandler } from '../rpc/handler.js';
+import type { ExportEvents } from './event-export.js';
 import { createEventSchemas } from './event-schemas.js';
+import type { WatchEvents } from './event-watch.js';
+import type { IngestStream } from './ingest-stream.js';
 import { observabilityOff } from './observability-errors.js';
 import type { ObservabilityService } from './observability-service.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
 
+/** What answers the RPCs that stream. */
+export interface EventStreams {
+  readonly ingest: IngestStream;
+  readonly export: ExportEvents;
+  readonly watch: WatchEvents;
+}
+
 /** The RPCs of ObservabilityService. */
-export function observabilityHandlers(service: ObservabilityService, now: () => number): Handlers {
+export function observabilityHandlers(
+  service: ObservabilityService,
+  streams: EventStreams,
+  now: () => number,
+): Handlers {
   const schemas = createEventSchemas(now);
   return {
     createEvents: handler(schemas.createEvents, ({ events }) => service.create(events)),
+    ingestEvents: collectHandler(schemas.ingestEvents, streams.ingest),
     queryEvents: handler(schemas.queryEvents, (input) => service.query(input)),
+    exportEvents: streamHandler(schemas.exportEvents, streams.export),
+    watchEvents: streamHandler(schemas.watchEvents, streams.watch),
     getStats: handler(schemas.getStats, (input) => service.stats(input)),
     getControlStats: handler(schemas.getControlStats, (input) => service.controlStats(input)),
     getStatsOverview: handler(schemas.getStatsOverview, (input) => service.overview(input)),
@@ -24,7 +41,10 @@ export function observabilityHandlers(service: ObservabilityService, now: () => 
 export function observabilityOffHandlers(): Handlers {
   return {
     createEvents: off,
+    ingestEvents: collectHandler(z.unknown(), async () => refuse()),
     queryEvents: off,
+    exportEvents: streamHandler(refused, refuse),
+    watchEvents: streamHandler(refused, refuse),
     getStats: off,
     getControlStats: off,
     getStatsOverview: off,
@@ -35,7 +55,8 @@ export function observabilityOffHandlers(): Handlers {
 const refuse = (): never => {
   throw observabilityOff();
 };
-const off: Handler = handler(z.unknown().transform(refuse), refuse);
+const refused = z.unknown().transform(refuse);
+const off: Handler = handler(refused, refuse);
 
 function status(initialized: boolean): object {
   return { status: 'ok', ingestor_initialized: initialized, store_initialized: initialized };

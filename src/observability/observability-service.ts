@@ -5,9 +5,10 @@ import { ServiceError } from '../errors/service-error.js';
 import { readAgentName } from '../validation/names.js';
 import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
 import { printCursor } from './event-cursor.js';
+import { filterOf } from './event-filter.js';
 import { type Ingest, IngestFullError } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
-import { createEventSearch } from './event-search.js';
+import type { EventSearch } from './event-search.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { timeWindow } from './time-range.js';
@@ -30,6 +31,7 @@ export interface ObservabilityService {
 
 export interface ObservabilityOptions {
   readonly database: Pick<Database, 'kind' | 'bulk'>;
+  readonly search: Pick<EventSearch, 'page' | 'count'>;
   readonly ingest: Ingest;
   readonly log: { warn(facts: object, message: string): void };
   /** Milliseconds since 1970. */
@@ -37,8 +39,7 @@ export interface ObservabilityOptions {
 }
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
-  const { database, ingest, log, now } = options;
-  const search = createEventSearch(database.bulk);
+  const { database, search, ingest, log, now } = options;
   const statistics = createStatisticsStore(database);
 
   /** Whether the events are committed. */
@@ -82,19 +83,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
     },
     async query(input) {
       const { limit, offset, cursor: after } = input;
-      const filter = {
-        traceId: input.trace_id,
-        spanId: input.span_id,
-        executionId: input.control_execution_id,
-        agentName: input.agent_name,
-        controlIds: input.control_ids ?? [],
-        actions: input.actions ?? [],
-        matched: input.matched,
-        stages: input.check_stages ?? [],
-        appliesTo: input.applies_to ?? [],
-        fromUs: input.start_time?.us,
-        toUs: input.end_time?.us,
-      };
+      const filter = filterOf(input);
       const total = await search.count(filter);
       const { events, next } = await search.page(filter, { limit, offset, after });
       const next_cursor = next === undefined ? null : printCursor(next);

@@ -2,8 +2,14 @@ import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen
 import type { Config } from '../config.js';
 import type { Database } from '../database/database.js';
 import type { HandlersOf } from '../rpc/handler.js';
+import { createExportEvents } from './event-export.js';
+import { EventFeed } from './event-feed.js';
 import { createIngest } from './event-ingest.js';
+import { createEventSearch } from './event-search.js';
+import { createEventTail } from './event-tail.js';
+import { createWatchEvents } from './event-watch.js';
 import { createEventWriter } from './event-writer.js';
+import { createIngestStream } from './ingest-stream.js';
 import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
 import { createObservabilityService } from './observability-service.js';
 import { createRecorder, type Recorder } from './recorder.js';
@@ -14,6 +20,8 @@ export interface ObservabilityParts {
   readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonic: () => number;
 }
 
 /** Observability as the configuration wants it. */
@@ -21,12 +29,37 @@ export interface Observability {
   readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
   /** Undefined when the service records nothing itself. */
   readonly recorder: Recorder | undefined;
+  /** Ends the streams that would go on for ever. */
+  endStreams(): void;
 }
 
-export function createObservability({ config, database, log, now }: ObservabilityParts): Observability {
-  if (!config.enabled) return { handlers: observabilityOffHandlers(), recorder: undefined };
-  const ingest = createIngest({ write: createEventWriter({ database, now }), log, logEvents: config.stdout });
-  const service = createObservabilityService({ database, ingest, log, now });
+export function createObservability({
+  config,
+  database,
+  log,
+  now,
+  monotonic,
+}: ObservabilityParts): Observability {
+  if (!config.enabled)
+    return { handlers: observabilityOffHandlers(), recorder: undefined, endStreams: () => {} };
+  const search = createEventSearch(database.bulk);
+  const tail = createEventTail(database.bulk);
+  const feed = new EventFeed({ tail, now: monotonic, log });
+  const store = createEventWriter({ database, now });
+  const ingest = createIngest({
+    async write(events) {
+      await store(events);
+      feed.committed();
+    },
+    log,
+    logEvents: config.stdout,
+  });
+  const service = createObservabilityService({ database, search, ingest, log, now });
+  const streams = {
+    ingest: createIngestStream({ ingest, log }),
+    export: createExportEvents(search),
+    watch: createWatchEvents({ feed, tail, now: monotonic }),
+  };
   const recorder = createRecorder({
     ingest,
     nonMatches: config.record === 'all',
@@ -35,7 +68,8 @@ export function createObservability({ config, database, log, now }: Observabilit
     now,
   });
   return {
-    handlers: observabilityHandlers(service, now),
+    handlers: observabilityHandlers(service, streams, now),
     recorder: config.record === 'none' ? undefined : recorder,
+    endStreams: () => feed.close(),
   };
 }

@@ -77,6 +77,7 @@ beforeAll(async () => {
       database,
       log: { info: () => {}, warn: () => {}, error: () => {} },
       now: options.now,
+      monotonic: options.now,
     }).handlers,
     explain: explainHandler(
       createExplainService({
@@ -120,7 +121,10 @@ const METHODS = [
 );
 
 const handlerOf = (method: DescMethod): Handler => handlers[method.localName] as Handler;
-const schemaOf = (method: DescMethod) => handlerOf(method).input as unknown as z.ZodObject;
+const schemaOf = (method: DescMethod): z.ZodObject => {
+  const found = handlers[method.localName] as AnyHandler;
+  return ('collect' in found ? found.item : found.input) as unknown as z.ZodObject;
+};
 
 /** A value that no member of this field can be. */
 function wrongValue(field: DescField): JsonValue {

@@ -8,6 +8,7 @@ import { storedEvent } from './events.support.js';
 function service(failure: Error) {
   return createObservabilityService({
     database: { kind: 'sqlite', bulk: { read: async () => [], transaction: () => Promise.reject(failure) } },
+    search: { page: async () => ({ events: [], next: undefined }), count: async () => 0 },
     ingest: () => Promise.reject(failure),
     log: { warn: () => {} },
     now: () => 1_000,

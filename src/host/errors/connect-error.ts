@@ -46,8 +46,8 @@ export function statusMessage(error: ServiceError): string {
 type OutgoingDetails = NonNullable<ConstructorParameters<typeof ConnectError>[3]>;
 
 function statusDetails(error: ServiceError): OutgoingDetails {
-  const { name, kind, items, retryAfterSeconds } = error.options;
-  const metadata: Record<string, string> = {};
+  const { name, kind, items, facts, retryAfterSeconds } = error.options;
+  const metadata: Record<string, string> = { ...facts };
   if (name !== undefined) metadata.name = name.toWellFormed();
   if (kind !== undefined) metadata.kind = kind;
   const details: OutgoingDetails = [

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/observability_service.proto.
  */
 export const file_enforcement_v1_observability_service: GenFile = /*@__PURE__*/
-  fileDesc("CiplbmZvcmNlbWVudC92MS9vYnNlcnZhYmlsaXR5X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIv8FChVDb250cm9sRXhlY3V0aW9uRXZlbnQSIQoUY29udHJvbF9leGVjdXRpb25faWQYASABKAlIAIgBARIVCgh0cmFjZV9pZBgCIAEoCUgBiAEBEhQKB3NwYW5faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESFwoKY29udHJvbF9pZBgFIAEoBUgEiAEBEhkKDGNvbnRyb2xfbmFtZRgGIAEoCUgFiAEBEioKC2NoZWNrX3N0YWdlGAcgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgIIAEoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIoCgZhY3Rpb24YCSABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAogASgISAaIAQESFwoKY29uZmlkZW5jZRgLIAEoAUgHiAEBEhYKCXRpbWVzdGFtcBgMIAEoCUgIiAEBEiIKFWV4ZWN1dGlvbl9kdXJhdGlvbl9tcxgNIAEoAUgJiAEBEhsKDmV2YWx1YXRvcl9uYW1lGA4gASgJSAqIAQESGgoNc2VsZWN0b3JfcGF0aBgPIAEoCUgLiAEBEhoKDWVycm9yX21lc3NhZ2UYECABKAlIDIgBARIpCghtZXRhZGF0YRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEINCgtfYWdlbnRfbmFtZUINCgtfY29udHJvbF9pZEIPCg1fY29udHJvbF9uYW1lQgoKCF9tYXRjaGVkQg0KC19jb25maWRlbmNlQgwKCl90aW1lc3RhbXBCGAoWX2V4ZWN1dGlvbl9kdXJhdGlvbl9tc0IRCg9fZXZhbHVhdG9yX25hbWVCEAoOX3NlbGVjdG9yX3BhdGhCEAoOX2Vycm9yX21lc3NhZ2UiTAoTQ3JlYXRlRXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiWwoUQ3JlYXRlRXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAUSEAoIZW5xdWV1ZWQYAiABKAUSDwoHZHJvcHBlZBgDIAEoBRIOCgZzdGF0dXMYBCABKAkipgQKElF1ZXJ5RXZlbnRzUmVxdWVzdBIVCgh0cmFjZV9pZBgBIAEoCUgAiAEBEhQKB3NwYW5faWQYAiABKAlIAYgBARIhChRjb250cm9sX2V4ZWN1dGlvbl9pZBgDIAEoCUgCiAEBEhcKCmFnZW50X25hbWUYBCABKAlIA4gBARITCgtjb250cm9sX2lkcxgFIAMoBRIpCgdhY3Rpb25zGAYgAygOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SFAoHbWF0Y2hlZBgHIAEoCEgEiAEBEisKDGNoZWNrX3N0YWdlcxgIIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEi0KCmFwcGxpZXNfdG8YCSADKA4yGS5lbmZvcmNlbWVudC52MS5BcHBsaWVzVG8SFwoKc3RhcnRfdGltZRgKIAEoCUgFiAEBEhUKCGVuZF90aW1lGAsgASgJSAaIAQESEgoFbGltaXQYDCABKAVIB4gBARITCgZvZmZzZXQYDSABKAVICIgBARITCgZjdXJzb3IYDiABKAlICYgBAUILCglfdHJhY2VfaWRCCgoIX3NwYW5faWRCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQg0KC19hZ2VudF9uYW1lQgoKCF9tYXRjaGVkQg0KC19zdGFydF90aW1lQgsKCV9lbmRfdGltZUIICgZfbGltaXRCCQoHX29mZnNldEIJCgdfY3Vyc29yIqQBChNRdWVyeUV2ZW50c1Jlc3BvbnNlEjUKBmV2ZW50cxgBIAMoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudBINCgV0b3RhbBgCIAEoBRINCgVsaW1pdBgDIAEoBRIOCgZvZmZzZXQYBCABKAUSGAoLbmV4dF9jdXJzb3IYBSABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IimQEKD0dldFN0YXRzUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJSACIAQESFwoKdGltZV9yYW5nZRgCIAEoCUgBiAEBEh8KEmluY2x1ZGVfdGltZXNlcmllcxgDIAEoCEgCiAEBQg0KC19hZ2VudF9uYW1lQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXMilwEKEEdldFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEisKBnRvdGFscxgDIAEoCzIbLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzEi4KCGNvbnRyb2xzGAQgAygLMhwuZW5mb3JjZW1lbnQudjEuQ29udHJvbFN0YXRzIpUCCgtTdGF0c1RvdGFscxIXCg9leGVjdXRpb25fY291bnQYASABKAUSEwoLbWF0Y2hfY291bnQYAiABKAUSFwoPbm9uX21hdGNoX2NvdW50GAMgASgFEhMKC2Vycm9yX2NvdW50GAQgASgFEkQKDWFjdGlvbl9jb3VudHMYBSADKAsyLS5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscy5BY3Rpb25Db3VudHNFbnRyeRIvCgp0aW1lc2VyaWVzGAYgAygLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASLZAgoLU3RhdHNCdWNrZXQSEQoJdGltZXN0YW1wGAEgASgJEhcKD2V4ZWN1dGlvbl9jb3VudBgCIAEoBRITCgttYXRjaF9jb3VudBgDIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYBCABKAUSEwoLZXJyb3JfY291bnQYBSABKAUSRAoNYWN0aW9uX2NvdW50cxgGIAMoCzItLmVuZm9yY2VtZW50LnYxLlN0YXRzQnVja2V0LkFjdGlvbkNvdW50c0VudHJ5EhsKDmF2Z19jb25maWRlbmNlGAcgASgBSACIAQESHAoPYXZnX2R1cmF0aW9uX21zGAggASgBSAGIAQEaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIRCg9fYXZnX2NvbmZpZGVuY2VCEgoQX2F2Z19kdXJhdGlvbl9tcyKeAgoMQ29udHJvbFN0YXRzEhIKCmNvbnRyb2xfaWQYASABKAUSFAoMY29udHJvbF9uYW1lGAIgASgJEhcKD2V4ZWN1dGlvbl9jb3VudBgDIAEoBRITCgttYXRjaF9jb3VudBgEIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYBSABKAUSEgoKZGVueV9jb3VudBgGIAEoBRITCgtzdGVlcl9jb3VudBgHIAEoBRIVCg1vYnNlcnZlX2NvdW50GAggASgFEhMKC2Vycm9yX2NvdW50GAkgASgFEhYKDmF2Z19jb25maWRlbmNlGAogASgBEhwKD2F2Z19kdXJhdGlvbl9tcxgLIAEoAUgAiAEBQhIKEF9hdmdfZHVyYXRpb25fbXMitAEKFkdldENvbnRyb2xTdGF0c1JlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRIXCgphZ2VudF9uYW1lGAIgASgJSACIAQESFwoKdGltZV9yYW5nZRgDIAEoCUgBiAEBEh8KEmluY2x1ZGVfdGltZXNlcmllcxgEIAEoCEgCiAEBQg0KC19hZ2VudF9uYW1lQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXMilwEKF0dldENvbnRyb2xTdGF0c1Jlc3BvbnNlEhIKCmFnZW50X25hbWUYASABKAkSEgoKdGltZV9yYW5nZRgCIAEoCRISCgpjb250cm9sX2lkGAMgASgFEhQKDGNvbnRyb2xfbmFtZRgEIAEoCRIqCgVzdGF0cxgFIAEoCzIbLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzIpcBChdHZXRTdGF0c092ZXJ2aWV3UmVxdWVzdBIXCgp0aW1lX3JhbmdlGAEgASgJSACIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAIgASgISAGIAQESEgoFbGltaXQYAyABKAVIAogBAUINCgtfdGltZV9yYW5nZUIVChNfaW5jbHVkZV90aW1lc2VyaWVzQggKBl9saW1pdCK8AQoYR2V0U3RhdHNPdmVydmlld1Jlc3BvbnNlEhIKCnRpbWVfcmFuZ2UYASABKAkSKwoGdG90YWxzGAIgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMSKgoGYWdlbnRzGAMgAygLMhouZW5mb3JjZW1lbnQudjEuQWdlbnRTdGF0cxIzCghjb250cm9scxgEIAMoCzIhLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbFN0YXRzIvYBCgpBZ2VudFN0YXRzEhIKCmFnZW50X25hbWUYASABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAIgASgFEhMKC21hdGNoX2NvdW50GAMgASgFEhcKD25vbl9tYXRjaF9jb3VudBgEIAEoBRITCgtlcnJvcl9jb3VudBgFIAEoBRJDCg1hY3Rpb25fY291bnRzGAYgAygLMiwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdGF0cy5BY3Rpb25Db3VudHNFbnRyeRozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBIlQKEUFnZW50Q29udHJvbFN0YXRzEhIKCmFnZW50X25hbWUYASABKAkSKwoFc3RhdHMYAiABKAsyHC5lbmZvcmNlbWVudC52MS5Db250cm9sU3RhdHMiHwodR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1JlcXVlc3QiaQoeR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1Jlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIcChRpbmdlc3Rvcl9pbml0aWFsaXplZBgCIAEoCBIZChFzdG9yZV9pbml0aWFsaXplZBgDIAEoCCpaCglBcHBsaWVzVG8SGgoWQVBQTElFU19UT19VTlNQRUNJRklFRBAAEhcKE0FQUExJRVNfVE9fTExNX0NBTEwQARIYChRBUFBMSUVTX1RPX1RPT0xfQ0FMTBACMooHChRPYnNlcnZhYmlsaXR5U2VydmljZRKLAQoMQ3JlYXRlRXZlbnRzEiMuZW5mb3JjZW1lbnQudjEuQ3JlYXRlRXZlbnRzUmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUV2ZW50c1Jlc3BvbnNlIjCouxgCsLsYygGC0+STAiE6ASoiHC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9ldmVudHMSiQEKC1F1ZXJ5RXZlbnRzEiIuZW5mb3JjZW1lbnQudjEuUXVlcnlFdmVudHNSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuUXVlcnlFdmVudHNSZXNwb25zZSIxqLsYAoLT5JMCJzoBKiIiL2FwaS92MS9vYnNlcnZhYmlsaXR5L2V2ZW50cy9xdWVyeRJ2CghHZXRTdGF0cxIfLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzUmVzcG9uc2UiJ6i7GAKC0+STAh0SGy9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cxKhAQoPR2V0Q29udHJvbFN0YXRzEiYuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFN0YXRzUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTdGF0c1Jlc3BvbnNlIj2ouxgCgtPkkwIzEjEvYXBpL3YxL29ic2VydmFiaWxpdHkvc3RhdHMvY29udHJvbHMve2NvbnRyb2xfaWR9EpcBChBHZXRTdGF0c092ZXJ2aWV3EicuZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNPdmVydmlld1JlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5HZXRTdGF0c092ZXJ2aWV3UmVzcG9uc2UiMKi7GAKC0+STAiYSJC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cy9vdmVydmlldxKhAQoWR2V0T2JzZXJ2YWJpbGl0eVN0YXR1cxItLmVuZm9yY2VtZW50LnYxLkdldE9ic2VydmFiaWxpdHlTdGF0dXNSZXF1ZXN0Gi4uZW5mb3JjZW1lbnQudjEuR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1Jlc3BvbnNlIiiouxgCgtPkkwIeEhwvYXBpL3YxL29ic2VydmFiaWxpdHkvc3RhdHVzYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiplbmZvcmNlbWVudC92MS9vYnNlcnZhYmlsaXR5X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIv8FChVDb250cm9sRXhlY3V0aW9uRXZlbnQSIQoUY29udHJvbF9leGVjdXRpb25faWQYASABKAlIAIgBARIVCgh0cmFjZV9pZBgCIAEoCUgBiAEBEhQKB3NwYW5faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESFwoKY29udHJvbF9pZBgFIAEoBUgEiAEBEhkKDGNvbnRyb2xfbmFtZRgGIAEoCUgFiAEBEioKC2NoZWNrX3N0YWdlGAcgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgIIAEoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIoCgZhY3Rpb24YCSABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAogASgISAaIAQESFwoKY29uZmlkZW5jZRgLIAEoAUgHiAEBEhYKCXRpbWVzdGFtcBgMIAEoCUgIiAEBEiIKFWV4ZWN1dGlvbl9kdXJhdGlvbl9tcxgNIAEoAUgJiAEBEhsKDmV2YWx1YXRvcl9uYW1lGA4gASgJSAqIAQESGgoNc2VsZWN0b3JfcGF0aBgPIAEoCUgLiAEBEhoKDWVycm9yX21lc3NhZ2UYECABKAlIDIgBARIpCghtZXRhZGF0YRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEINCgtfYWdlbnRfbmFtZUINCgtfY29udHJvbF9pZEIPCg1fY29udHJvbF9uYW1lQgoKCF9tYXRjaGVkQg0KC19jb25maWRlbmNlQgwKCl90aW1lc3RhbXBCGAoWX2V4ZWN1dGlvbl9kdXJhdGlvbl9tc0IRCg9fZXZhbHVhdG9yX25hbWVCEAoOX3NlbGVjdG9yX3BhdGhCEAoOX2Vycm9yX21lc3NhZ2UiTAoTQ3JlYXRlRXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiWwoUQ3JlYXRlRXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAUSEAoIZW5xdWV1ZWQYAiABKAUSDwoHZHJvcHBlZBgDIAEoBRIOCgZzdGF0dXMYBCABKAkiTAoTSW5nZXN0RXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiSQoUSW5nZXN0RXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAMSDgoGc3RvcmVkGAIgASgDEg8KB2Ryb3BwZWQYAyABKAMipgQKElF1ZXJ5RXZlbnRzUmVxdWVzdBIVCgh0cmFjZV9pZBgBIAEoCUgAiAEBEhQKB3NwYW5faWQYAiABKAlIAYgBARIhChRjb250cm9sX2V4ZWN1dGlvbl9pZBgDIAEoCUgCiAEBEhcKCmFnZW50X25hbWUYBCABKAlIA4gBARITCgtjb250cm9sX2lkcxgFIAMoBRIpCgdhY3Rpb25zGAYgAygOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SFAoHbWF0Y2hlZBgHIAEoCEgEiAEBEisKDGNoZWNrX3N0YWdlcxgIIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEi0KCmFwcGxpZXNfdG8YCSADKA4yGS5lbmZvcmNlbWVudC52MS5BcHBsaWVzVG8SFwoKc3RhcnRfdGltZRgKIAEoCUgFiAEBEhUKCGVuZF90aW1lGAsgASgJSAaIAQESEgoFbGltaXQYDCABKAVIB4gBARITCgZvZmZzZXQYDSABKAVICIgBARITCgZjdXJzb3IYDiABKAlICYgBAUILCglfdHJhY2VfaWRCCgoIX3NwYW5faWRCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQg0KC19hZ2VudF9uYW1lQgoKCF9tYXRjaGVkQg0KC19zdGFydF90aW1lQgsKCV9lbmRfdGltZUIICgZfbGltaXRCCQoHX29mZnNldEIJCgdfY3Vyc29yIqQBChNRdWVyeUV2ZW50c1Jlc3BvbnNlEjUKBmV2ZW50cxgBIAMoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudBINCgV0b3RhbBgCIAEoBRINCgVsaW1pdBgDIAEoBRIOCgZvZmZzZXQYBCABKAUSGAoLbmV4dF9jdXJzb3IYBSABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiyQMKE0V4cG9ydEV2ZW50c1JlcXVlc3QSFQoIdHJhY2VfaWQYASABKAlIAIgBARIUCgdzcGFuX2lkGAIgASgJSAGIAQESIQoUY29udHJvbF9leGVjdXRpb25faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESEwoLY29udHJvbF9pZHMYBSADKAUSKQoHYWN0aW9ucxgGIAMoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEhQKB21hdGNoZWQYByABKAhIBIgBARIrCgxjaGVja19zdGFnZXMYCCADKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRItCgphcHBsaWVzX3RvGAkgAygOMhkuZW5mb3JjZW1lbnQudjEuQXBwbGllc1RvEhcKCnN0YXJ0X3RpbWUYCiABKAlIBYgBARIVCghlbmRfdGltZRgLIAEoCUgGiAEBQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEIXChVfY29udHJvbF9leGVjdXRpb25faWRCDQoLX2FnZW50X25hbWVCCgoIX21hdGNoZWRCDQoLX3N0YXJ0X3RpbWVCCwoJX2VuZF90aW1lIkwKFEV4cG9ydEV2ZW50c1Jlc3BvbnNlEjQKBWV2ZW50GAEgASgLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50IvgDChJXYXRjaEV2ZW50c1JlcXVlc3QSFQoIdHJhY2VfaWQYASABKAlIAIgBARIUCgdzcGFuX2lkGAIgASgJSAGIAQESIQoUY29udHJvbF9leGVjdXRpb25faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESEwoLY29udHJvbF9pZHMYBSADKAUSKQoHYWN0aW9ucxgGIAMoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEhQKB21hdGNoZWQYByABKAhIBIgBARIrCgxjaGVja19zdGFnZXMYCCADKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRItCgphcHBsaWVzX3RvGAkgAygOMhkuZW5mb3JjZW1lbnQudjEuQXBwbGllc1RvEhcKCnN0YXJ0X3RpbWUYCiABKAlIBYgBARIVCghlbmRfdGltZRgLIAEoCUgGiAEBEhsKDmFmdGVyX3Bvc2l0aW9uGAwgASgDSAeIAQFCCwoJX3RyYWNlX2lkQgoKCF9zcGFuX2lkQhcKFV9jb250cm9sX2V4ZWN1dGlvbl9pZEINCgtfYWdlbnRfbmFtZUIKCghfbWF0Y2hlZEINCgtfc3RhcnRfdGltZUILCglfZW5kX3RpbWVCEQoPX2FmdGVyX3Bvc2l0aW9uIsUBChNXYXRjaEV2ZW50c1Jlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgDEiwKBmV2ZW50cxgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLkV2ZW50QmF0Y2hIABIzCgloZWFydGJlYXQYAyABKAsyHi5lbmZvcmNlbWVudC52MS5FdmVudEhlYXJ0YmVhdEgAEjEKC2ZlbGxfYmVoaW5kGAQgASgLMhouZW5mb3JjZW1lbnQudjEuRmVsbEJlaGluZEgAQgYKBG5ld3MiPQoKRXZlbnRCYXRjaBIvCgZldmVudHMYASADKAsyHy5lbmZvcmNlbWVudC52MS5Qb3NpdGlvbmVkRXZlbnQiWQoPUG9zaXRpb25lZEV2ZW50EhAKCHBvc2l0aW9uGAEgASgDEjQKBWV2ZW50GAIgASgLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50IisKDkV2ZW50SGVhcnRiZWF0EhkKEXN0YWxlbmVzc19zZWNvbmRzGAEgASgBIlYKCkZlbGxCZWhpbmQSMAoGcmVhc29uGAEgASgOMiAuZW5mb3JjZW1lbnQudjEuRmVsbEJlaGluZFJlYXNvbhIWCg51cF90b19wb3NpdGlvbhgCIAEoAyKZAQoPR2V0U3RhdHNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIXCgp0aW1lX3JhbmdlGAIgASgJSAGIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAMgASgISAKIAQFCDQoLX2FnZW50X25hbWVCDQoLX3RpbWVfcmFuZ2VCFQoTX2luY2x1ZGVfdGltZXNlcmllcyKXAQoQR2V0U3RhdHNSZXNwb25zZRISCgphZ2VudF9uYW1lGAEgASgJEhIKCnRpbWVfcmFuZ2UYAiABKAkSKwoGdG90YWxzGAMgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMSLgoIY29udHJvbHMYBCADKAsyHC5lbmZvcmNlbWVudC52MS5Db250cm9sU3RhdHMilQIKC1N0YXRzVG90YWxzEhcKD2V4ZWN1dGlvbl9jb3VudBgBIAEoBRITCgttYXRjaF9jb3VudBgCIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYAyABKAUSEwoLZXJyb3JfY291bnQYBCABKAUSRAoNYWN0aW9uX2NvdW50cxgFIAMoCzItLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzLkFjdGlvbkNvdW50c0VudHJ5Ei8KCnRpbWVzZXJpZXMYBiADKAsyGy5lbmZvcmNlbWVudC52MS5TdGF0c0J1Y2tldBozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBItkCCgtTdGF0c0J1Y2tldBIRCgl0aW1lc3RhbXAYASABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAIgASgFEhMKC21hdGNoX2NvdW50GAMgASgFEhcKD25vbl9tYXRjaF9jb3VudBgEIAEoBRITCgtlcnJvcl9jb3VudBgFIAEoBRJECg1hY3Rpb25fY291bnRzGAYgAygLMi0uZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQuQWN0aW9uQ291bnRzRW50cnkSGwoOYXZnX2NvbmZpZGVuY2UYByABKAFIAIgBARIcCg9hdmdfZHVyYXRpb25fbXMYCCABKAFIAYgBARozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBQhEKD19hdmdfY29uZmlkZW5jZUISChBfYXZnX2R1cmF0aW9uX21zIp4CCgxDb250cm9sU3RhdHMSEgoKY29udHJvbF9pZBgBIAEoBRIUCgxjb250cm9sX25hbWUYAiABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAMgASgFEhMKC21hdGNoX2NvdW50GAQgASgFEhcKD25vbl9tYXRjaF9jb3VudBgFIAEoBRISCgpkZW55X2NvdW50GAYgASgFEhMKC3N0ZWVyX2NvdW50GAcgASgFEhUKDW9ic2VydmVfY291bnQYCCABKAUSEwoLZXJyb3JfY291bnQYCSABKAUSFgoOYXZnX2NvbmZpZGVuY2UYCiABKAESHAoPYXZnX2R1cmF0aW9uX21zGAsgASgBSACIAQFCEgoQX2F2Z19kdXJhdGlvbl9tcyK0AQoWR2V0Q29udHJvbFN0YXRzUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhcKCmFnZW50X25hbWUYAiABKAlIAIgBARIXCgp0aW1lX3JhbmdlGAMgASgJSAGIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAQgASgISAKIAQFCDQoLX2FnZW50X25hbWVCDQoLX3RpbWVfcmFuZ2VCFQoTX2luY2x1ZGVfdGltZXNlcmllcyKXAQoXR2V0Q29udHJvbFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEhIKCmNvbnRyb2xfaWQYAyABKAUSFAoMY29udHJvbF9uYW1lGAQgASgJEioKBXN0YXRzGAUgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMilwEKF0dldFN0YXRzT3ZlcnZpZXdSZXF1ZXN0EhcKCnRpbWVfcmFuZ2UYASABKAlIAIgBARIfChJpbmNsdWRlX3RpbWVzZXJpZXMYAiABKAhIAYgBARISCgVsaW1pdBgDIAEoBUgCiAEBQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXNCCAoGX2xpbWl0IrwBChhHZXRTdGF0c092ZXJ2aWV3UmVzcG9uc2USEgoKdGltZV9yYW5nZRgBIAEoCRIrCgZ0b3RhbHMYAiABKAsyGy5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscxIqCgZhZ2VudHMYAyADKAsyGi5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzEjMKCGNvbnRyb2xzGAQgAygLMiEuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sU3RhdHMi9gEKCkFnZW50U3RhdHMSEgoKYWdlbnRfbmFtZRgBIAEoCRIXCg9leGVjdXRpb25fY291bnQYAiABKAUSEwoLbWF0Y2hfY291bnQYAyABKAUSFwoPbm9uX21hdGNoX2NvdW50GAQgASgFEhMKC2Vycm9yX2NvdW50GAUgASgFEkMKDWFjdGlvbl9jb3VudHMYBiADKAsyLC5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzLkFjdGlvbkNvdW50c0VudHJ5GjMKEUFjdGlvbkNvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiVAoRQWdlbnRDb250cm9sU3RhdHMSEgoKYWdlbnRfbmFtZRgBIAEoCRIrCgVzdGF0cxgCIAEoCzIcLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xTdGF0cyIfCh1HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVxdWVzdCJpCh5HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEhwKFGluZ2VzdG9yX2luaXRpYWxpemVkGAIgASgIEhkKEXN0b3JlX2luaXRpYWxpemVkGAMgASgIKloKCUFwcGxpZXNUbxIaChZBUFBMSUVTX1RPX1VOU1BFQ0lGSUVEEAASFwoTQVBQTElFU19UT19MTE1fQ0FMTBABEhgKFEFQUExJRVNfVE9fVE9PTF9DQUxMEAIqqwEKEEZlbGxCZWhpbmRSZWFzb24SIgoeRkVMTF9CRUhJTkRfUkVBU09OX1VOU1BFQ0lGSUVEEAASIgoeRkVMTF9CRUhJTkRfUkVBU09OX1NMT1dfUkVBREVSEAESJQohRkVMTF9CRUhJTkRfUkVBU09OX0VWRU5UU19ERUxFVEVEEAISKAokRkVMTF9CRUhJTkRfUkVBU09OX0RBVEFCQVNFX1JFU1RPUkVEEAMy5gkKFE9ic2VydmFiaWxpdHlTZXJ2aWNlEosBCgxDcmVhdGVFdmVudHMSIy5lbmZvcmNlbWVudC52MS5DcmVhdGVFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlRXZlbnRzUmVzcG9uc2UiMKi7GAKwuxjKAYLT5JMCIToBKiIcL2FwaS92MS9vYnNlcnZhYmlsaXR5L2V2ZW50cxJhCgxJbmdlc3RFdmVudHMSIy5lbmZvcmNlbWVudC52MS5Jbmdlc3RFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuSW5nZXN0RXZlbnRzUmVzcG9uc2UiBKi7GAIoARKJAQoLUXVlcnlFdmVudHMSIi5lbmZvcmNlbWVudC52MS5RdWVyeUV2ZW50c1JlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5RdWVyeUV2ZW50c1Jlc3BvbnNlIjGouxgCgtPkkwInOgEqIiIvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzL3F1ZXJ5EpYBCgxFeHBvcnRFdmVudHMSIy5lbmZvcmNlbWVudC52MS5FeHBvcnRFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuRXhwb3J0RXZlbnRzUmVzcG9uc2UiOai7GAKC0+STAi86ASpiBWV2ZW50IiMvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzL2V4cG9ydDABEl4KC1dhdGNoRXZlbnRzEiIuZW5mb3JjZW1lbnQudjEuV2F0Y2hFdmVudHNSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuV2F0Y2hFdmVudHNSZXNwb25zZSIEqLsYAjABEnYKCEdldFN0YXRzEh8uZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXNwb25zZSInqLsYAoLT5JMCHRIbL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzEqEBCg9HZXRDb250cm9sU3RhdHMSJi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU3RhdHNSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFN0YXRzUmVzcG9uc2UiPai7GAKC0+STAjMSMS9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cy9jb250cm9scy97Y29udHJvbF9pZH0SlwEKEEdldFN0YXRzT3ZlcnZpZXcSJy5lbmZvcmNlbWVudC52MS5HZXRTdGF0c092ZXJ2aWV3UmVxdWVzdBooLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzT3ZlcnZpZXdSZXNwb25zZSIwqLsYAoLT5JMCJhIkL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzL292ZXJ2aWV3EqEBChZHZXRPYnNlcnZhYmlsaXR5U3RhdHVzEi0uZW5mb3JjZW1lbnQudjEuR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1JlcXVlc3QaLi5lbmZvcmNlbWVudC52MS5HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVzcG9uc2UiKKi7GAKC0+STAh4SHC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0dXNiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * One check of one control.
@@ -217,6 +217,62 @@ export const CreateEventsResponseSchema: GenMessage<CreateEventsResponse> = /*@_
   messageDesc(file_enforcement_v1_observability_service, 2);
 
 /**
+ * Message of the stream that ObservabilityService.IngestEvents takes.
+ *
+ * @generated from message enforcement.v1.IngestEventsRequest
+ */
+export type IngestEventsRequest = Message<"enforcement.v1.IngestEventsRequest"> & {
+  /**
+   * Events, 1 to 1,000. Required. One that is invalid refuses the message.
+   *
+   * @generated from field: repeated enforcement.v1.ControlExecutionEvent events = 1;
+   */
+  events: ControlExecutionEvent[];
+};
+
+/**
+ * Describes the message enforcement.v1.IngestEventsRequest.
+ * Use `create(IngestEventsRequestSchema)` to create a new message.
+ */
+export const IngestEventsRequestSchema: GenMessage<IngestEventsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 3);
+
+/**
+ * Reply of ObservabilityService.IngestEvents.
+ *
+ * @generated from message enforcement.v1.IngestEventsResponse
+ */
+export type IngestEventsResponse = Message<"enforcement.v1.IngestEventsResponse"> & {
+  /**
+   * Number of events in all messages.
+   *
+   * @generated from field: int64 received = 1;
+   */
+  received: bigint;
+
+  /**
+   * Number of events that are stored, those with an id that was known before included.
+   *
+   * @generated from field: int64 stored = 2;
+   */
+  stored: bigint;
+
+  /**
+   * Number of events that could not be stored: those of messages with one that the database cannot hold.
+   *
+   * @generated from field: int64 dropped = 3;
+   */
+  dropped: bigint;
+};
+
+/**
+ * Describes the message enforcement.v1.IngestEventsResponse.
+ * Use `create(IngestEventsResponseSchema)` to create a new message.
+ */
+export const IngestEventsResponseSchema: GenMessage<IngestEventsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 4);
+
+/**
  * Request of ObservabilityService.QueryEvents.
  *
  * @generated from message enforcement.v1.QueryEventsRequest
@@ -327,7 +383,7 @@ export type QueryEventsRequest = Message<"enforcement.v1.QueryEventsRequest"> & 
  * Use `create(QueryEventsRequestSchema)` to create a new message.
  */
 export const QueryEventsRequestSchema: GenMessage<QueryEventsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 3);
+  messageDesc(file_enforcement_v1_observability_service, 5);
 
 /**
  * Reply of ObservabilityService.QueryEvents.
@@ -376,7 +432,371 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
  * Use `create(QueryEventsResponseSchema)` to create a new message.
  */
 export const QueryEventsResponseSchema: GenMessage<QueryEventsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 4);
+  messageDesc(file_enforcement_v1_observability_service, 6);
+
+/**
+ * Request of ObservabilityService.ExportEvents. Filters are combined with "and"; empty ones do not filter.
+ *
+ * @generated from message enforcement.v1.ExportEventsRequest
+ */
+export type ExportEventsRequest = Message<"enforcement.v1.ExportEventsRequest"> & {
+  /**
+   * Exact trace id.
+   *
+   * @generated from field: optional string trace_id = 1;
+   */
+  traceId?: string | undefined;
+
+  /**
+   * Exact span id.
+   *
+   * @generated from field: optional string span_id = 2;
+   */
+  spanId?: string | undefined;
+
+  /**
+   * Exact id of a check.
+   *
+   * @generated from field: optional string control_execution_id = 3;
+   */
+  controlExecutionId?: string | undefined;
+
+  /**
+   * Agent name, see Agent.agent_name.
+   *
+   * @generated from field: optional string agent_name = 4;
+   */
+  agentName?: string | undefined;
+
+  /**
+   * Any of these controls, at most 1,000.
+   *
+   * @generated from field: repeated int32 control_ids = 5;
+   */
+  controlIds: number[];
+
+  /**
+   * Any of these decisions.
+   *
+   * @generated from field: repeated enforcement.v1.Decision actions = 6;
+   */
+  actions: Decision[];
+
+  /**
+   * Matches only, or non-matches only.
+   *
+   * @generated from field: optional bool matched = 7;
+   */
+  matched?: boolean | undefined;
+
+  /**
+   * Any of these stages.
+   *
+   * @generated from field: repeated enforcement.v1.Stage check_stages = 8;
+   */
+  checkStages: Stage[];
+
+  /**
+   * Any of these kinds of step.
+   *
+   * @generated from field: repeated enforcement.v1.AppliesTo applies_to = 9;
+   */
+  appliesTo: AppliesTo[];
+
+  /**
+   * Not before this time; see ControlExecutionEvent.timestamp.
+   *
+   * @generated from field: optional string start_time = 10;
+   */
+  startTime?: string | undefined;
+
+  /**
+   * Not after this time; see ControlExecutionEvent.timestamp.
+   *
+   * @generated from field: optional string end_time = 11;
+   */
+  endTime?: string | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ExportEventsRequest.
+ * Use `create(ExportEventsRequestSchema)` to create a new message.
+ */
+export const ExportEventsRequestSchema: GenMessage<ExportEventsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 7);
+
+/**
+ * Message of the stream of ObservabilityService.ExportEvents.
+ *
+ * @generated from message enforcement.v1.ExportEventsResponse
+ */
+export type ExportEventsResponse = Message<"enforcement.v1.ExportEventsResponse"> & {
+  /**
+   * The event.
+   *
+   * @generated from field: enforcement.v1.ControlExecutionEvent event = 1;
+   */
+  event?: ControlExecutionEvent | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ExportEventsResponse.
+ * Use `create(ExportEventsResponseSchema)` to create a new message.
+ */
+export const ExportEventsResponseSchema: GenMessage<ExportEventsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 8);
+
+/**
+ * Request of ObservabilityService.WatchEvents. Filters are combined with "and"; empty ones do not filter.
+ *
+ * @generated from message enforcement.v1.WatchEventsRequest
+ */
+export type WatchEventsRequest = Message<"enforcement.v1.WatchEventsRequest"> & {
+  /**
+   * Exact trace id, at most 1,024 characters.
+   *
+   * @generated from field: optional string trace_id = 1;
+   */
+  traceId?: string | undefined;
+
+  /**
+   * Exact span id, at most 1,024 characters.
+   *
+   * @generated from field: optional string span_id = 2;
+   */
+  spanId?: string | undefined;
+
+  /**
+   * Exact id of a check, at most 1,024 characters.
+   *
+   * @generated from field: optional string control_execution_id = 3;
+   */
+  controlExecutionId?: string | undefined;
+
+  /**
+   * Agent name, see Agent.agent_name.
+   *
+   * @generated from field: optional string agent_name = 4;
+   */
+  agentName?: string | undefined;
+
+  /**
+   * Any of these controls, at most 1,000.
+   *
+   * @generated from field: repeated int32 control_ids = 5;
+   */
+  controlIds: number[];
+
+  /**
+   * Any of these decisions.
+   *
+   * @generated from field: repeated enforcement.v1.Decision actions = 6;
+   */
+  actions: Decision[];
+
+  /**
+   * Matches only, or non-matches only.
+   *
+   * @generated from field: optional bool matched = 7;
+   */
+  matched?: boolean | undefined;
+
+  /**
+   * Any of these stages.
+   *
+   * @generated from field: repeated enforcement.v1.Stage check_stages = 8;
+   */
+  checkStages: Stage[];
+
+  /**
+   * Any of these kinds of step.
+   *
+   * @generated from field: repeated enforcement.v1.AppliesTo applies_to = 9;
+   */
+  appliesTo: AppliesTo[];
+
+  /**
+   * Not before this time; see ControlExecutionEvent.timestamp.
+   *
+   * @generated from field: optional string start_time = 10;
+   */
+  startTime?: string | undefined;
+
+  /**
+   * Not after this time; see ControlExecutionEvent.timestamp.
+   *
+   * @generated from field: optional string end_time = 11;
+   */
+  endTime?: string | undefined;
+
+  /**
+   * Position of the last message the client has, of whatever process: the events after it. 0: all that are stored.
+   * Absent: those that are stored from now on. At least 0.
+   *
+   * @generated from field: optional int64 after_position = 12;
+   */
+  afterPosition?: bigint | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.WatchEventsRequest.
+ * Use `create(WatchEventsRequestSchema)` to create a new message.
+ */
+export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 9);
+
+/**
+ * Message of the stream of ObservabilityService.WatchEvents.
+ *
+ * @generated from message enforcement.v1.WatchEventsResponse
+ */
+export type WatchEventsResponse = Message<"enforcement.v1.WatchEventsResponse"> & {
+  /**
+   * The client knows every event up to this position once it has taken this message; the after_position to go on with.
+   * It is never lower than that of the message before, unless the database was restored.
+   *
+   * @generated from field: int64 position = 1;
+   */
+  position: bigint;
+
+  /**
+   * What there is to tell.
+   *
+   * @generated from oneof enforcement.v1.WatchEventsResponse.news
+   */
+  news: {
+    /**
+     * Events, in the order of their positions.
+     *
+     * @generated from field: enforcement.v1.EventBatch events = 2;
+     */
+    value: EventBatch;
+    case: "events";
+  } | {
+    /**
+     * No event. Comes first, when all events that were stored before have been told, and every 15 seconds when there is
+     * nothing else.
+     *
+     * @generated from field: enforcement.v1.EventHeartbeat heartbeat = 3;
+     */
+    value: EventHeartbeat;
+    case: "heartbeat";
+  } | {
+    /**
+     * Something the client may have to make up for.
+     *
+     * @generated from field: enforcement.v1.FellBehind fell_behind = 4;
+     */
+    value: FellBehind;
+    case: "fellBehind";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message enforcement.v1.WatchEventsResponse.
+ * Use `create(WatchEventsResponseSchema)` to create a new message.
+ */
+export const WatchEventsResponseSchema: GenMessage<WatchEventsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 10);
+
+/**
+ * Some events.
+ *
+ * @generated from message enforcement.v1.EventBatch
+ */
+export type EventBatch = Message<"enforcement.v1.EventBatch"> & {
+  /**
+   * At least one and at most 500, about 256 KiB unless a single one is larger.
+   *
+   * @generated from field: repeated enforcement.v1.PositionedEvent events = 1;
+   */
+  events: PositionedEvent[];
+};
+
+/**
+ * Describes the message enforcement.v1.EventBatch.
+ * Use `create(EventBatchSchema)` to create a new message.
+ */
+export const EventBatchSchema: GenMessage<EventBatch> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 11);
+
+/**
+ * An event and its place among all events.
+ *
+ * @generated from message enforcement.v1.PositionedEvent
+ */
+export type PositionedEvent = Message<"enforcement.v1.PositionedEvent"> & {
+  /**
+   * Its position: higher for every event that is stored later. Not every number is given to an event.
+   *
+   * @generated from field: int64 position = 1;
+   */
+  position: bigint;
+
+  /**
+   * The event.
+   *
+   * @generated from field: enforcement.v1.ControlExecutionEvent event = 2;
+   */
+  event?: ControlExecutionEvent | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.PositionedEvent.
+ * Use `create(PositionedEventSchema)` to create a new message.
+ */
+export const PositionedEventSchema: GenMessage<PositionedEvent> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 12);
+
+/**
+ * There is nothing to tell.
+ *
+ * @generated from message enforcement.v1.EventHeartbeat
+ */
+export type EventHeartbeat = Message<"enforcement.v1.EventHeartbeat"> & {
+  /**
+   * How long ago it was last known which is the last event, in seconds; more than a few when the server has lost its
+   * database.
+   *
+   * @generated from field: double staleness_seconds = 1;
+   */
+  stalenessSeconds: number;
+};
+
+/**
+ * Describes the message enforcement.v1.EventHeartbeat.
+ * Use `create(EventHeartbeatSchema)` to create a new message.
+ */
+export const EventHeartbeatSchema: GenMessage<EventHeartbeat> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 13);
+
+/**
+ * The client has fallen behind what is stored.
+ *
+ * @generated from message enforcement.v1.FellBehind
+ */
+export type FellBehind = Message<"enforcement.v1.FellBehind"> & {
+  /**
+   * Why.
+   *
+   * @generated from field: enforcement.v1.FellBehindReason reason = 1;
+   */
+  reason: FellBehindReason;
+
+  /**
+   * Events after the position of this message and up to this one may be late or, if they were deleted, missing.
+   *
+   * @generated from field: int64 up_to_position = 2;
+   */
+  upToPosition: bigint;
+};
+
+/**
+ * Describes the message enforcement.v1.FellBehind.
+ * Use `create(FellBehindSchema)` to create a new message.
+ */
+export const FellBehindSchema: GenMessage<FellBehind> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 14);
 
 /**
  * Request of ObservabilityService.GetStats.
@@ -411,7 +831,7 @@ export type GetStatsRequest = Message<"enforcement.v1.GetStatsRequest"> & {
  * Use `create(GetStatsRequestSchema)` to create a new message.
  */
 export const GetStatsRequestSchema: GenMessage<GetStatsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 5);
+  messageDesc(file_enforcement_v1_observability_service, 15);
 
 /**
  * Reply of ObservabilityService.GetStats.
@@ -453,7 +873,7 @@ export type GetStatsResponse = Message<"enforcement.v1.GetStatsResponse"> & {
  * Use `create(GetStatsResponseSchema)` to create a new message.
  */
 export const GetStatsResponseSchema: GenMessage<GetStatsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 6);
+  messageDesc(file_enforcement_v1_observability_service, 16);
 
 /**
  * Counts over a range of time. The range starts with the first whole second (up to "1h"), minute ("24h", "7d") or hour
@@ -510,7 +930,7 @@ export type StatsTotals = Message<"enforcement.v1.StatsTotals"> & {
  * Use `create(StatsTotalsSchema)` to create a new message.
  */
 export const StatsTotalsSchema: GenMessage<StatsTotals> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 7);
+  messageDesc(file_enforcement_v1_observability_service, 17);
 
 /**
  * Counts over one interval.
@@ -580,7 +1000,7 @@ export type StatsBucket = Message<"enforcement.v1.StatsBucket"> & {
  * Use `create(StatsBucketSchema)` to create a new message.
  */
 export const StatsBucketSchema: GenMessage<StatsBucket> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 8);
+  messageDesc(file_enforcement_v1_observability_service, 18);
 
 /**
  * Counts of one control.
@@ -671,7 +1091,7 @@ export type ControlStats = Message<"enforcement.v1.ControlStats"> & {
  * Use `create(ControlStatsSchema)` to create a new message.
  */
 export const ControlStatsSchema: GenMessage<ControlStats> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 9);
+  messageDesc(file_enforcement_v1_observability_service, 19);
 
 /**
  * Request of ObservabilityService.GetControlStats.
@@ -713,7 +1133,7 @@ export type GetControlStatsRequest = Message<"enforcement.v1.GetControlStatsRequ
  * Use `create(GetControlStatsRequestSchema)` to create a new message.
  */
 export const GetControlStatsRequestSchema: GenMessage<GetControlStatsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 10);
+  messageDesc(file_enforcement_v1_observability_service, 20);
 
 /**
  * Reply of ObservabilityService.GetControlStats.
@@ -762,7 +1182,7 @@ export type GetControlStatsResponse = Message<"enforcement.v1.GetControlStatsRes
  * Use `create(GetControlStatsResponseSchema)` to create a new message.
  */
 export const GetControlStatsResponseSchema: GenMessage<GetControlStatsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 11);
+  messageDesc(file_enforcement_v1_observability_service, 21);
 
 /**
  * Request of ObservabilityService.GetStatsOverview.
@@ -797,7 +1217,7 @@ export type GetStatsOverviewRequest = Message<"enforcement.v1.GetStatsOverviewRe
  * Use `create(GetStatsOverviewRequestSchema)` to create a new message.
  */
 export const GetStatsOverviewRequestSchema: GenMessage<GetStatsOverviewRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 12);
+  messageDesc(file_enforcement_v1_observability_service, 22);
 
 /**
  * Reply of ObservabilityService.GetStatsOverview.
@@ -839,7 +1259,7 @@ export type GetStatsOverviewResponse = Message<"enforcement.v1.GetStatsOverviewR
  * Use `create(GetStatsOverviewResponseSchema)` to create a new message.
  */
 export const GetStatsOverviewResponseSchema: GenMessage<GetStatsOverviewResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 13);
+  messageDesc(file_enforcement_v1_observability_service, 23);
 
 /**
  * Counts of one agent.
@@ -895,7 +1315,7 @@ export type AgentStats = Message<"enforcement.v1.AgentStats"> & {
  * Use `create(AgentStatsSchema)` to create a new message.
  */
 export const AgentStatsSchema: GenMessage<AgentStats> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 14);
+  messageDesc(file_enforcement_v1_observability_service, 24);
 
 /**
  * Counts of one control of one agent.
@@ -923,7 +1343,7 @@ export type AgentControlStats = Message<"enforcement.v1.AgentControlStats"> & {
  * Use `create(AgentControlStatsSchema)` to create a new message.
  */
 export const AgentControlStatsSchema: GenMessage<AgentControlStats> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 15);
+  messageDesc(file_enforcement_v1_observability_service, 25);
 
 /**
  * Request of ObservabilityService.GetObservabilityStatus.
@@ -938,7 +1358,7 @@ export type GetObservabilityStatusRequest = Message<"enforcement.v1.GetObservabi
  * Use `create(GetObservabilityStatusRequestSchema)` to create a new message.
  */
 export const GetObservabilityStatusRequestSchema: GenMessage<GetObservabilityStatusRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 16);
+  messageDesc(file_enforcement_v1_observability_service, 26);
 
 /**
  * Reply of ObservabilityService.GetObservabilityStatus.
@@ -973,7 +1393,7 @@ export type GetObservabilityStatusResponse = Message<"enforcement.v1.GetObservab
  * Use `create(GetObservabilityStatusResponseSchema)` to create a new message.
  */
 export const GetObservabilityStatusResponseSchema: GenMessage<GetObservabilityStatusResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 17);
+  messageDesc(file_enforcement_v1_observability_service, 27);
 
 /**
  * What kind of step an event is about.
@@ -1010,6 +1430,50 @@ export const AppliesToSchema: GenEnum<AppliesTo> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_observability_service, 0);
 
 /**
+ * Why the client is behind.
+ *
+ * @generated from enum enforcement.v1.FellBehindReason
+ */
+export enum FellBehindReason {
+  /**
+   * Not stated.
+   *
+   * @generated from enum value: FELL_BEHIND_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It reads more slowly than events are stored. Nothing is lost: the rest is read from the database, as fast as it is
+   * taken. Told once until it has caught up.
+   *
+   * @generated from enum value: FELL_BEHIND_REASON_SLOW_READER = 1;
+   */
+  SLOW_READER = 1,
+
+  /**
+   * Events after its position, up to that of up_to_position, were deleted because of their age before they were told.
+   * The stream goes on with those that are still there.
+   *
+   * @generated from enum value: FELL_BEHIND_REASON_EVENTS_DELETED = 2;
+   */
+  EVENTS_DELETED = 2,
+
+  /**
+   * Its position lies beyond the last event: the database was restored to an earlier state. The stream goes on after the
+   * position of this message; events that were stored since the restoration and before it may have been missed.
+   *
+   * @generated from enum value: FELL_BEHIND_REASON_DATABASE_RESTORED = 3;
+   */
+  DATABASE_RESTORED = 3,
+}
+
+/**
+ * Describes the enum enforcement.v1.FellBehindReason.
+ */
+export const FellBehindReasonSchema: GenEnum<FellBehindReason> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_observability_service, 1);
+
+/**
  * Keeps what controls said about steps, and counts it.
  *
  * @generated from service enforcement.v1.ObservabilityService
@@ -1026,6 +1490,22 @@ export const ObservabilityService: GenService<{
     output: typeof CreateEventsResponseSchema;
   },
   /**
+   * Stores events of many messages, as CreateEvents stores those of one, and answers when all of them are committed to
+   * the database. Messages are read as fast as they can be stored. The first message that is invalid ends the call with
+   * INVALID_ARGUMENT, which names its place in the stream and its members. While too many events wait to be stored,
+   * nothing more is read for some seconds; after that, and when the database does not answer, the call ends with
+   * UNAVAILABLE. What was stored before stays: the metadata of google.rpc.ErrorInfo tell how many events
+   * (stored_events) and, for an invalid message, which it is (message_index, from 0). Sending everything again is safe
+   * when the events have ids.
+   *
+   * @generated from rpc enforcement.v1.ObservabilityService.IngestEvents
+   */
+  ingestEvents: {
+    methodKind: "client_streaming";
+    input: typeof IngestEventsRequestSchema;
+    output: typeof IngestEventsResponseSchema;
+  },
+  /**
    * Finds events. Filters are combined with "and"; empty ones do not filter.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.QueryEvents
@@ -1034,6 +1514,35 @@ export const ObservabilityService: GenService<{
     methodKind: "unary";
     input: typeof QueryEventsRequestSchema;
     output: typeof QueryEventsResponseSchema;
+  },
+  /**
+   * Gives all events that satisfy the filters, latest first; of those with the same timestamp, the one that was stored
+   * last comes first. Over HTTP it is a stream of lines, each an event as JSON; one that breaks off without the end of
+   * the reply is not complete. It may take as long as its reader wants, and gives each event once. Those that are
+   * stored, deleted or given another timestamp meanwhile, the latter because a client and the service tell of the same
+   * check, may be missing or, with both timestamps, come twice. UNAVAILABLE when too many exports are under way.
+   *
+   * @generated from rpc enforcement.v1.ObservabilityService.ExportEvents
+   */
+  exportEvents: {
+    methodKind: "server_streaming";
+    input: typeof ExportEventsRequestSchema;
+    output: typeof ExportEventsResponseSchema;
+  },
+  /**
+   * Tells events that satisfy the filters as they are stored, by whichever process, in the order of their positions,
+   * each once and without gaps. An event has the form it had when it was read: what is added to it later, because a
+   * client and the service tell of the same check, is not told again. The first message comes at once. A client that
+   * keeps the position of the last message goes on after it, at any process, with after_position. A client that reads
+   * slowly loses nothing: the events wait in the database. The stream lasts until the client ends it. It ends with
+   * UNAVAILABLE when the server shuts down or has too many watchers.
+   *
+   * @generated from rpc enforcement.v1.ObservabilityService.WatchEvents
+   */
+  watchEvents: {
+    methodKind: "server_streaming";
+    input: typeof WatchEventsRequestSchema;
+    output: typeof WatchEventsResponseSchema;
   },
   /**
    * Counts the events of an agent over a range of time that ends now.

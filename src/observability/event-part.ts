@@ -1,0 +1,49 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+
+/** How much of a long list of events is read at once. */
+export interface PartLimits {
+  readonly events: number;
+  /** About so many bytes: what goes beyond is no more than one event. */
+  readonly octets: number;
+}
+
+/** A few milliseconds of work for the thread that serves requests, and little memory however large events are. */
+export const PART_LIMITS: PartLimits = { events: 500, octets: 1024 * 1024 };
+
+/** What a stream is told at once: a reader that has stopped holds such a message, and there may be a thousand of them. */
+export const MESSAGE_LIMITS: PartLimits = { events: 500, octets: 256 * 1024 };
+
+/** What an event takes beside its texts of any length: keys, numbers and texts with a limit. */
+const FIXED_OCTETS = 400;
+const TEXTS = ['trace_id', 'span_id', 'control_name', 'metadata'];
+const OPTIONAL_TEXTS = ['evaluator_name', 'selector_path', 'error_message'];
+const OCTETS = Prisma.raw(
+  [
+    FIXED_OCTETS,
+    ...TEXTS.map((name) => `octet_length("${name}")`),
+    ...OPTIONAL_TEXTS.map((name) => `COALESCE(octet_length("${name}"), 0)`),
+  ].join(' + '),
+);
+
+/**
+ * The first events in an order that fit into the limits, at least one, as tables of a WITH clause: `"found"` with all
+ * that were looked at, and `"part"` with the columns `"at"` (position), `"octets"` and `"ordinal"` (from 1 on).
+ */
+export function partOfEvents(where: Prisma.Sql, order: Prisma.Sql, limits: PartLimits): Prisma.Sql {
+  return Prisma.sql`
+    "found" AS MATERIALIZED (
+      SELECT "position", "time_us", ${OCTETS} AS "octets" FROM "events"
+      WHERE ${where} ORDER BY ${order} LIMIT ${limits.events}),
+    "part" AS MATERIALIZED (
+      SELECT "position" AS "at", "octets", "ordinal" FROM (
+        SELECT "position", "octets", ROW_NUMBER() OVER (ORDER BY ${order}) AS "ordinal",
+          SUM("octets") OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS "total" FROM "found") AS "summed"
+      WHERE "total" - "octets" < ${limits.octets})`;
+}
+
+/** Whether there may be events after those of `"part"`: 1 or 0. */
+export function hasMore(limits: PartLimits): Prisma.Sql {
+  return Prisma.sql`
+    CASE WHEN (SELECT COUNT(*) FROM "found") = ${limits.events}
+      OR (SELECT COUNT(*) FROM "found") > (SELECT COUNT(*) FROM "part") THEN 1 ELSE 0 END`;
+}

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
+import { ServiceError } from '../../src/errors/service-error.js';
+import { createIngest, type Ingest, IngestFullError } from '../../src/observability/event-ingest.js';
+import type { EncodedEvent } from '../../src/observability/event-writer.js';
+import { createIngestStream } from '../../src/observability/ingest-stream.js';
+import { until } from '../support/until.js';
+import { storedEvent } from './events.support.js';
+
+const message = (size: number) => ({ events: Array.from({ length: size }, () => storedEvent()) });
+
+/** A store whose transactions end when the test says so. */
+function store(queuedEvents = 100_000) {
+  const open: { events: readonly EncodedEvent[]; end: (error?: Error) => void }[] = [];
+  let written = 0;
+  const ingest = createIngest({
+    write: (events) =>
+      new Promise((resolve, reject) => {
+        const end = (error?: Error) => {
+          if (error === undefined) written += events.length;
+          if (error === undefined) resolve();
+          else reject(error);
+        };
+        open.push({ events, end });
+      }),
+    log: { info: () => {} },
+    logEvents: false,
+    limits: { queuedEvents },
+  });
+  return {
+    ingest,
+    get written() {
+      return written;
+    },
+    /** Ends the transaction that is open, once there is one. */
+    async commit(error?: Error) {
+      await until(
+        () => open.length,
+        (count) => count > 0,
+      );
+      open.shift()?.end(error);
+    },
+  };
+}
+
+function streamOf(ingest: Ingest, limits = { fullPauseMs: 1, fullAttempts: 1_000_000 }) {
+  return createIngestStream({ ingest, log: { warn: () => {} }, limits });
+}
+
+/** Messages that count how many were asked for; after them the stream stays open until it is ended. */
+function source(sizes: readonly number[], stays = false) {
+  const asked = { count: 0, returned: false };
+  const messages: AsyncIterable<ReturnType<typeof message>> = {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const size = sizes[asked.count];
+        asked.count += 1;
+        if (size !== undefined) return { done: false, value: message(size) };
+        if (stays) await new Promise(() => {});
+        return { done: true, value: undefined };
+      },
+      async return() {
+        asked.returned = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  return { asked, messages };
+}
+
+const signal = new AbortController().signal;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a stream of events that is stored', () => {
+  it('is read no further than what may wait for its commit', async () => {
+    const database = store();
+    const { asked, messages } = source(Array.from({ length: 20 }, () => 1_000));
+    const reply = streamOf(database.ingest)(messages, { signal });
+    await until(
+      () => asked.count,
+      (count) => count === 4,
+    );
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+    expect(asked.count).toBe(4);
+    await database.commit();
+    await until(
+      () => asked.count,
+      (count) => count > 4,
+    );
+    let done = false;
+    void reply.then(() => {
+      done = true;
+    });
+    while (!done) {
+      await Promise.race([database.commit(), reply]);
+      await settled();
+    }
+    expect(await reply).toEqual({ received: 20_000, stored: 20_000, dropped: 0 });
+    expect(database.written).toBe(20_000);
+  });
+
+  it('waits while others fill the queue, and goes on when there is room', async () => {
+    const database = store(10);
+    const others = database.ingest(message(10).events);
+    const { asked, messages } = source([3, 3]);
+    const reply = streamOf(database.ingest)(messages, { signal });
+    await until(
+      () => asked.count,
+      (count) => count === 1,
+    );
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+    expect(asked.count).toBe(1);
+    await database.commit();
+    await others;
+    await database.commit();
+    await database.commit();
+    expect(await reply).toEqual({ received: 6, stored: 6, dropped: 0 });
+  });
+
+  it('ends with a time to come back when the queue stays full, and tells how much is stored', async () => {
+    const { messages } = source([4, 3]);
+    let offered = 0;
+    const ingest: Ingest = async (_events, onQueued) => {
+      offered += 1;
+      if (offered > 1) throw new IngestFullError();
+      onQueued?.();
+    };
+    const reply = streamOf(ingest, { fullPauseMs: 1, fullAttempts: 3 })(messages, { signal });
+    await expect(reply).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      options: { retryAfterSeconds: 1, facts: { stored_events: '4' } },
+    });
+    expect(offered).toBe(4);
+  });
+
+  it.each([
+    ['the database is away', unavailable('away')],
+    ['nobody knows whether they are stored', new OutcomeUnknownError('gone')],
+  ])('ends although the client sends nothing more when %s', async (_what, failure) => {
+    const database = store();
+    const { asked, messages } = source([5, 7], true);
+    const reply = streamOf(database.ingest)(messages, { signal });
+    const refused = expect(reply).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      options: { retryAfterSeconds: 1, facts: { stored_events: '5' } },
+    });
+    await until(
+      () => asked.count,
+      (count) => count === 3,
+    );
+    await database.commit();
+    await database.commit(failure);
+    await refused;
+    expect(asked.returned).toBe(true);
+  });
+
+  it('drops what the database refuses, and goes on', async () => {
+    const database = store();
+    const { messages } = source([5, 7]);
+    const reply = streamOf(database.ingest)(messages, { signal });
+    await database.commit(new ServiceError('DATABASE_ERROR', { detail: 'refused' }));
+    await database.commit();
+    expect(await reply).toEqual({ received: 12, stored: 7, dropped: 5 });
+  });
+
+  it('ends with the reason of the caller while it waits for room', async () => {
+    const database = store(10);
+    void database.ingest(message(10).events);
+    const { asked, messages } = source([3]);
+    const caller = new AbortController();
+    const reply = streamOf(database.ingest, { fullPauseMs: 3_600_000, fullAttempts: 2 })(messages, caller);
+    const refused = expect(reply).rejects.toThrow('gone');
+    await until(
+      () => asked.count,
+      (count) => count === 1,
+    );
+    await settled();
+    caller.abort(new Error('gone'));
+    await refused;
+  });
+});
