@@ -192,7 +192,13 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
   const policies = createPolicyService({ database, mutate, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
   const { maxStalenessMs } = config.limits;
-  const observability = createObservability({ config: config.observability, database, log, now });
+  const observability = createObservability({
+    config: config.observability,
+    database,
+    log,
+    meter: metrics.events,
+    now,
+  });
   const evaluation = createEvaluationService({
     programs: watch,
     ...(maxStalenessMs === null
@@ -308,6 +314,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
   });
   await watch.start();
   observability.recorder?.start();
+  observability.pruner?.start();
   health.setServing(true);
 
   return {
@@ -345,6 +352,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
       load.stop();
       await watch.stop();
       await observability.recorder?.close();
+      await observability.pruner?.close();
       await evaluators.close();
       await database.close();
     },
