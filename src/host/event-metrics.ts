@@ -1,4 +1,5 @@
 import { type Aggregator, Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { DATABASE_OPERATIONS, type DatabaseOperation } from '../database/metered-database.js';
 import {
   createObservabilityMeter,
   type DropReason,
@@ -11,6 +12,23 @@ const BUCKETS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 const SOURCES: readonly EventSource[] = ['client', 'service'];
 const REASONS: readonly DropReason[] = ['queue_full', 'storage', 'refused', 'shutdown'];
+
+/** The metric of the time that work on the database takes. Returns what counts one piece of work. */
+export function createDatabaseMetrics(
+  prefix: string,
+  registers: Registry[],
+): (operation: DatabaseOperation, seconds: number) => void {
+  const durations = new Histogram({
+    name: `${prefix}_database_duration_seconds`,
+    help: 'Time of work on the database by operation (mutation, statistics, search, bulk_write), its wait for its turn included.',
+    labelNames: ['operation'],
+    buckets: BUCKETS,
+    registers,
+  });
+  // So that each has a row before anything happens.
+  for (const operation of DATABASE_OPERATIONS) durations.zero({ operation });
+  return (operation, seconds) => durations.observe({ operation }, seconds);
+}
 
 /** Metrics of events. Returns the meter behind them; all but durations are read from it when the metrics are. */
 export function createEventMetrics(prefix: string, registers: Registry[]): ObservabilityMeter {

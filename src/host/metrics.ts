@@ -1,11 +1,12 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DatabaseOperation } from '../database/metered-database.js';
 import type { Stage } from '../evaluation/types.js';
 import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { Evaluator } from '../evaluators/types.js';
 import type { ObservabilityMeter } from '../observability/observability-meter.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
-import { createEventMetrics } from './event-metrics.js';
+import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
 const BUCKETS = [
@@ -49,6 +50,8 @@ export interface Metrics {
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */
   readonly events: ObservabilityMeter;
+  /** A piece of work on the database is done. */
+  databaseTimed(operation: DatabaseOperation, seconds: number): void;
 }
 
 /** Figures that are asked for only when the metrics are read. */
@@ -141,6 +144,7 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
     callRefused: (reason) => refusals.inc({ reason }),
     meterOf: createEvaluatorMetrics(prefix, registers),
     events: createEventMetrics(prefix, registers),
+    databaseTimed: createDatabaseMetrics(prefix, registers),
   };
 }
 

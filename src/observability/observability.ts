@@ -37,13 +37,19 @@ export function createObservability({
 }: ObservabilityParts): Observability {
   if (!config.enabled)
     return { handlers: observabilityOffHandlers(), recorder: undefined, pruner: undefined };
-  const ingest = createIngest({ write: createEventWriter({ database, now }), log, logEvents: config.stdout });
+  const ingest = createIngest({
+    write: createEventWriter({ database, now }),
+    log,
+    logEvents: config.stdout,
+    meter,
+  });
   const service = createObservabilityService({ database, ingest, log, now });
   const pruner = createEventPruner({ database, retentionDays: config.retentionDays, log, meter, now });
   const recorder = createRecorder({
     ingest,
     nonMatches: config.record === 'all',
     flushIntervalMs: config.flushIntervalSeconds * 1000,
+    meter,
     log,
     now,
   });
