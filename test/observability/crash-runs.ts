@@ -63,7 +63,7 @@ const OLD = 'crashed-bot-old';
 /** Long enough for a first reply. */
 const SHORTEST_RUN_MS = 100;
 /** How long the service runs at most before it is killed, and how soon after its start. */
-const LONGEST_RUN_MS = 900;
+const LONGEST_RUN_MS = 1_500;
 const LONGEST_START_MS = 700;
 
 /** Events of one request. The ids follow from it, so that little has to be remembered. */
