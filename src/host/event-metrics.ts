@@ -83,7 +83,7 @@ export function createEventMetrics(prefix: string, registers: Registry[]): Obser
   });
   new Counter({
     name: `${prefix}_events_dropped_total`,
-    help: 'Events that were not stored, by who told of them and why. Clients were told so and can send theirs again.',
+    help: 'Events that are not known to be stored, by who told of them and why. Clients were told so and can send theirs again.',
     labelNames: ['source', 'reason'],
     registers,
     collect() {
