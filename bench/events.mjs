@@ -1,289 +1,298 @@
 /**
- * Ingestion of events over REST, and statistics and queries once many are stored, on both databases. The service runs
- * in a process of its own. Yardsticks: for ingestion the bare driver, which stores the same rows without any of the
- * sums; for statistics the query that counts the rows themselves.
+ * Ingestion of events over REST, statistics and queries once many are stored, and what evaluations feel of it, on both
+ * databases. The service runs in a process of its own, the load in a thread of its own. Yardsticks: for ingestion the
+ * bare driver, which stores the same rows without any of the sums; for statistics the query that counts the rows
+ * themselves; for evaluations the same ones without ingestion.
+ *
+ * Arguments are numbers of stored events (1000000); BENCH_EVENTS gives them too, separated by commas. BENCH_DATABASES
+ * chooses databases, BENCH_SECONDS how long each load lasts (10).
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Libsql from 'libsql';
-import pg from 'pg';
+import { Worker } from 'node:worker_threads';
 import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
-import { report } from './support/report.mjs';
+import { bareIngestRate, naiveCountMs } from './support/bare-events.mjs';
+import { AGENTS, CONTROLS, checkFill, DAYS, fillEvents, openRaw } from './support/event-fill.mjs';
+import { median, report } from './support/report.mjs';
 
-/** Events that are stored before statistics are measured. */
-const EVENTS = Number(process.env.BENCH_EVENTS ?? 1_000_000);
+const given =
+  process.argv.length > 2 ? process.argv.slice(2) : (process.env.BENCH_EVENTS ?? '1000000').split(',');
+const SIZES = given.map(Number);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 const BATCH = Number(process.env.BENCH_BATCH ?? 500);
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 8);
 const QUERIES = 200;
-const YARDSTICK_EVENTS = 100_000;
-const AGENTS = 10;
-const CONTROLS = 20;
-/** The events are spread over this many days, oldest first; most of a year is in rollups of hours and days. */
-const DAYS = 360;
+/** So many queries are made even when they take longer than a load may last. */
+const FEWEST = 20;
+/** Rounds of evaluations with and without ingestion. */
+const ROUNDS = 3;
+/** Size of the fill that is checked. */
+const CHECKED = 20_000;
 const AGENT = 'bench-agent-00';
+const EVALUATED = 'bench-evaluated';
 
-function event(index, ageMs = 0) {
-  const control = Math.floor(index / AGENTS) % CONTROLS;
-  return {
-    control_execution_id: randomUUID(),
-    trace_id: randomBytes(16).toString('hex'),
-    span_id: randomBytes(8).toString('hex'),
-    agent_name: `bench-agent-0${index % AGENTS}`,
-    control_id: control,
-    control_name: `bench-control-${control}`,
-    check_stage: index % 2 === 0 ? 'pre' : 'post',
-    applies_to: index % 3 === 0 ? 'llm_call' : 'tool_call',
-    action: ['deny', 'steer', 'observe'][index % 3],
-    matched: index % 4 === 0,
-    confidence: Math.random(),
-    timestamp: new Date(Date.now() - ageMs).toISOString(),
-    execution_duration_ms: Math.random() * 10,
-    evaluator_name: 'regex',
-    selector_path: 'input.text',
-    error_message: null,
-    metadata: {},
-  };
-}
-
-const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+const agent = new http.Agent({ keepAlive: true, maxSockets: 4 });
 function call(url, method, path, body) {
   return new Promise((resolve, reject) => {
-    const request = http.request(url + path, {
-      method,
-      agent,
-      headers: { 'content-type': 'application/json' },
-    });
+    const headers = { 'content-type': 'application/json' };
+    const request = http.request(url + path, { method, agent, headers });
     request.on('error', reject);
     request.on('response', (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        if (response.statusCode >= 300)
-          reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`));
-        else resolve(text);
+        if (response.statusCode < 300) resolve(text);
+        else reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`));
       });
     });
-    request.end(body);
+    request.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
-const metricsOf = async (url) => {
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function metricsOf(url) {
   const text = await call(url, 'GET', '/metrics');
   const read = (name) => Number(new RegExp(`_${name}(?:\\{[^}]*\\})? ([\\d.e+-]+)`).exec(text)?.[1]);
   return {
     cpu: read('process_cpu_seconds_total'),
-    delayP99: read('nodejs_eventloop_lag_p99_seconds') * 1000,
-    delayMax: read('nodejs_eventloop_lag_max_seconds') * 1000,
-  };
-};
-
-const spread = (index) => event(index, ((EVENTS - index) / EVENTS) * DAYS * 86_400_000);
-
-/** Sends events over several connections, each with the next batch ready before the reply to the last one. */
-async function ingest(url, from, to, make) {
-  const before = await metricsOf(url);
-  const started = performance.now();
-  let next = from;
-  let delayMax = 0;
-  const watch = setInterval(() => {
-    metricsOf(url).then(
-      ({ delayMax: max }) => {
-        delayMax = Math.max(delayMax, max);
-      },
-      () => {},
-    );
-  }, 1_000);
-  const batch = () => {
-    if (next >= to) return undefined;
-    const first = next;
-    next = Math.min(to, next + BATCH);
-    return JSON.stringify({
-      events: Array.from({ length: next - first }, (_, index) => make(first + index)),
-    });
-  };
-  await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      for (let body = batch(); body !== undefined; ) {
-        const sent = call(url, 'POST', '/api/v1/observability/events', body);
-        body = batch();
-        const reply = JSON.parse(await sent);
-        if (reply.status !== 'queued') throw new Error(`not stored: ${JSON.stringify(reply)}`);
-      }
-    }),
-  );
-  clearInterval(watch);
-  const seconds = (performance.now() - started) / 1000;
-  const after = await metricsOf(url);
-  const count = to - from;
-  return {
-    perSecond: count / seconds,
-    cpuUs: ((after.cpu - before.cpu) * 1e6) / count,
-    delayMax: Math.max(delayMax, after.delayMax),
-    delayP99: after.delayP99,
+    // Since it was read last.
+    delayMs: read('nodejs_eventloop_lag_max_seconds') * 1000,
   };
 }
 
-async function p99(work) {
-  const times = [];
-  for (let index = 0; index < QUERIES; index += 1) {
+/** Runs `work` and gives its result, and the longest delay of the service's event loop meanwhile. */
+async function watched(url, work) {
+  const { cpu, delayMs: _before } = await metricsOf(url);
+  let longest = 0;
+  const look = async () => {
+    const { cpu: now, delayMs } = await metricsOf(url);
+    longest = Math.max(longest, delayMs);
+    return now;
+  };
+  const timer = setInterval(() => look().catch(() => {}), 1_000);
+  const result = await work();
+  clearInterval(timer);
+  const after = await look();
+  return { result, delayMs: longest, cpuSeconds: after - cpu };
+}
+
+/** Starts to send events; `stop` resolves with how many were stored in how many seconds. */
+function startLoad(url, spreadDays = 0) {
+  const worker = new Worker(new URL('./support/event-load.mjs', import.meta.url), {
+    workerData: {
+      url,
+      batch: BATCH,
+      connections: CONNECTIONS,
+      agents: AGENTS,
+      controls: CONTROLS,
+      spreadDays,
+    },
+  });
+  const ended = new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+  ended.catch(() => {});
+  return {
+    stop() {
+      worker.postMessage('stop');
+      return ended;
+    },
+  };
+}
+
+async function ingest(url, spreadDays) {
+  const { result, delayMs, cpuSeconds } = await watched(url, async () => {
+    const load = startLoad(url, spreadDays);
+    await pause(SECONDS * 1000);
+    return load.stop();
+  });
+  const { stored, seconds } = result;
+  return { perSecond: stored / seconds, cpuUs: (cpuSeconds * 1e6) / stored, delayMs };
+}
+
+async function times(work, count = QUERIES) {
+  const all = [];
+  const end = performance.now() + SECONDS * 1000;
+  for (let index = 0; index < count && (index < FEWEST || performance.now() < end); index += 1) {
     const start = performance.now();
     await work(index);
-    times.push(performance.now() - start);
+    all.push(performance.now() - start);
   }
-  times.sort((a, b) => a - b);
-  return { p50: times[times.length >> 1], p99: times[Math.floor(times.length * 0.99)] };
+  return all;
+}
+function quantile(all, part) {
+  return [...all].sort((a, b) => a - b)[Math.floor(all.length * part)];
 }
 
-/** The bare driver: the same rows with the same indexes, in transactions of 1,000. */
-async function yardstickRate(bare) {
-  const rows = Array.from({ length: YARDSTICK_EVENTS }, (_, index) => event(index));
-  await bare.prepare();
-  const started = performance.now();
-  for (let at = 0; at < rows.length; at += 1_000) await bare.insert(rows.slice(at, at + 1_000));
-  const seconds = (performance.now() - started) / 1000;
-  await bare.clear();
-  return YARDSTICK_EVENTS / seconds;
+/** 99th percentile of evaluations that come one after the other, in milliseconds. */
+async function evaluationP99(url) {
+  const step = { type: 'llm', name: 'answer', input: 'a quick brown fox' };
+  const all = [];
+  const end = performance.now() + (SECONDS * 1000) / ROUNDS;
+  while (performance.now() < end) {
+    all.push(
+      ...(await times(
+        () => call(url, 'POST', '/api/v1/evaluation', { agent_name: EVALUATED, stage: 'pre', step }),
+        20,
+      )),
+    );
+  }
+  return quantile(all, 0.99);
 }
 
-const MEMBERS = Object.keys(event(0));
-const CREATE = (float) =>
-  `CREATE TABLE bare (${MEMBERS.map((name) => `${name} ${name === 'confidence' || name.endsWith('_ms') ? float : 'TEXT'}`)});
-   CREATE UNIQUE INDEX bare_id ON bare (control_execution_id); CREATE INDEX bare_trace ON bare (trace_id);
-   CREATE INDEX bare_span ON bare (span_id); CREATE INDEX bare_time ON bare (timestamp);
-   CREATE INDEX bare_agent ON bare (agent_name, timestamp); CREATE INDEX bare_control ON bare (control_id, timestamp);`;
-const NAIVE = (agentName, fromUs) =>
-  `SELECT control_id, control_name, COUNT(*), SUM(confidence), SUM(duration_ms), COUNT(error_message)
-   FROM events WHERE agent_name = '${agentName}' AND time_us >= ${fromUs} GROUP BY 1, 2`;
-
-function bareSqlite(file) {
-  const database = new Libsql(file, { timeout: 10_000 });
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536');
-  const elements = MEMBERS.map((_, index) => `value ->> ${index}`).join(', ');
-  return {
-    async prepare() {
-      database.exec(CREATE('REAL'));
-    },
-    async insert(rows) {
-      const json = JSON.stringify(rows.map((row) => Object.values({ ...row, metadata: '{}' })));
-      database.exec('BEGIN IMMEDIATE');
-      database.prepare(`INSERT INTO bare SELECT ${elements} FROM json_each(?)`).run([json]);
-      database.exec('COMMIT');
-    },
-    async clear() {
-      database.exec('DROP TABLE bare');
-    },
-    query: async (sql) => database.prepare(sql).all([]),
-    close: async () => database.close(),
-  };
-}
-
-async function barePostgresql(url) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const values = MEMBERS.map(
-    (name, index) => `(v ->> ${index})${name === 'confidence' || name.endsWith('_ms') ? '::float8' : ''}`,
-  ).join(', ');
-  return {
-    prepare: () => client.query(CREATE('DOUBLE PRECISION')),
-    async insert(rows) {
-      const json = JSON.stringify(rows.map((row) => Object.values({ ...row, metadata: '{}' })));
-      await client.query(`INSERT INTO bare SELECT ${values} FROM jsonb_array_elements($1::jsonb) AS v`, [
-        json,
-      ]);
-    },
-    clear: () => client.query('DROP TABLE bare'),
-    query: (sql) => client.query(sql),
-    close: () => client.end(),
-  };
+async function prepareEvaluation(url) {
+  await call(url, 'POST', '/api/v1/agents/initAgent', { agent: { agent_name: EVALUATED } });
+  for (let index = 0; index < 10; index += 1) {
+    const data = {
+      execution: 'server',
+      condition: {
+        selector: { path: 'input' },
+        evaluator: { name: 'regex', config: { pattern: `secret-${index}` } },
+      },
+      action: { decision: 'deny' },
+    };
+    const reply = await call(url, 'PUT', '/api/v1/controls', { name: `evaluated-${index}`, data });
+    await call(url, 'POST', `/api/v1/agents/${EVALUATED}/controls/${JSON.parse(reply).control_id}`);
+  }
 }
 
 const rows = [];
-async function measure(kind, databaseUrl, openBare) {
-  const service = await startServiceProcess({ DATABASE_URL: databaseUrl, SERVICE_LOG_LEVEL: 'info' });
-  const bare = await openBare();
-  try {
-    const rate = await yardstickRate(bare);
-    const name = `service events ${kind}`;
-    for (const [what, load] of [
-      // What happens now, and what is spread over a year: then nearly every event has rollups of its own.
-      ['live', await ingest(service.url, 0, YARDSTICK_EVENTS, event)],
-      ['spread', await ingest(service.url, 0, EVENTS, spread)],
-    ]) {
-      rows.push(
-        {
-          name: `${name} ingest ${what} rate`,
-          value: load.perSecond,
-          unit: 'events/s',
-          yardstick: rate,
-          ratio: load.perSecond / rate,
-        },
-        { name: `${name} ingest ${what} cpu`, value: load.cpuUs, unit: 'µs of all threads per event' },
-        { name: `${name} ingest ${what} loop delay max`, value: load.delayMax, unit: 'ms' },
-      );
+const add = (name, value, unit, yardstick) =>
+  rows.push({
+    name,
+    value,
+    unit,
+    ...(yardstick === undefined ? {} : { yardstick, ratio: value / yardstick }),
+  });
+
+/** What there is to ask of many events. */
+async function measureReading(url, raw, name) {
+  const read = async (what, unit, work, yardstick) => {
+    const { result, delayMs } = await watched(url, () => times(work));
+    add(`${name} ${what} p50`, quantile(result, 0.5), unit);
+    add(`${name} ${what} p99`, quantile(result, 0.99), unit, yardstick);
+    return delayMs;
+  };
+  let longest = 0;
+  for (const [range, days] of [
+    ['24h', 1],
+    ['365d', 365],
+  ]) {
+    const query = `agent_name=${AGENT}&time_range=${range}&include_timeseries=true`;
+    const naive = await naiveCountMs(raw, AGENT, days);
+    const stats = () => call(url, 'GET', `/api/v1/observability/stats?${query}`);
+    longest = Math.max(longest, await read(`stats ${range}`, 'ms', stats, naive));
+  }
+  const overview = () => call(url, 'GET', '/api/v1/observability/stats/overview?time_range=365d');
+  longest = Math.max(longest, await read('overview 365d', 'ms', overview));
+  const latest = JSON.parse(await call(url, 'POST', '/api/v1/observability/events/query', { limit: 1 }));
+  for (const [what, filter] of [
+    ['latest', {}],
+    ['of an agent', { agent_name: AGENT }],
+    ['denies', { actions: ['deny'], matched: true }],
+    [
+      'of a control, a day',
+      { control_ids: [3], start_time: new Date(Date.now() - 86_400_000).toISOString() },
+    ],
+    ['by trace', { trace_id: latest.events[0]?.trace_id ?? 'none' }],
+  ]) {
+    const found = () => call(url, 'POST', '/api/v1/observability/events/query', { ...filter, limit: 100 });
+    longest = Math.max(longest, await read(`query ${what}`, 'ms', found));
+  }
+  add(`${name} reading loop delay max`, longest, 'ms');
+}
+
+async function measureWriting(url, name, yardstick) {
+  for (const [what, spreadDays] of [
+    // What happens now, and what is spread over a year: then nearly every event has rollups of its own.
+    ['live', 0],
+    ['spread', DAYS],
+  ]) {
+    const { perSecond, cpuUs, delayMs } = await ingest(url, spreadDays);
+    add(`${name} ingest ${what} rate`, perSecond, 'events/s', yardstick);
+    add(`${name} ingest ${what} cpu`, cpuUs, 'µs of all threads per event');
+    add(`${name} ingest ${what} loop delay max`, delayMs, 'ms');
+  }
+}
+
+/** Evaluations with ingestion at full speed, and without; by turns. */
+async function measureEvaluation(url, name) {
+  await prepareEvaluation(url);
+  await evaluationP99(url);
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const without = await evaluationP99(url);
+    const load = startLoad(url);
+    await pause(500);
+    rounds.push({ without, during: await evaluationP99(url) });
+    await load.stop();
+  }
+  rows.push({
+    name: `${name} evaluation p99 with ingestion`,
+    value: median(rounds.map((one) => one.during)),
+    unit: 'ms',
+    yardstick: median(rounds.map((one) => one.without)),
+    ratio: median(rounds.map((one) => one.during / one.without)),
+  });
+}
+
+async function measure(kind, freshUrl) {
+  const checked = await freshUrl();
+  await fillEvents({ kind, url: checked, count: CHECKED, nowMs: Date.now() });
+  await checkFill(checked);
+  for (const count of SIZES) {
+    const url = await freshUrl();
+    const name = `service events ${kind} ${count.toLocaleString('en')}`;
+    const started = performance.now();
+    await fillEvents({ kind, url, count, nowMs: Date.now() });
+    console.log(`${name}: filled in ${Math.round((performance.now() - started) / 1000)} s`);
+    const raw = await openRaw(kind, url);
+    const yardstick = await bareIngestRate(kind, raw);
+    const service = await startServiceProcess({
+      DATABASE_URL: url,
+      SERVICE_LOG_LEVEL: 'info',
+      SERVICE_EVENT_RETENTION_DAYS: '0',
+      SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
+    });
+    try {
+      await measureReading(service.url, raw, name);
+      await measureWriting(service.url, name, yardstick);
+      await measureEvaluation(service.url, name);
+    } finally {
+      await service.stop();
+      await raw.close();
     }
-    if (kind === 'postgresql') await bare.query('VACUUM ANALYZE');
-    for (const [range, days] of [
-      ['1h', 1 / 24],
-      ['24h', 1],
-      ['365d', 365],
-    ]) {
-      const query = `agent_name=${AGENT}&time_range=${range}&include_timeseries=true`;
-      const ours = await p99(() => call(service.url, 'GET', `/api/v1/observability/stats?${query}`));
-      const fromUs = (Date.now() - days * 86_400_000) * 1000;
-      const start = performance.now();
-      await bare.query(NAIVE(AGENT, fromUs));
-      const naive = performance.now() - start;
-      rows.push({ name: `${name} stats ${range} p50`, value: ours.p50, unit: 'ms' });
-      rows.push({
-        name: `${name} stats ${range} p99`,
-        value: ours.p99,
-        unit: 'ms',
-        yardstick: naive,
-        ratio: ours.p99 / naive,
-      });
-    }
-    const overview = await p99(() =>
-      call(service.url, 'GET', '/api/v1/observability/stats/overview?time_range=365d'),
-    );
-    rows.push({ name: `${name} overview 365d p99`, value: overview.p99, unit: 'ms' });
-    for (const [what, filter] of [
-      ['latest', {}],
-      ['of an agent', { agent_name: AGENT }],
-      ['denies', { actions: ['deny'], matched: true }],
-      ['by trace', { trace_id: 'none' }],
-    ]) {
-      const found = await p99(() =>
-        call(
-          service.url,
-          'POST',
-          '/api/v1/observability/events/query',
-          JSON.stringify({ ...filter, limit: 100 }),
-        ),
-      );
-      rows.push({ name: `${name} query ${what} p99`, value: found.p99, unit: 'ms' });
-    }
-  } finally {
-    await bare.close();
-    await service.stop();
+    console.log(`${name}: measured after ${Math.round((performance.now() - started) / 1000)} s`);
   }
 }
 
 const wanted = (process.env.BENCH_DATABASES ?? 'sqlite,postgresql').split(',');
 if (wanted.includes('sqlite')) {
   const folder = mkdtempSync(join(tmpdir(), 'bench-events-'));
-  const file = join(folder, 'service.db');
-  await measure('sqlite', `file:${file}`, () => bareSqlite(file));
+  let files = 0;
+  await measure('sqlite', async () => {
+    files += 1;
+    return `file:${join(folder, `${files}.db`)}`;
+  });
   rmSync(folder, { recursive: true, force: true });
 }
 if (wanted.includes('postgresql')) {
   const server = await startPostgresServer();
   try {
-    await measure('postgresql', server.url, () => barePostgresql(server.url));
+    let databases = 0;
+    await measure('postgresql', async () => {
+      databases += 1;
+      const admin = await openRaw('postgresql', server.url);
+      await admin.execute(`CREATE DATABASE bench_${databases} TEMPLATE template0`);
+      await admin.close();
+      const url = new URL(server.url);
+      url.pathname = `/bench_${databases}`;
+      return String(url);
+    });
   } finally {
     await server.stop();
   }

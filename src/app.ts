@@ -24,6 +24,7 @@ import { controlHandlers } from './controls/control-handlers.js';
 import { createControlService } from './controls/control-service.js';
 import { createControlVersions } from './controls/control-versions.js';
 import { type Database, openDatabase } from './database/database.js';
+import { meteredDatabase } from './database/metered-database.js';
 import { createMutator } from './database/mutator.js';
 import { createEvaluationService } from './evaluation-api/evaluation-service.js';
 import { evaluatorHandlers } from './evaluators/evaluator-handlers.js';
@@ -135,7 +136,7 @@ interface Foundations {
   readonly shared: AppOptions['shared'];
 }
 
-async function assemble({ config, log, database, evaluators, shared }: Foundations): Promise<App> {
+async function assemble({ config, log, evaluators, shared, ...opened }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
   const metrics = createMetrics(config.metricsPrefix, {
@@ -146,6 +147,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     eventLoopDelaySeconds: () => load.delayMs / 1000,
     countedCalls: () => gate.running,
   });
+  const database = meteredDatabase(opened.database, metrics.databaseTimed);
   const load = createLoadShedder(config.limits.shedDelayMs);
   const gate = createCallGate({
     maxCallsPerKey: config.limits.callsPerKey,
@@ -192,7 +194,14 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
   const policies = createPolicyService({ database, mutate, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
   const { maxStalenessMs } = config.limits;
-  const observability = createObservability({ config: config.observability, database, log, now, monotonic });
+  const observability = createObservability({
+    config: config.observability,
+    database,
+    log,
+    meter: metrics.events,
+    now,
+    monotonic,
+  });
   const evaluation = createEvaluationService({
     programs: watch,
     ...(maxStalenessMs === null
@@ -308,6 +317,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
   });
   await watch.start();
   observability.recorder?.start();
+  observability.pruner?.start();
   health.setServing(true);
 
   return {
@@ -346,6 +356,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
       load.stop();
       await watch.stop();
       await observability.recorder?.close();
+      await observability.pruner?.close();
       await evaluators.close();
       await database.close();
     },

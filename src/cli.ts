@@ -21,10 +21,12 @@ export function helpText(): string {
   return [
     'Control Enforcement Service',
     '',
-    'Usage: npm start [-- --help | --version | rebuild-statistics]',
+    'Usage: npm start [-- --help | --version | rebuild-statistics | prune-events [--dry-run]]',
     '',
     'rebuild-statistics compares the sums behind the statistics with the stored events, corrects what differs,',
     'and ends. It can run beside the service.',
+    'prune-events deletes events older than SERVICE_EVENT_RETENTION_DAYS, and sums that no statistics read any more,',
+    'as the service does by itself every minute; with --dry-run it only counts them.',
     '',
     'Configuration is read from the environment and from a .env file in the working directory:',
     '',

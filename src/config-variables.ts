@@ -262,4 +262,10 @@ export const VARIABLES = {
     10,
     'How often the service writes the events that it records itself.',
   ),
+  eventRetentionDays: variable(
+    ['SERVICE_EVENT_RETENTION_DAYS'],
+    integerIn(0, 36_500, '90'),
+    30,
+    'Days that events are kept; 0 keeps them for ever. Statistics cover a year in any case.',
+  ),
 } as const satisfies Record<string, Variable<never> | Variable>;

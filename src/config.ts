@@ -78,6 +78,8 @@ export interface Config {
     readonly stdout: boolean;
     readonly record: 'none' | 'matches' | 'all';
     readonly flushIntervalSeconds: number;
+    /** 0 keeps events for ever. */
+    readonly retentionDays: number;
   };
   /** Variables that look like ours but are not: probably misspelt. */
   readonly unknownVariables: readonly string[];
@@ -207,6 +209,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,
+      retentionDays: values.eventRetentionDays,
     },
     unknownVariables: unknownVariables(environment),
   };

@@ -6,8 +6,10 @@ import { helpText } from './cli.js';
 import { createPrimary, type Primary } from './cluster/primary.js';
 import { runWorker } from './cluster/worker.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
-import { openDatabase } from './database/database.js';
+import { type Database, openDatabase } from './database/database.js';
 import { createLogger } from './logger.js';
+import { createEventPruner } from './observability/event-pruner.js';
+import { countPrunable, pruningLimits } from './observability/event-pruning.js';
 import { rebuildRollups } from './observability/rollup-rebuild.js';
 import { explanation, isOurMistake } from './start-error.js';
 import { VERSION } from './version.js';
@@ -15,12 +17,14 @@ import { VERSION } from './version.js';
 /** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
 const SAFE_SECRET_LENGTH = 32;
 
-const [argument] = process.argv.slice(2);
+const [argument, option] = process.argv.slice(2);
 if (cluster.isWorker) runWorker();
 else if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
 else if (argument === 'rebuild-statistics') await rebuildStatistics();
-else if (argument !== undefined) usageError(argument);
+else if (argument === 'prune-events' && (option === undefined || option === '--dry-run')) {
+  await pruneEvents(option !== undefined);
+} else if (argument !== undefined) usageError(argument === 'prune-events' ? `${option}` : argument);
 else await serve();
 
 function usageError(unknown: string): void {
@@ -40,21 +44,44 @@ function configuration(): Config | undefined {
   }
 }
 
-async function rebuildStatistics(): Promise<void> {
+/** Runs a command on the database and ends with what it says, or why it could not. */
+async function command(
+  work: (database: Database, config: Config) => Promise<string>,
+  failed: string,
+): Promise<void> {
   const config = configuration();
   if (config === undefined) return;
   try {
     const database = await openDatabase({ url: config.databaseUrl });
     try {
-      const { hours, corrected } = await rebuildRollups({ database, now: () => Date.now() });
-      console.log(`Compared ${hours} hours with the stored events; corrected ${corrected} sums.`);
+      console.log(await work(database, config));
     } finally {
       await database.close();
     }
   } catch (error) {
-    console.error(`The statistics cannot be rebuilt: ${explanation(error)}`);
+    console.error(`${failed}: ${explanation(error)}`);
     process.exitCode = 1;
   }
+}
+
+function rebuildStatistics(): Promise<void> {
+  return command(async (database) => {
+    const { hours, corrected } = await rebuildRollups({ database, now: () => Date.now() });
+    return `Compared ${hours} hours with the stored events; corrected ${corrected} sums.`;
+  }, 'The statistics cannot be rebuilt');
+}
+
+function pruneEvents(dryRun: boolean): Promise<void> {
+  return command(async (database, { log, observability: { retentionDays } }) => {
+    const now = () => Date.now();
+    if (dryRun) {
+      const { events, rollups } = await countPrunable(database.bulk, pruningLimits(now(), retentionDays));
+      return `Would delete ${events} events and ${rollups} sums.`;
+    }
+    const pruner = createEventPruner({ database, retentionDays, log: createLogger(log), now });
+    const { events, rollups } = await pruner.prune();
+    return `Deleted ${events} events and ${rollups} sums.`;
+  }, 'The events cannot be pruned');
 }
 
 async function serve(): Promise<void> {

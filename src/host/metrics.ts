@@ -1,9 +1,12 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DatabaseOperation } from '../database/metered-database.js';
 import type { Stage } from '../evaluation/types.js';
 import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { Evaluator } from '../evaluators/types.js';
+import type { ObservabilityMeter } from '../observability/observability-meter.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
+import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
 const BUCKETS = [
@@ -45,6 +48,10 @@ export interface Metrics {
   callRefused(why: 'overload' | 'key-limit'): void;
   /** The meter of an evaluator, once for each. */
   meterOf(evaluator: Evaluator): EvaluatorMeter;
+  /** The meter of the event store. */
+  readonly events: ObservabilityMeter;
+  /** A piece of work on the database is done. */
+  databaseTimed(operation: DatabaseOperation, seconds: number): void;
 }
 
 /** Figures that are asked for only when the metrics are read. */
@@ -136,6 +143,8 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
     evaluated: (decision, stage, protocol) => evaluations.inc({ decision, stage, protocol }),
     callRefused: (reason) => refusals.inc({ reason }),
     meterOf: createEvaluatorMetrics(prefix, registers),
+    events: createEventMetrics(prefix, registers),
+    databaseTimed: createDatabaseMetrics(prefix, registers),
   };
 }
 

@@ -2,6 +2,7 @@ import { asServiceError, unavailable } from '../database/errors.js';
 import { ServiceError } from '../errors/service-error.js';
 import { type ControlEvent, shownEvent } from './event.js';
 import { type EncodedEvent, encodeEvent, type WriteEvents } from './event-writer.js';
+import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 
 /** Events that wait for their turn at most: a few seconds of work. More would only wait until their senders gave up. */
 const MAX_QUEUED_EVENTS = 50_000;
@@ -14,7 +15,9 @@ const MAX_GROUP_LENGTH = 8 * 1024 * 1024;
 
 /**
  * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored: with an
- * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored. `onQueued` is called before it returns when they were taken in.
+ * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored. `onQueued` is
+ * called before it returns when they were taken in; who gives it offers again what found no room, and counts what is
+ * dropped in the end.
  */
 export type Ingest = (events: readonly ControlEvent[], onQueued?: () => void) => Promise<void>;
 
@@ -31,6 +34,7 @@ export interface IngestOptions {
   readonly log: { info(facts: object, message: string): void };
   /** Whether each event is logged. */
   readonly logEvents: boolean;
+  readonly meter?: ObservabilityMeter;
   readonly limits?: { readonly queuedEvents: number };
 }
 
@@ -48,12 +52,18 @@ interface Waiting {
  * do, and none waits for others to come.
  */
 export function createIngest(options: IngestOptions): Ingest {
-  const { write, log, logEvents } = options;
+  const { write, log, logEvents, meter = createObservabilityMeter() } = options;
   const maxQueued = options.limits?.queuedEvents ?? MAX_QUEUED_EVENTS;
   const queue: Waiting[] = [];
   let queuedEvents = 0;
   let queuedLength = 0;
   let writing = false;
+  meter.queued = () => queuedEvents;
+
+  /** The recorder counts what it loses itself: it tries again what could not be stored now. */
+  function countDropped(events: readonly EncodedEvent[], reason: DropReason): void {
+    if (isOfClient(events)) meter.dropped.client[reason] += events.length;
+  }
 
   /** The calls of the next transaction: the first one, whatever its size, and those that fit beside it. */
   function nextGroup(): Waiting[] {
@@ -84,24 +94,36 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   async function writeGroup(group: readonly Waiting[]): Promise<void> {
+    const startMs = performance.now();
     try {
       await write(group.flatMap(({ events }) => events));
+      meter.committed((performance.now() - startMs) / 1000);
     } catch (error) {
       // What one call brought and the database refuses must not fail the others. What it cannot take now fails all.
-      if (group.length > 1 && asServiceError(error).code !== 'SERVICE_UNAVAILABLE') {
+      const isAway = asServiceError(error).code === 'SERVICE_UNAVAILABLE';
+      if (group.length > 1 && !isAway) {
         for (const one of group) await writeGroup([one]);
         return;
       }
-      for (const { reject } of group) reject(error);
+      for (const { events, reject } of group) {
+        countDropped(events, isAway ? 'storage' : 'refused');
+        reject(error);
+      }
       return;
     }
-    for (const { resolve } of group) resolve();
+    for (const { events, resolve } of group) {
+      meter.stored[isOfClient(events) ? 'client' : 'service'] += events.length;
+      resolve();
+    }
   }
 
   function enqueue(events: readonly EncodedEvent[], onQueued: (() => void) | undefined): Promise<void> {
     const length = events.reduce((sum, { row }) => sum + row.length, 0);
     const isFull = queuedEvents + events.length > maxQueued || queuedLength + length > MAX_QUEUED_LENGTH;
-    if (isFull && queuedEvents > 0) return Promise.reject(new IngestFullError());
+    if (isFull && queuedEvents > 0) {
+      if (onQueued === undefined) countDropped(events, 'queue_full');
+      return Promise.reject(new IngestFullError());
+    }
     queuedEvents += events.length;
     queuedLength += length;
     const stored = new Promise<void>((resolve, reject) => queue.push({ events, length, resolve, reject }));
@@ -111,9 +133,18 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   return async (events, onQueued) => {
-    if (queuedEvents >= maxQueued) throw new IngestFullError();
+    if (queuedEvents >= maxQueued) {
+      if (events[0]?.origin === 'client' && onQueued === undefined)
+        meter.dropped.client.queue_full += events.length;
+      throw new IngestFullError();
+    }
     await enqueue(events.map(encodeEvent), onQueued);
     if (!logEvents) return;
     for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
   };
+}
+
+/** One call brings either events of clients or of the service itself. */
+function isOfClient([first]: readonly EncodedEvent[]): boolean {
+  return first?.event.origin === 'client';
 }

@@ -3,6 +3,7 @@ import { ServiceError } from '../errors/service-error.js';
 import type { CallContext } from '../rpc/handler.js';
 import { type ControlEvent, isStorableEvent } from './event.js';
 import { type Ingest, IngestFullError } from './event-ingest.js';
+import type { ObservabilityMeter } from './observability-meter.js';
 
 /** Events of one stream that wait for their commit at most: those of a transaction that runs, and of the next one. */
 const MAX_IN_FLIGHT = 4_000;
@@ -13,6 +14,7 @@ const FULL_ATTEMPTS = 100;
 
 export interface IngestStreamOptions {
   readonly ingest: Ingest;
+  readonly meter: ObservabilityMeter;
   readonly log: { warn(facts: object, message: string): void };
   readonly limits?: { readonly fullPauseMs: number; readonly fullAttempts: number };
 }
@@ -33,7 +35,7 @@ export type IngestStream = (
  * waits as may, or while there is no room in the queue. However it ends, it ends when nothing is on its way any more,
  * so that it can tell how much is stored.
  */
-export function createIngestStream({ ingest, log, limits }: IngestStreamOptions): IngestStream {
+export function createIngestStream({ ingest, meter, log, limits }: IngestStreamOptions): IngestStream {
   const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
 
   /** Resolves when the events have their place in the queue, with what tells that they are committed. */
@@ -48,7 +50,11 @@ export function createIngestStream({ ingest, log, limits }: IngestStreamOptions)
         await committed;
         return { committed };
       } catch (error) {
-        if (!(error instanceof IngestFullError) || attempt >= fullAttempts) throw error;
+        if (!(error instanceof IngestFullError)) throw error;
+        if (attempt >= fullAttempts) {
+          meter.dropped.client.queue_full += events.length;
+          throw error;
+        }
       }
       await sleep(fullPauseMs, undefined, { signal }).catch(() => {
         throw signal.reason;

@@ -5,12 +5,14 @@ import type { HandlersOf } from '../rpc/handler.js';
 import { createExportEvents } from './event-export.js';
 import { EventFeed } from './event-feed.js';
 import { createIngest } from './event-ingest.js';
+import { createEventPruner, type EventPruner } from './event-pruner.js';
 import { createEventSearch } from './event-search.js';
 import { createEventTail } from './event-tail.js';
 import { createWatchEvents } from './event-watch.js';
 import { createEventWriter } from './event-writer.js';
 import { createIngestStream } from './ingest-stream.js';
 import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
+import type { ObservabilityMeter } from './observability-meter.js';
 import { createObservabilityService } from './observability-service.js';
 import { createRecorder, type Recorder } from './recorder.js';
 
@@ -18,6 +20,7 @@ export interface ObservabilityParts {
   readonly config: Config['observability'];
   readonly database: Database;
   readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
+  readonly meter: ObservabilityMeter;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Milliseconds of a clock that never goes back. */
@@ -31,17 +34,22 @@ export interface Observability {
   readonly recorder: Recorder | undefined;
   /** Ends the streams that would go on for ever. */
   endStreams(): void;
+  /** Undefined when the event store is switched off. */
+  readonly pruner: EventPruner | undefined;
 }
 
 export function createObservability({
   config,
   database,
   log,
+  meter,
   now,
   monotonic,
 }: ObservabilityParts): Observability {
-  if (!config.enabled)
-    return { handlers: observabilityOffHandlers(), recorder: undefined, endStreams: () => {} };
+  if (!config.enabled) {
+    const handlers = observabilityOffHandlers();
+    return { handlers, recorder: undefined, pruner: undefined, endStreams: () => {} };
+  }
   const search = createEventSearch(database.bulk);
   const tail = createEventTail(database.bulk);
   const feed = new EventFeed({ tail, now: monotonic, log });
@@ -53,17 +61,20 @@ export function createObservability({
     },
     log,
     logEvents: config.stdout,
+    meter,
   });
   const service = createObservabilityService({ database, search, ingest, log, now });
   const streams = {
-    ingest: createIngestStream({ ingest, log }),
+    ingest: createIngestStream({ ingest, meter, log }),
     export: createExportEvents(search),
     watch: createWatchEvents({ feed, tail, now: monotonic }),
   };
+  const pruner = createEventPruner({ database, retentionDays: config.retentionDays, log, meter, now });
   const recorder = createRecorder({
     ingest,
     nonMatches: config.record === 'all',
     flushIntervalMs: config.flushIntervalSeconds * 1000,
+    meter,
     log,
     now,
   });
@@ -71,5 +82,6 @@ export function createObservability({
     handlers: observabilityHandlers(service, streams, now),
     recorder: config.record === 'none' ? undefined : recorder,
     endStreams: () => feed.close(),
+    pruner,
   };
 }

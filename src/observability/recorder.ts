@@ -8,6 +8,7 @@ import type {
 import type { ControlEvent } from './event.js';
 import type { Ingest } from './event-ingest.js';
 import { utcTimeOfMs } from './event-time.js';
+import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import { type TraceIds, traceIdsOf } from './trace-ids.js';
 
 /** Events that wait in memory at most; what comes on top while the database does not keep up is lost. */
@@ -32,6 +33,7 @@ export interface RecorderOptions {
   /** Whether non-matches are recorded too. */
   readonly nonMatches: boolean;
   readonly flushIntervalMs: number;
+  readonly meter?: ObservabilityMeter;
   readonly log: Record<'warn' | 'error', (facts: object, message: string) => void>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -51,7 +53,7 @@ interface Note {
 const NONE: readonly ControlResult[] = [];
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { ingest, flushIntervalMs, log, now } = options;
+  const { ingest, flushIntervalMs, log, now, meter = createObservabilityMeter() } = options;
   let buffer: Note[] = [];
   let lost = 0;
   /** Whether the last attempt failed. Then only the interval decides about the next one. */
@@ -59,6 +61,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let flushing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let started = false;
+  meter.buffered = () => buffer.length;
+
+  function lose(count: number, reason: DropReason): void {
+    lost += count;
+    meter.dropped.service[reason] += count;
+  }
 
   /** Writes everything that waits when it is called. What cannot be written now waits for the next time. */
   async function writeAll(): Promise<void> {
@@ -68,6 +76,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
     const notes = buffer;
     buffer = [];
+    if (notes.length === 0) return;
+    const startMs = performance.now();
     for (let at = 0; at < notes.length; at += EVENTS_PER_WRITE) {
       try {
         await ingest(notes.slice(at, at + EVENTS_PER_WRITE).map(eventOf));
@@ -76,16 +86,18 @@ export function createRecorder(options: RecorderOptions): Recorder {
         if (!(error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE')) {
           // It would fail again and again, and keep all that come after it from being written.
           log.error({ err: error }, 'events of the service itself cannot be stored and are lost');
+          meter.dropped.service.refused += Math.min(EVENTS_PER_WRITE, notes.length - at);
           continue;
         }
         away = true;
         const left = notes.slice(at).concat(buffer);
-        lost += Math.max(0, left.length - MAX_BUFFERED);
+        lose(Math.max(0, left.length - MAX_BUFFERED), 'queue_full');
         buffer = left.slice(0, MAX_BUFFERED);
         log.warn({ err: error, waiting: buffer.length }, 'events of the service itself cannot be stored now');
         return;
       }
     }
+    meter.flushed((performance.now() - startMs) / 1000);
   }
 
   function flush(): Promise<void> {
@@ -113,7 +125,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       for (const list of [matches, errors, nonMatches]) {
         for (const each of list) {
           if (buffer.length < MAX_BUFFERED) buffer.push(noteOf(each, shared));
-          else lost += 1;
+          else lose(1, 'queue_full');
         }
       }
       if (started && !away && buffer.length >= EARLY_FLUSH) void flush();
@@ -128,6 +140,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       clearInterval(timer);
       await flushing;
       await flush();
+      meter.dropped.service.shutdown += buffer.length;
       const left = buffer.length + lost;
       if (left > 0) log.warn({ lost: left }, 'events of the service itself were lost at shutdown');
     },

@@ -35,7 +35,7 @@ export interface RebuildOptions {
 /**
  * Brings the rollups into agreement with the stored events, hour by hour, while events go on being stored. Each step
  * reads events and rollups as of one moment and then adds the differences, so it need not keep writers out while it
- * counts. Rollups of events that were pruned stay as they are.
+ * counts. Rollups of events that were pruned, before it or meanwhile, stay as they are.
  */
 export async function rebuildRollups({ database, now }: RebuildOptions): Promise<RebuildResult> {
   const { bulk } = database;
@@ -92,7 +92,7 @@ export async function rebuildRollups({ database, now }: RebuildOptions): Promise
     await correct(
       Prisma.sql`
         WITH ${levelTable(levels, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(events)})
-        ${difference(wanted, where)}`,
+        ${difference(wanted, where)} AND ${notPruned(hour)}`,
       where,
     );
     hour = await nextHour(bulk, hour + HOUR);
@@ -132,6 +132,15 @@ function startsIn(levels: readonly { readonly unitS: number }[], fromS: number, 
   return Prisma.sql`"unit_s" IN (${units}) AND "start_s" >= ${fromS} AND "start_s" < ${toS}`;
 }
 
+/**
+ * That all events from a moment on are still there when they are counted: pruning goes on beside a rebuild, and must
+ * not take events out of the sums. To be read in the statement that counts.
+ */
+function notPruned(fromS: number): Prisma.Sql {
+  return Prisma.sql`
+    (SELECT "pruned_before_us" FROM "event_log" WHERE "id" = 1) <= CAST(${BigInt(fromS) * 1_000_000n} AS BIGINT)`;
+}
+
 /** What has to be added to the rollups that satisfy `where` to get `wanted`; with the number of rebuilds so far. */
 function difference(wanted: Prisma.Sql, where: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
@@ -143,7 +152,7 @@ function difference(wanted: Prisma.Sql, where: Prisma.Sql): Prisma.Sql {
       WHERE ${where} AND "start_s" >= (
         SELECT "from_s" FROM "levels" WHERE "levels"."unit_s" = "event_rollups"."unit_s")
     ) AS "both"
-    GROUP BY ${KEY_COLUMNS} HAVING ${NOT_ALL_ZERO}`;
+    GROUP BY ${KEY_COLUMNS} HAVING (${NOT_ALL_ZERO})`;
 }
 
 /** The first hour whose events are all there and belong into rollups. */

@@ -378,6 +378,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['0.25', 0.25]],
     refuses: ['0', '3601'],
   },
+  eventRetentionDays: {
+    names: ['SERVICE_EVENT_RETENTION_DAYS'],
+    value: (config) => config.observability.retentionDays,
+    fallback: 30,
+    accepts: [
+      ['0', 0],
+      ['365', 365],
+    ],
+    refuses: ['-1', '1.5', '36501'],
+  },
 };
 
 function problemsOf(environment: Record<string, string>): string[] {

@@ -38,6 +38,7 @@ import { isFreeForm } from '../../src/host/descriptors/free-form.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { createObservability } from '../../src/observability/observability.js';
+import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
 import { createAgentPolicies } from '../../src/policies/agent-policies.js';
 import { policyHandlers } from '../../src/policies/policy-handlers.js';
 import { createPolicyService } from '../../src/policies/policy-service.js';
@@ -73,8 +74,9 @@ beforeAll(async () => {
     ...templateHandlers(evaluators),
     ...policyHandlers(createPolicyService(options), createAgentPolicies(options)),
     ...createObservability({
-      config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1 },
+      config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1, retentionDays: 0 },
       database,
+      meter: createObservabilityMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       now: options.now,
       monotonic: options.now,

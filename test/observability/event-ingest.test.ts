@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
 import { createIngest, IngestFullError } from '../../src/observability/event-ingest.js';
 import type { EncodedEvent } from '../../src/observability/event-writer.js';
+import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
 import { storedEvent } from './events.support.js';
 
 const events = (...ids: string[]) => ids.map((id) => storedEvent({ control_execution_id: id }));
@@ -27,8 +28,9 @@ function ingest(limits?: { queuedEvents: number }) {
   const { batches, write, end } = store();
   const logged: object[] = [];
   const log = { info: (facts: object) => logged.push(facts) };
-  const options = { write, log, logEvents: true, ...(limits === undefined ? {} : { limits }) };
-  return { batches, end, logged, ingest: createIngest(options) };
+  const meter = createObservabilityMeter();
+  const options = { write, log, logEvents: true, meter, ...(limits === undefined ? {} : { limits }) };
+  return { batches, end, logged, meter, ingest: createIngest(options) };
 }
 
 /** Whether a promise is settled by now. */
@@ -117,6 +119,29 @@ describe('events on their way into the database', () => {
       expect(batches).toEqual([['a'], ['b', 'c']]);
     },
   );
+
+  it('are counted by who told of them, and why they were not stored', async () => {
+    const { meter, end, ingest: take } = ingest({ queuedEvents: 3 });
+    const calls = [take(events('a', 'b')), take([storedEvent({ origin: 'service' })])];
+    expect(meter.queued()).toBe(3);
+    await expect(take(events('d', 'e'))).rejects.toBeInstanceOf(IngestFullError);
+    expect(meter.dropped.client.queue_full).toBe(2);
+    await end();
+    await end();
+    await Promise.all(calls);
+    expect([meter.stored, meter.queued()]).toEqual([{ client: 2, service: 1 }, 0]);
+    for (const [error, reason] of [
+      [unavailable('away'), 'storage'],
+      [new Error('refused'), 'refused'],
+    ] as const) {
+      const failed = take(events('f'));
+      const rejected = expect(failed).rejects.toBe(error);
+      await end(error);
+      await rejected;
+      expect(meter.dropped.client[reason]).toBe(1);
+    }
+    expect(Object.values(meter.dropped.service)).toEqual([0, 0, 0, 0]);
+  });
 
   it('are logged once they are stored', async () => {
     const { logged, end, ingest: take } = ingest();

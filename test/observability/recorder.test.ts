@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { unavailable } from '../../src/database/errors.js';
 import type { ControlResult, Verdict } from '../../src/evaluation/types.js';
 import type { ControlEvent } from '../../src/observability/event.js';
+import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
 import { createRecorder } from '../../src/observability/recorder.js';
 
 const REQUEST = {
@@ -40,7 +41,9 @@ describe('the recorder', () => {
     const batches: string[][] = [];
     const logged: { facts: object; message: string }[] = [];
     const log = (facts: object, message: string) => logged.push({ facts, message });
+    const meter = createObservabilityMeter();
     const created = createRecorder({
+      meter,
       async ingest(events: readonly ControlEvent[]) {
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
@@ -51,7 +54,7 @@ describe('the recorder', () => {
       log: { warn: log, error: log },
       now: () => 1_000,
     });
-    return { ...created, batches, logged };
+    return { ...created, batches, logged, meter };
   }
 
   it('writes at every interval, and nothing when there is nothing', async () => {
@@ -80,11 +83,12 @@ describe('the recorder', () => {
   });
 
   it('gives up events that the database will never take, and writes the next ones', async () => {
-    const { record, start, batches, logged } = recorder([new Error('refused')]);
+    const { record, start, batches, logged, meter } = recorder([new Error('refused')]);
     start();
     record(REQUEST, verdict('a'), CALLER);
     await vi.advanceTimersByTimeAsync(INTERVAL_MS);
     expect(logged.map(({ message }) => message)).toEqual([expect.stringContaining('are lost')]);
+    expect(meter.dropped.service.refused).toBe(1);
     record(REQUEST, verdict('b'), CALLER);
     await vi.advanceTimersByTimeAsync(INTERVAL_MS);
     expect(batches).toEqual([['b']]);
@@ -113,9 +117,12 @@ describe('the recorder', () => {
   });
 
   it('holds 50,000 events, no more, and says how many it lost', async () => {
-    const { record, close, batches, logged } = recorder();
+    const { record, close, batches, logged, meter } = recorder();
     for (let at = 0; at < 50_010; at += 1) record(REQUEST, verdict(`e${at}`), CALLER);
+    expect(meter.buffered()).toBe(50_000);
     await close();
+    expect(meter.dropped.service).toMatchObject({ queue_full: 10, shutdown: 0 });
+    expect(meter.buffered()).toBe(0);
     expect(batches.flat()).toHaveLength(50_000);
     expect(logged).toEqual([{ facts: { lost: 10 }, message: expect.stringContaining('lost') }]);
   });
@@ -133,5 +140,6 @@ describe('the recorder', () => {
       facts: { lost: 2 },
       message: expect.stringContaining('at shutdown'),
     });
+    expect(second.meter.dropped.service).toMatchObject({ queue_full: 0, shutdown: 2 });
   });
 });

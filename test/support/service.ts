@@ -29,6 +29,8 @@ export async function startService(environment: Record<string, string> = {}): Pr
     SERVICE_LOG_LEVEL: 'debug',
     // Events of the service itself must not come into a test that takes long, unless it wants them.
     OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '3600',
+    // Nor must events of any year go from it.
+    SERVICE_EVENT_RETENTION_DAYS: '0',
     // A busy machine is no matter of the tests that do not ask for it.
     SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
     ...environment,
