@@ -91,6 +91,12 @@ export interface App {
   close(): Promise<void>;
 }
 
+/**
+ * How much later than an RPC the listener gives up a request that does not arrive, in milliseconds: an RPC answers in
+ * the words of its protocol, the listener breaks off.
+ */
+const RECEIVE_MARGIN_MS = 1_000;
+
 /** Streams get this much less time than the whole drain, so that their last status still reaches the client. */
 const STREAM_END_MARGIN_MS = 500;
 
@@ -239,6 +245,10 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
   let draining = false;
 
   const authenticator = createAuthenticator(config.auth);
+  const budgets = createByteBudgets({
+    connectionBytes: config.limits.connectionBufferBytes,
+    totalBytes: config.limits.bufferBytes,
+  });
   const lane = createHotLane({
     calls: evaluationCalls,
     codec: directCodec,
@@ -249,7 +259,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     requestTimeoutMs: config.limits.requestTimeoutMs,
     maxMessageBytes: config.limits.bodyBytes,
     gate,
-    budgets: createByteBudgets(config.limits.connectionBufferBytes),
+    budgets,
     authenticator,
     methods: evaluationMethods,
     shutdownSignal: shutdown.signal,
@@ -258,6 +268,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: {
       drainGraceMs: config.limits.drainMs,
+      requestTimeoutMs: config.limits.requestTimeoutMs + RECEIVE_MARGIN_MS,
       http2MaxConcurrentStreams: config.limits.streamsPerConnection,
     },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
@@ -269,6 +280,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     listener,
     authenticator,
     gate,
+    budgets,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state: {

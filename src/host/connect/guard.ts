@@ -16,6 +16,7 @@ import type { Authenticator } from '../auth/authenticator.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { toConnectError } from '../errors/connect-error.js';
 import type { CallGate } from '../limits/call-gate.js';
+import { countedBody } from './body-bytes.js';
 import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
 import { correctedStatus } from './message-errors.js';
@@ -61,7 +62,8 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
       );
     }
     dropEndlessDeadline(request);
-    const response = await handler(takesOneMessage ? withBodyTime(request, bodyTimeMs) : request);
+    const bounded = withBodyBytes(request, call, takesOneMessage);
+    const response = await handler(takesOneMessage ? withBodyTime(bounded, bodyTimeMs) : bounded);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
   return Object.assign(guarded, {
@@ -74,15 +76,30 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
   });
 }
 
+function withBodyBytes(
+  request: UniversalServerRequest,
+  { held }: RpcCall,
+  isOneMessage: boolean,
+): UniversalServerRequest {
+  const body = bytesOf(request);
+  return body === undefined ? request : { ...request, body: countedBody(body, held, isOneMessage) };
+}
+
 function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {
-  const { body } = request;
-  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return request;
+  const body = bytesOf(request);
+  if (body === undefined) return request;
   const deadlineMs = deadlineOf(request)?.timeoutMs;
   const expiry =
     deadlineMs === undefined || deadlineMs > limitMs
       ? { limitMs, error: () => tooSlow(limitMs) }
       : { limitMs: deadlineMs, error: deadlinePassed };
-  return { ...request, body: withinTime(body as AsyncIterable<Uint8Array>, expiry) };
+  return { ...request, body: withinTime(body, expiry) };
+}
+
+/** The body of a request that is read as it comes. */
+function bytesOf({ body }: UniversalServerRequest): AsyncIterable<Uint8Array> | undefined {
+  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return undefined;
+  return body as AsyncIterable<Uint8Array>;
 }
 
 /** A deadline in weeks is none; Connect would take it for one that is over, because timers do not reach that far. */
