@@ -45,6 +45,7 @@ import { createHotLane } from './host/lane/hot-lane.js';
 import { createByteBudgets } from './host/limits/byte-budget.js';
 import { createCallGate } from './host/limits/call-gate.js';
 import { createLoadShedder } from './host/limits/load-shedder.js';
+import { DEFAULT_LISTENER_LIMITS } from './host/listener/limits.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
@@ -264,11 +265,13 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     methods: evaluationMethods,
     shutdownSignal: shutdown.signal,
   });
+  const receiveTimeMs = config.limits.requestTimeoutMs + RECEIVE_MARGIN_MS;
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: {
       drainGraceMs: config.limits.drainMs,
-      requestTimeoutMs: config.limits.requestTimeoutMs + RECEIVE_MARGIN_MS,
+      requestTimeoutMs: receiveTimeMs,
+      timeoutCheckIntervalMs: Math.min(receiveTimeMs, DEFAULT_LISTENER_LIMITS.timeoutCheckIntervalMs),
       http2MaxConcurrentStreams: config.limits.streamsPerConnection,
     },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),

@@ -98,6 +98,7 @@ let sessions: http2.ClientHttp2Session[] = [];
 let sockets: net.Socket[] = [];
 beforeEach(async () => {
   service = await startService({
+    SERVICE_DRAIN_SECONDS: '0',
     SERVICE_MAX_BODY_BYTES: String(BODY),
     SERVICE_MAX_CONNECTION_BUFFER_BYTES: String(ON_CONNECTION),
     SERVICE_MAX_BUFFER_BYTES: String(IN_PROCESS),
