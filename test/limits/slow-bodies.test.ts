@@ -8,10 +8,15 @@ import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
 const RPC = '/enforcement.v1.EvaluationService/Evaluate';
+const STREAM = '/enforcement.v1.EvaluationService/EvaluateStream';
 const LIST = '/enforcement.v1.AgentService/ListAgents';
 /** A message that never becomes complete. */
 const PREFIX = Buffer.from([0, 0, 0, 0, 9, 1]);
 const JSON_START = Buffer.from('{"a');
+
+/** The beginning of a message of a stream that takes memory. */
+const LARGE_START = Buffer.alloc(40_000);
+LARGE_START.writeUInt32BE(50_000, 1);
 
 /** Who waits for the end of a body, and what a client gets to see in the end; a reset where there is no word for it. */
 const SLOW: readonly (readonly [string, string, string, Buffer, RegExp | 'reset'])[] = [
@@ -20,6 +25,21 @@ const SLOW: readonly (readonly [string, string, string, Buffer, RegExp | 'reset'
   ['gRPC-Web', RPC, 'application/grpc-web+proto', PREFIX, /grpc-status: 4\r\n/],
   ['gRPC beside the lane', LIST, 'application/grpc', PREFIX, /grpc-status: 4\r\n/],
   ['the lane', RPC, 'application/grpc', PREFIX, /grpc-status: 4\r\n/],
+  [
+    'a large message of a Connect stream',
+    STREAM,
+    'application/connect+proto',
+    LARGE_START,
+    /deadline_exceeded/,
+  ],
+  [
+    'a large message of a stream beside the lane',
+    STREAM,
+    'application/GRPC',
+    LARGE_START,
+    /grpc-status: 4\r\n/,
+  ],
+  ['a large message of a stream of the lane', STREAM, 'application/grpc', LARGE_START, /grpc-status: 4\r\n/],
 ];
 
 let service: TestService;

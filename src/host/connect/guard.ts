@@ -16,7 +16,7 @@ import type { Authenticator } from '../auth/authenticator.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { toConnectError } from '../errors/connect-error.js';
 import type { CallGate } from '../limits/call-gate.js';
-import { countedBody } from './body-bytes.js';
+import { countedBody, countedStream } from './body-bytes.js';
 import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
 import { correctedStatus } from './message-errors.js';
@@ -27,7 +27,7 @@ export interface GuardOptions {
   readonly access: Access;
   readonly authenticator: Authenticator;
   readonly gate: CallGate;
-  /** How long the request of a call that takes one message may take to arrive, in milliseconds. */
+  /** How long the request of a call that takes one message, or a large message of a stream, may take, in milliseconds. */
   readonly bodyTimeMs: number;
 }
 
@@ -62,7 +62,7 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
       );
     }
     dropEndlessDeadline(request);
-    const bounded = withBodyBytes(request, call, takesOneMessage);
+    const bounded = withBodyBytes(request, call, takesOneMessage ? null : bodyTimeMs);
     const response = await handler(takesOneMessage ? withBodyTime(bounded, bodyTimeMs) : bounded);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
@@ -76,13 +76,16 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
   });
 }
 
+/** With `messageTimeMs` the body is a stream of messages. */
 function withBodyBytes(
   request: UniversalServerRequest,
   { held }: RpcCall,
-  isOneMessage: boolean,
+  messageTimeMs: number | null,
 ): UniversalServerRequest {
   const body = bytesOf(request);
-  return body === undefined ? request : { ...request, body: countedBody(body, held, isOneMessage) };
+  if (body === undefined) return request;
+  const counted = messageTimeMs === null ? countedBody(body, held) : countedStream(body, held, messageTimeMs);
+  return { ...request, body: counted };
 }
 
 function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {
