@@ -46,6 +46,7 @@ import { createHotLane } from './host/lane/hot-lane.js';
 import { createByteBudgets } from './host/limits/byte-budget.js';
 import { createCallGate } from './host/limits/call-gate.js';
 import { createLoadShedder } from './host/limits/load-shedder.js';
+import { DEFAULT_LISTENER_LIMITS } from './host/listener/limits.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
@@ -91,6 +92,12 @@ export interface App {
   /** Finishes running requests, refuses new ones, and lets go of everything. */
   close(): Promise<void>;
 }
+
+/**
+ * How much later than an RPC the listener gives up a request that does not arrive, in milliseconds: an RPC answers in
+ * the words of its protocol, the listener breaks off.
+ */
+const RECEIVE_MARGIN_MS = 1_000;
 
 /** Streams get this much less time than the whole drain, so that their last status still reaches the client. */
 const STREAM_END_MARGIN_MS = 500;
@@ -248,6 +255,10 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   let draining = false;
 
   const authenticator = createAuthenticator(config.auth);
+  const budgets = createByteBudgets({
+    connectionBytes: config.limits.connectionBufferBytes,
+    totalBytes: config.limits.bufferBytes,
+  });
   const lane = createHotLane({
     calls: evaluationCalls,
     codec: directCodec,
@@ -258,15 +269,18 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     requestTimeoutMs: config.limits.requestTimeoutMs,
     maxMessageBytes: config.limits.bodyBytes,
     gate,
-    budgets: createByteBudgets(config.limits.connectionBufferBytes),
+    budgets,
     authenticator,
     methods: evaluationMethods,
     shutdownSignal: shutdown.signal,
   });
+  const receiveTimeMs = config.limits.requestTimeoutMs + RECEIVE_MARGIN_MS;
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: {
       drainGraceMs: config.limits.drainMs,
+      requestTimeoutMs: receiveTimeMs,
+      timeoutCheckIntervalMs: Math.min(receiveTimeMs, DEFAULT_LISTENER_LIMITS.timeoutCheckIntervalMs),
       http2MaxConcurrentStreams: config.limits.streamsPerConnection,
     },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
@@ -278,6 +292,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     listener,
     authenticator,
     gate,
+    budgets,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state: {

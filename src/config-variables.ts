@@ -150,7 +150,13 @@ export const VARIABLES = {
     ['SERVICE_MAX_CONNECTION_BUFFER_BYTES'],
     integerIn(65_536, 4096 * MIB, '67108864'),
     64 * MIB,
-    'Bytes of unfinished gRPC messages on one connection; two of the largest messages always fit.',
+    'Bytes of unanswered requests on one connection; two of the largest always fit.',
+  ),
+  maxBufferBytes: variable(
+    ['SERVICE_MAX_BUFFER_BYTES'],
+    integerIn(65_536, 1_048_576 * MIB, '268435456'),
+    256 * MIB,
+    'Bytes of unanswered requests in each process; two of the largest always fit.',
   ),
   shedEventLoopDelayMs: variable(
     ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],

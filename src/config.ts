@@ -42,8 +42,10 @@ export interface Config {
     readonly streamsPerConnection: number;
     /** Calls of one API key at the same time; 0 for any number. */
     readonly callsPerKey: number;
-    /** Bytes of unfinished messages on one connection. */
+    /** Bytes that requests which are not answered may hold on one connection. */
     readonly connectionBufferBytes: number;
+    /** Bytes that they may hold in the whole process. */
+    readonly bufferBytes: number;
     /** Delay of the event loop from which on new calls are turned away, in milliseconds; 0 for never. */
     readonly shedDelayMs: number;
     /** Longest time a request may take, in milliseconds. */
@@ -187,6 +189,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       callsPerKey: values.maxCallsPerKey,
       // The largest message has to fit beside what arrives behind it.
       connectionBufferBytes: Math.max(values.maxConnectionBufferBytes, 2 * values.maxBodyBytes),
+      bufferBytes: Math.max(values.maxBufferBytes, 2 * values.maxBodyBytes),
       shedDelayMs: values.shedEventLoopDelayMs,
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
       drainMs: values.drainSeconds * 1000,

@@ -1,13 +1,12 @@
 import './harden.js';
 import cluster from 'node:cluster';
-import type { Logger } from 'pino';
 import { createApp } from './app.js';
 import { helpText } from './cli.js';
 import { createPrimary, type Primary } from './cluster/primary.js';
 import { runWorker } from './cluster/worker.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
 import { type Database, openDatabase } from './database/database.js';
-import { createLogger } from './logger.js';
+import { createLogger, type ServiceLog } from './logger.js';
 import { createEventPruner } from './observability/event-pruner.js';
 import { countPrunable, pruningLimits } from './observability/event-pruning.js';
 import { rebuildRollups } from './observability/rollup-rebuild.js';
@@ -78,7 +77,7 @@ function pruneEvents(dryRun: boolean): Promise<void> {
       const { events, rollups } = await countPrunable(database.bulk, pruningLimits(now(), retentionDays));
       return `Would delete ${events} events and ${rollups} sums.`;
     }
-    const pruner = createEventPruner({ database, retentionDays, log: createLogger(log), now });
+    const pruner = createEventPruner({ database, retentionDays, log: createLogger(log).log, now });
     const { events, rollups } = await pruner.prune();
     return `Deleted ${events} events and ${rollups} sums.`;
   }, 'The events cannot be pruned');
@@ -88,7 +87,8 @@ async function serve(): Promise<void> {
   const config = configuration();
   if (config === undefined) return;
   const isShared = config.workers > 1;
-  const log = createLogger(config.log, isShared ? process.pid : undefined);
+  const serviceLog = createLogger(config.log, isShared ? process.pid : undefined);
+  const { log } = serviceLog;
   for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
   if (!config.auth.enabled) {
     log.warn(
@@ -103,8 +103,8 @@ async function serve(): Promise<void> {
     );
   }
   try {
-    const app = isShared ? primary(config, log) : await createApp({ config, log });
-    stopOnSignals(app, log);
+    const app = isShared ? primary(config, serviceLog) : await createApp({ config, log });
+    stopOnSignals(app, serviceLog);
     const address = await app.listen();
     const facts = { address, version: VERSION, ...(isShared ? { workers: config.workers } : {}) };
     log.info(facts, 'ready for REST, gRPC, gRPC-Web and Connect');
@@ -112,18 +112,18 @@ async function serve(): Promise<void> {
     log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${explanation(error)}`);
     process.exitCode = 1;
     // Whatever was opened before must not keep a service alive that does not serve.
-    setImmediate(() => process.exit());
+    void serviceLog.flushed().then(() => process.exit());
   }
 }
 
 /** Several processes. When they do not live, whoever started this one has to know. */
-function primary(config: Config, log: Logger): Primary {
+function primary(config: Config, { log, flushed }: ServiceLog): Primary {
   const created = createPrimary({
     config,
     log,
     onHopeless() {
       log.fatal({}, 'workers end as soon as they are started; giving up');
-      created.close().finally(() => process.exit(1));
+      created.close().finally(() => flushed().then(() => process.exit(1)));
     },
   });
   return created;
@@ -136,8 +136,9 @@ interface Running {
   kill?(): void;
 }
 
-function stopOnSignals(running: Running, log: Logger): void {
+function stopOnSignals(running: Running, { log, flushed }: ServiceLog): void {
   let stopping = false;
+  const exit = (code: number) => void flushed().then(() => process.exit(code));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) {
@@ -150,11 +151,11 @@ function stopOnSignals(running: Running, log: Logger): void {
       running.close().then(
         () => {
           log.info({}, 'stopped');
-          process.exit(0);
+          exit(0);
         },
         (error: unknown) => {
           log.error({ err: error }, 'stopped with an error');
-          process.exit(1);
+          exit(1);
         },
       );
     });

@@ -1,10 +1,9 @@
 import cluster from 'node:cluster';
 import type { Socket } from 'node:net';
-import type { Logger } from 'pino';
 import { type App, createApp } from '../app.js';
 import type { Config } from '../config.js';
 import { ServiceError } from '../errors/service-error.js';
-import { createLogger } from '../logger.js';
+import { createLogger, type ServiceLog } from '../logger.js';
 import { explanation, isOurMistake } from '../start-error.js';
 import { type FromPrimary, type StartFailure, tellPrimary } from './messages.js';
 
@@ -21,7 +20,7 @@ export function runWorker(): void {
   const reports = new Map<number, (text: string) => void>();
   let lastReport = 0;
   let app: App | undefined;
-  let log: Logger | undefined;
+  let serviceLog: ServiceLog | undefined;
   let stopping = false;
   let closing = false;
   let onLeft = () => {};
@@ -45,9 +44,9 @@ export function runWorker(): void {
   }
 
   async function start(config: Config): Promise<void> {
-    log = createLogger(config.log, process.pid);
+    serviceLog = createLogger(config.log, process.pid);
     try {
-      app = await createApp({ config, log, shared: { allMetrics } });
+      app = await createApp({ config, log: serviceLog.log, shared: { allMetrics } });
       await app.ready();
       if (!stopping) await tellPrimary({ type: 'ready' });
     } catch (error) {
@@ -93,9 +92,11 @@ export function runWorker(): void {
       await app.close();
       // The counts since the primary asked last.
       await measure(0);
+      await serviceLog?.flushed();
       process.exit(0);
     } catch (error) {
-      log?.error({ err: error }, 'stopped with an error');
+      serviceLog?.log.error({ err: error }, 'stopped with an error');
+      await serviceLog?.flushed();
       process.exit(1);
     }
   }
@@ -113,7 +114,7 @@ export function runWorker(): void {
   worker?.on('disconnect', () => {
     // Without a primary there are no new connections. Node.js would end a worker here that has not been asked to go.
     worker.exitedAfterDisconnect = true;
-    if (!stopping) log?.error({}, 'the primary process is gone; finishing running requests');
+    if (!stopping) serviceLog?.log.error({}, 'the primary process is gone; finishing running requests');
     onLeft();
     void stop();
   });

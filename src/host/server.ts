@@ -16,6 +16,8 @@ import { registerConnect } from './connect/connect-plugin.js';
 import { registerCors } from './cors.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
 import type { HealthState } from './health.js';
+import { boundBodies } from './limits/body-bytes.js';
+import type { ByteBudgets } from './limits/byte-budget.js';
 import type { CallGate } from './limits/call-gate.js';
 import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
@@ -37,6 +39,7 @@ export interface ServerOptions {
   readonly listener: Listener;
   readonly authenticator: Authenticator;
   readonly gate: CallGate;
+  readonly budgets: ByteBudgets;
   readonly metrics: Metrics;
   readonly health: HealthState;
   readonly state: OperationalState;
@@ -113,6 +116,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const credentials = createCredentialReader(isForeign);
   await app.register(async (scope) => {
     observeRest(scope, options.metrics);
+    boundBodies(scope, options.budgets);
     registerRestRoutes(scope, {
       routes: options.restRoutes,
       authenticator,
@@ -140,6 +144,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       authenticator,
       credentials,
       gate: options.gate,
+      budgets: options.budgets,
       metrics: options.metrics,
       requestTimeoutMs: config.limits.requestTimeoutMs,
       maxMessageBytes: config.limits.bodyBytes,

@@ -1,12 +1,14 @@
-import { constants, type Http2ServerRequest } from 'node:http2';
-import type { FastifyInstance, RawRequestDefaultExpression } from 'fastify';
+import { constants } from 'node:http2';
+import type { FastifyInstance } from 'fastify';
+import { isHttp2, type RawRequest } from './limits/request-connection.js';
 
 /**
  * Ends the stream of a request that is answered before its whole request has arrived, as HTTP/2 asks for (RFC 9113,
  * section 8.1): otherwise it stays open until the client has sent what nobody reads any more.
  */
 export function abandonUnreadBodies(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const raw: RawRequest = request.raw;
     const stream = isHttp2(raw) ? raw.stream : undefined;
     // The last moment known before the response counts as finished, which it does only once the stream is closed.
     stream?.once('wantTrailers', () => {
@@ -18,11 +20,4 @@ export function abandonUnreadBodies(app: FastifyInstance): void {
     });
     done();
   });
-}
-
-/** The listener hands over requests of both versions; the types of Fastify know one. */
-function isHttp2(
-  raw: RawRequestDefaultExpression | Http2ServerRequest,
-): raw is Http2ServerRequest & RawRequestDefaultExpression {
-  return 'stream' in raw;
 }

@@ -231,6 +231,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['65535', '4294967297', '8MB'],
   },
+  maxBufferBytes: {
+    names: ['SERVICE_MAX_BUFFER_BYTES'],
+    value: (config) => config.limits.bufferBytes,
+    fallback: 256 * 1024 * 1024,
+    accepts: [
+      ['65536', 16 * 1024 * 1024],
+      ['4294967296', 4_294_967_296],
+    ],
+    refuses: ['65535', '1099511627777', '8MB'],
+  },
   shedEventLoopDelayMs: {
     names: ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
     value: (config) => config.limits.shedDelayMs,

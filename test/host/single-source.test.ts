@@ -14,7 +14,7 @@ import { type AnyHandler, collectHandler, handler, streamHandler } from '../../s
 import { freeObject, integer, list, nullable, oneOf, text } from '../../src/validation/fields.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
-import { openGate } from '../support/open-gate.js';
+import { openBudgets, openGate } from '../support/open-gate.js';
 import { restClient } from '../support/rest-client.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { compileProto } from '../support/scratch-api.js';
@@ -348,6 +348,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
         methods: new Map(),
         authenticator: createAuthenticator({ enabled: true, keys: ['key'], adminKeys: [] }),
         gate: openGate(),
+        budgets: openBudgets(),
         credentials: createCredentialReader(foreignOriginCheck('*')),
         metrics: createMetrics('test', sources),
         requestTimeoutMs: 1_000,

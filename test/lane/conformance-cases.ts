@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { Settings } from 'node:http2';
 import { create, type DescMessage, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -80,6 +81,7 @@ interface Details {
   readonly actions?: readonly Action[];
   readonly requestTrailers?: OutgoingHttpHeaders;
   readonly path?: string;
+  readonly settings?: Settings;
 }
 
 const HEADERS = { 'content-type': 'application/grpc', 'x-api-key': KEY };
@@ -97,6 +99,7 @@ function one(rpc: Rpc, what: string, expected: Case['expected'], details: Detail
       ),
       actions,
       ...(details.requestTrailers === undefined ? {} : { requestTrailers: details.requestTrailers }),
+      ...(details.settings === undefined ? {} : { settings: details.settings }),
     },
   };
 }
@@ -200,6 +203,111 @@ function common(rpc: Rpc): Case[] {
   ];
 }
 
+/** What clients send seldom, for each of the RPCs. */
+function odd(rpc: Rpc): Case[] {
+  const good = framed(rpc.message(GOOD));
+  const headers = (more: OutgoingHttpHeaders) => ({ headers: more });
+  const pairs = (count: number) =>
+    headers(Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-pair-${at}`, 'x'])));
+  return [
+    one(
+      rpc,
+      'takes no charset',
+      { http: 415 },
+      headers({ 'content-type': 'application/grpc+proto;charset=utf-8' }),
+    ),
+    one(
+      rpc,
+      'does not know +json without JSON',
+      INVALID,
+      headers({ 'content-type': 'application/grpc+json' }),
+    ),
+    one(
+      rpc,
+      'takes its content type with capitals in +proto',
+      OK,
+      headers({ 'content-type': 'application/grpc+PROTO' }),
+    ),
+    one(
+      rpc,
+      'does not take gRPC for another type',
+      { http: 415 },
+      headers({ 'content-type': 'application/grpcs' }),
+    ),
+    one(rpc, 'wants POST, not GET', { http: 405 }, headers({ ':method': 'GET' })),
+    one(rpc, 'wants POST, not HEAD', { http: 405 }, headers({ ':method': 'HEAD' })),
+    one(rpc, 'wants POST, not DELETE', { http: 405 }, headers({ ':method': 'DELETE' })),
+    one(rpc, 'answers with a long query', OK, { path: `${rpc.path}?${'q'.repeat(8_000)}` }),
+    one(rpc, 'wants a known path of any length', UNIMPLEMENTED, { path: `${rpc.path}/${'p'.repeat(8_000)}` }),
+    one(rpc, 'wants its path in its own case', UNIMPLEMENTED, { path: rpc.path.toLowerCase() }),
+    one(rpc, 'wants its path without a slash behind it', UNIMPLEMENTED, { path: `${rpc.path}/` }),
+    one(rpc, 'does not know encodings in capitals', UNIMPLEMENTED, headers({ 'grpc-encoding': 'IDENTITY' })),
+    one(
+      rpc,
+      'does not know two encodings',
+      UNIMPLEMENTED,
+      headers({ 'grpc-encoding': ['identity', 'identity'] }),
+    ),
+    one(rpc, 'does not know an empty encoding', UNIMPLEMENTED, headers({ 'grpc-encoding': '' })),
+    one(rpc, 'ignores the encoding of HTTP', OK, headers({ 'content-encoding': 'gzip' })),
+    one(rpc, 'refuses two deadlines', INVALID, headers({ 'grpc-timeout': ['5S', '5S'] })),
+    one(rpc, 'takes a deadline with zeros before it', OK, headers({ 'grpc-timeout': '00000005S' })),
+    one(rpc, 'has no time left after a nanosecond', EXPIRED, {
+      ...headers({ 'grpc-timeout': '1n' }),
+      actions: [],
+    }),
+    one(rpc, 'ignores deadlines of Connect', OK, headers({ 'connect-timeout-ms': '1' })),
+    one(rpc, 'ignores the version of Connect', OK, headers({ 'connect-protocol-version': '7' })),
+    one(rpc, 'does not mind metadata that is no base64', OK, headers({ 'some-bin': '*** no base64 ***' })),
+    one(rpc, 'does not mind two request ids', OK, headers({ 'x-request-id': ['one', 'two'] })),
+    one(rpc, 'does not mind a cookie beside the key', OK, headers({ cookie: 'session=x' })),
+    one(rpc, 'does not mind a host beside the authority', OK, headers({ host: 'elsewhere' })),
+    one(rpc, 'does not mind a priority', OK, headers({ priority: 'u=0, i' })),
+    one(rpc, 'takes the scheme it is told', OK, headers({ ':scheme': 'https' })),
+    one(rpc, 'takes the length of the body', OK, headers({ 'content-length': String(good.length) })),
+    one(
+      rpc,
+      'refuses a length that is too small',
+      'reset',
+      headers({ 'content-length': String(good.length - 1) }),
+    ),
+    one(
+      rpc,
+      'refuses a length that is too large',
+      'reset',
+      headers({ 'content-length': String(good.length + 1) }),
+    ),
+    one(rpc, 'tells a client that waits for it to go on', OK, headers({ expect: '100-continue' })),
+    one(rpc, 'takes many headers', OK, pairs(100)),
+    one(rpc, 'refuses too many headers', 'reset', pairs(200)),
+    one(rpc, 'refuses a compressed message with other flags', INVALID, {
+      actions: [framed(rpc.message(GOOD), 0x83), 'end'],
+    }),
+    one(rpc, 'does not mind empty frames', OK, {
+      actions: [
+        Buffer.alloc(0),
+        good.subarray(0, 3),
+        Buffer.alloc(0),
+        good.subarray(3),
+        Buffer.alloc(0),
+        'end',
+      ],
+    }),
+    one(rpc, 'does not mind a status of the client behind the body', OK, {
+      requestTrailers: { 'grpc-status': '7', 'x-api-key': 'other' },
+    }),
+    one(rpc, 'answers a client that takes a byte at a time', OK, { settings: { initialWindowSize: 1 } }),
+    one(rpc, 'answers a client that takes nothing at first', OK, {
+      settings: { initialWindowSize: 0 },
+      actions: [good, 'end', 'headers', { settings: { initialWindowSize: 65_535 } }],
+    }),
+    one(rpc, 'survives a client that takes nothing and goes', 'reset', {
+      settings: { initialWindowSize: 0 },
+      actions: [good, 'headers', { resetWith: CANCEL }],
+    }),
+  ];
+}
+
 /** A message of exactly the largest size. */
 function largest(rpc: Rpc): Uint8Array {
   const padded = (length: number) => rpc.message(request('x'.repeat(length)));
@@ -280,6 +388,13 @@ const named = (id: string, ...evaluations: EvaluateInit[]) =>
 
 const STREAMS = [
   one(STREAM, 'takes no message at all', OK, { actions: ['end'] }),
+  one(STREAM, 'wants a large message in time', EXPIRED, {
+    actions: [named('a', GOOD), 'reply', framed(largest(STREAM)).subarray(0, -1)],
+  }),
+  one(STREAM, 'gives a small message all the time it wants', EXPIRED, {
+    headers: { 'grpc-timeout': `${TIMEOUT_SECONDS * 1_500}m` },
+    actions: [named('a', GOOD), 'reply', named('b', GOOD).subarray(0, -1)],
+  }),
   one(STREAM, 'answers before the body ends', OK, {
     actions: [named('a', GOOD), 'reply', named('b', BAD), 'reply', named('c', UNKNOWN_AGENT), 'reply', 'end'],
   }),
@@ -316,4 +431,10 @@ const STREAMS = [
 ];
 
 /** Every case; the same for a service with the lane and one without. */
-export const CASES: readonly Case[] = [...RPCS.flatMap(common), ...UNARY, ...EVALUATIONS, ...STREAMS];
+export const CASES: readonly Case[] = [
+  ...RPCS.flatMap(common),
+  ...RPCS.flatMap(odd),
+  ...UNARY,
+  ...EVALUATIONS,
+  ...STREAMS,
+];

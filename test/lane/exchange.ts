@@ -8,8 +8,17 @@ import {
 } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
 
-/** What a client does, one after the other: sends bytes, half-closes, waits for a reply, or resets the stream. */
-export type Action = Buffer | 'end' | 'reply' | { readonly resetWith: number };
+/**
+ * What a client does, one after the other: sends bytes, half-closes, waits for headers or a reply, changes its settings,
+ * or resets the stream.
+ */
+export type Action =
+  | Buffer
+  | 'end'
+  | 'headers'
+  | 'reply'
+  | { readonly resetWith: number }
+  | { readonly settings: http2.Settings };
 
 export interface Exchange {
   readonly path: string;
@@ -18,6 +27,8 @@ export interface Exchange {
   readonly actions: readonly Action[];
   /** Metadata behind the body. */
   readonly requestTrailers?: http2.OutgoingHttpHeaders;
+  /** Settings of the client. */
+  readonly settings?: http2.Settings;
 }
 
 /** Everything a client gets to see. */
@@ -34,7 +45,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Plays an exchange on a connection of its own, to the close of the stream. */
 export async function play(url: string, exchange: Exchange): Promise<Observed> {
-  const session = http2.connect(url, { settings: { maxHeaderListSize: 65_536 } });
+  const session = http2.connect(url, { settings: { maxHeaderListSize: 65_536, ...exchange.settings } });
   session.on('error', () => {});
   try {
     return await playOn(session, exchange);
@@ -70,11 +81,17 @@ async function playOn(session: http2.ClientHttp2Session, exchange: Exchange): Pr
   stream.on('error', () => {});
   const closed = new Promise<void>((resolve) => stream.once('close', resolve));
   for (const action of exchange.actions) {
-    if (stream.destroyed || stream.writableEnded) break;
+    if (stream.destroyed) break;
+    if (stream.writableEnded && (action === 'end' || Buffer.isBuffer(action))) break;
     if (action === 'end') stream.end();
-    else if (action === 'reply')
+    else if (action === 'headers') {
+      if (headers === null)
+        await Promise.race([new Promise((next) => stream.once('response', next)), closed]);
+    } else if (action === 'reply')
       await Promise.race([new Promise((next) => stream.once('data', next)), closed]);
     else if (Buffer.isBuffer(action)) await new Promise((sent) => stream.write(action, () => sent(null)));
+    else if ('settings' in action)
+      await new Promise((changed) => session.settings(action.settings, () => changed(null)));
     else stream.close(action.resetWith);
   }
   await closed;

@@ -9,11 +9,11 @@ import {
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RevisedVerdict } from '../../src/evaluation-api/evaluation-service.js';
 import { createAuthenticator } from '../../src/host/auth/authenticator.js';
-import { protobufEsCodec } from '../../src/host/codec/protobuf-es-codec.js';
+import { directCodec } from '../../src/host/codec/direct-codec.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../src/host/evaluation/evaluation-calls.js';
 import { createHotLane } from '../../src/host/lane/hot-lane.js';
-import { type ByteBudget, createByteBudgets } from '../../src/host/limits/byte-budget.js';
+import { createByteBudgets } from '../../src/host/limits/byte-budget.js';
 import type { CallGate } from '../../src/host/limits/call-gate.js';
 import { createMetrics, type Metrics } from '../../src/host/metrics.js';
 import { openGate } from '../support/open-gate.js';
@@ -55,6 +55,8 @@ export interface LaneLimits {
   readonly gate?: CallGate;
   /** Bytes of unfinished messages on one connection. */
   readonly connectionBytes?: number;
+  /** The same on all of them together. */
+  readonly totalBytes?: number;
 }
 
 /** The lane on a bare HTTP/2 server, over an evaluation of the test's own. */
@@ -74,24 +76,22 @@ export async function startLane(
     countedCalls: () => 0,
   });
   const shutdown = new AbortController();
-  const budgetOf = createByteBudgets(limits.connectionBytes ?? 64 * MAX_BYTES);
-  const budgets = new Set<ByteBudget>();
+  const budgets = createByteBudgets({
+    connectionBytes: limits.connectionBytes ?? 64 * MAX_BYTES,
+    totalBytes: limits.totalBytes ?? 256 * MAX_BYTES,
+  });
   const log = (facts: object, message: string): void => void logged.push({ ...facts, message });
   const lane = createHotLane({
     calls: createEvaluationCalls({
       evaluate: ({ step }, _detail, caller) => evaluate(step.name, (name) => caller.header(name)),
     }),
-    codec: protobufEsCodec,
+    codec: directCodec,
     metrics,
     log: { debug: log, info: log, warn: log, error: log },
     logsCalls: true,
     version: '0.0.0',
     gate: limits.gate ?? openGate(),
-    budgets(session) {
-      const budget = budgetOf(session);
-      budgets.add(budget);
-      return budget;
-    },
+    budgets,
     requestTimeoutMs,
     maxMessageBytes: MAX_BYTES,
     authenticator: createAuthenticator({ enabled: false, keys: [], adminKeys: [] }),
@@ -117,7 +117,7 @@ export async function startLane(
     url,
     metrics,
     logged,
-    heldBytes: () => [...budgets].reduce((sum, budget) => sum + budget.held, 0),
+    heldBytes: () => budgets.held,
     left,
     shutdown,
     session(options) {

@@ -1,5 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type CompiledService,
+  compileService,
+  type ServiceProcess,
+  spawnService,
+} from '../support/service-process.js';
 import { until } from '../support/until.js';
 
 let compiled: CompiledService;
@@ -8,32 +13,50 @@ beforeAll(async () => {
 });
 afterAll(() => compiled.remove());
 
-it.each([
+/** What may happen to who reads the log, and requests that are logged then; a pipe takes some hundred of their lines. */
+const READERS = [
+  ['is gone', 5, (service: ServiceProcess) => void service.process.stdout?.destroy()],
+  ['is gone, as is the one of stderr', 5, destroyBoth],
+  ['does not read any more', 1_500, (service: ServiceProcess) => void service.process.stdout?.pause()],
+] as const;
+
+function destroyBoth({ process }: ServiceProcess): void {
+  process.stdout?.destroy();
+  process.stderr?.destroy();
+}
+
+describe.each([
   ['JSON', 'true'],
   ['readable', 'false'],
-])(
-  'a service whose %s log nobody reads any more serves on and stops when told to',
-  async (_name, json) => {
-    const service = await spawnService(compiled, {
-      environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '1' },
-    });
-    try {
-      const output = json === 'true' ? /"address":"(http:[^"]+)"/ : /address.*?(http:\/\/[\d.]+:\d+)/;
-      const url = (await service.output(output))[1] ?? '';
-      service.process.stdout?.destroy();
-      service.process.stderr?.destroy();
-      // Each of them is logged.
-      for (let count = 0; count < 5; count += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
-      service.process.kill('SIGTERM');
-      await until(
-        () => service.process.exitCode,
-        (code) => code !== null,
-        10_000,
-      );
-      expect(service.process.exitCode).toBe(0);
-    } finally {
-      await service.dispose();
-    }
-  },
-  30_000,
-);
+])('a service with a %s log', (_name, json) => {
+  it.each(READERS)(
+    'whose reader %s serves on and stops when told to',
+    async (_what, requests, breakOff) => {
+      const service = await spawnService(compiled, {
+        environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '1' },
+      });
+      try {
+        const output = json === 'true' ? /"address":"(http:[^"]+)"/ : /address.*?(http:\/\/[\d.]+:\d+)/;
+        const url = (await service.output(output))[1] ?? '';
+        breakOff(service);
+        // Each of them is logged.
+        for (let count = 0; count < requests; count += 1) {
+          const reply = await fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) });
+          expect(reply.status).toBe(200);
+          await reply.arrayBuffer();
+        }
+        service.process.kill('SIGTERM');
+        await until(
+          () => service.process.exitCode,
+          (code) => code !== null,
+          10_000,
+        );
+        expect(service.process.exitCode).toBe(0);
+      } finally {
+        service.process.stdout?.resume();
+        await service.dispose();
+      }
+    },
+    60_000,
+  );
+});

@@ -12,7 +12,7 @@ import { createMetrics } from '../../src/host/metrics.js';
 import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
 import { createServer } from '../../src/host/server.js';
 import type { AnyHandler } from '../../src/rpc/handler.js';
-import { openGate } from './open-gate.js';
+import { openBudgets, openGate } from './open-gate.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
 export interface TestHost {
@@ -43,6 +43,7 @@ export async function startHost(
     listener,
     authenticator: createAuthenticator(config.auth),
     gate: openGate(),
+    budgets: openBudgets(),
     metrics: createMetrics(config.metricsPrefix, {
       snapshotAgents: () => 0,
       revision: () => 0,

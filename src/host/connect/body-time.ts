@@ -46,6 +46,11 @@ export function tooSlow(limitMs: number): ConnectError {
   return new ConnectError(`the request was not complete after ${limitMs / 1000} s`, Code.DeadlineExceeded);
 }
 
+/** The status of a stream one message of which did not arrive within the time that the service allows. */
+export function messageTooSlow(limitMs: number): ConnectError {
+  return new ConnectError(`a message was not complete after ${limitMs / 1000} s`, Code.DeadlineExceeded);
+}
+
 /** The status of a call whose caller gave it less time than it took; in the words of Connect. */
 export function deadlinePassed(): ConnectError {
   return new ConnectError('the operation timed out', Code.DeadlineExceeded);

@@ -11,7 +11,9 @@ import {
 import type { Authenticator } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { type ByteBudgets, HeldBytes } from '../limits/byte-budget.js';
 import type { CallGate } from '../limits/call-gate.js';
+import { connectionOf } from '../limits/request-connection.js';
 import type { Metrics } from '../metrics.js';
 import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
@@ -27,6 +29,8 @@ export interface ConnectPluginOptions {
   readonly authenticator: Authenticator;
   readonly credentials: CredentialReader;
   readonly gate: CallGate;
+  /** What connections may have in requests that are not complete. */
+  readonly budgets: ByteBudgets;
   readonly metrics: Metrics;
   /** How long the request of a unary call may take to arrive, in milliseconds. */
   readonly requestTimeoutMs: number;
@@ -58,6 +62,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
         credentials: options.credentials.ofRpc(request),
         principal: { level: 'anonymous', keyFingerprint: null },
         place: options.gate.place(),
+        held: new HeldBytes(options.budgets.of(connectionOf(request.raw))),
         code: null,
       };
       calls.set(request, call);
@@ -107,6 +112,7 @@ function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>
     // Comes when the reply is complete, and also when the caller went away, over every version of HTTP.
     reply.raw.once('close', () => {
       calls.get(request)?.place.giveBack();
+      calls.get(request)?.held.release();
       const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
       const status = calls.get(request)?.code ?? fallback;
       const code = typeof status === 'string' ? status : codeWord(status);

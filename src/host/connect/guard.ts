@@ -16,6 +16,7 @@ import type { Authenticator } from '../auth/authenticator.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { toConnectError } from '../errors/connect-error.js';
 import type { CallGate } from '../limits/call-gate.js';
+import { countedBody, countedStream } from './body-bytes.js';
 import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
 import { correctedStatus } from './message-errors.js';
@@ -26,7 +27,7 @@ export interface GuardOptions {
   readonly access: Access;
   readonly authenticator: Authenticator;
   readonly gate: CallGate;
-  /** How long the request of a call that takes one message may take to arrive, in milliseconds. */
+  /** How long the request of a call that takes one message, or a large message of a stream, may take, in milliseconds. */
   readonly bodyTimeMs: number;
 }
 
@@ -61,7 +62,8 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
       );
     }
     dropEndlessDeadline(request);
-    const response = await handler(takesOneMessage ? withBodyTime(request, bodyTimeMs) : request);
+    const bounded = withBodyBytes(request, call, takesOneMessage ? null : bodyTimeMs);
+    const response = await handler(takesOneMessage ? withBodyTime(bounded, bodyTimeMs) : bounded);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
   return Object.assign(guarded, {
@@ -74,15 +76,33 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
   });
 }
 
+/** With `messageTimeMs` the body is a stream of messages. */
+function withBodyBytes(
+  request: UniversalServerRequest,
+  { held }: RpcCall,
+  messageTimeMs: number | null,
+): UniversalServerRequest {
+  const body = bytesOf(request);
+  if (body === undefined) return request;
+  const counted = messageTimeMs === null ? countedBody(body, held) : countedStream(body, held, messageTimeMs);
+  return { ...request, body: counted };
+}
+
 function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {
-  const { body } = request;
-  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return request;
+  const body = bytesOf(request);
+  if (body === undefined) return request;
   const deadlineMs = deadlineOf(request)?.timeoutMs;
   const expiry =
     deadlineMs === undefined || deadlineMs > limitMs
       ? { limitMs, error: () => tooSlow(limitMs) }
       : { limitMs: deadlineMs, error: deadlinePassed };
-  return { ...request, body: withinTime(body as AsyncIterable<Uint8Array>, expiry) };
+  return { ...request, body: withinTime(body, expiry) };
+}
+
+/** The body of a request that is read as it comes. */
+function bytesOf({ body }: UniversalServerRequest): AsyncIterable<Uint8Array> | undefined {
+  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return undefined;
+  return body as AsyncIterable<Uint8Array>;
 }
 
 /** A deadline in weeks is none; Connect would take it for one that is over, because timers do not reach that far. */

@@ -1,6 +1,7 @@
 import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Principal } from '../../rpc/handler.js';
 import type { Credentials } from '../auth/request-credentials.js';
+import type { HeldBytes } from '../limits/byte-budget.js';
 import type { CallPlace } from '../limits/call-gate.js';
 
 /** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
@@ -10,6 +11,8 @@ export interface RpcCall {
   principal: Principal;
   /** Its place among the calls of its key; given back when the request is over. */
   readonly place: CallPlace;
+  /** What has arrived of its body; released when the request is over. */
+  readonly held: HeldBytes;
   /** Status the call ends with; null as long as it runs. Read for the metrics. */
   code: Code | 'ok' | null;
 }

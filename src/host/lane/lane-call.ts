@@ -55,7 +55,7 @@ export abstract class LaneCall implements EvaluationCaller {
     this.#headers = headers;
     this.#requestId = requestIdOf(headers);
     this.#place = env.gate.place();
-    this.#budget = env.budgets(stream.session);
+    this.#budget = env.budgets.of(stream.session);
     env.metrics.rpcStarted(method.name, this.protocol);
     stream.once('close', () => this.#closed());
   }

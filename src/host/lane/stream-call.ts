@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { MAX_EVALUATIONS } from '../../evaluation-api/evaluate-request.js';
 import type { StreamReply } from '../codec/evaluation-codec.js';
+import { messageTooSlow } from '../connect/body-time.js';
 import { type EvaluationCall, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
+import { FREE_BYTES } from '../limits/byte-budget.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
@@ -28,6 +30,8 @@ export class StreamCall extends LaneCall implements TurnTaker {
   #isFlushDue = false;
   #isWaiting = false;
   #bodyEnded = false;
+  /** Runs while a large message is under way and more of it is wanted. */
+  #messageTimer: NodeJS.Timeout | undefined;
 
   constructor(
     env: LaneEnvironment,
@@ -58,6 +62,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
   }
 
   protected letGo(): void {
+    this.#stopMessageTimer();
     this.#reader.clear();
   }
 
@@ -102,21 +107,36 @@ export class StreamCall extends LaneCall implements TurnTaker {
   #work(): void {
     while (!this.isOver) {
       if (!this.#mayGoOn()) {
+        this.#stopMessageTimer();
         this.hold(this.#reader.heldBytes);
         this.stream.pause();
         return;
       }
       const bytes = this.#reader.next();
       if (bytes === undefined) break;
+      this.#stopMessageTimer();
       this.#answer(bytes);
     }
     if (this.isOver) return;
     this.hold(this.#reader.heldBytes);
     if (!this.#bodyEnded) {
+      if (this.#reader.heldBytes > FREE_BYTES) this.#startMessageTimer();
       if (this.stream.isPaused()) this.stream.resume();
     } else if (this.#reader.isInsideMessage) throw incompleteMessage();
     else if (this.#openMessages === 0)
       this.succeed(this.#replies.length > 0 ? this.#takeReplies() : undefined);
+  }
+
+  /** What a message holds must not be held for ever. Small ones are not worth a timer. */
+  #startMessageTimer(): void {
+    const { requestTimeoutMs } = this.env;
+    this.#messageTimer ??= setTimeout(() => this.stop(messageTooSlow(requestTimeoutMs)), requestTimeoutMs);
+  }
+
+  #stopMessageTimer(): void {
+    if (this.#messageTimer === undefined) return;
+    clearTimeout(this.#messageTimer);
+    this.#messageTimer = undefined;
   }
 
   /** What ends each pause calls `resume`. */
