@@ -37,6 +37,7 @@ import { directCodec } from './host/codec/direct-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/handler-rpc.js';
+import { corsHeadersWithoutOrigin } from './host/cors.js';
 import { type RpcMethod, rpcMethods } from './host/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from './host/evaluation/evaluation-calls.js';
 import { createHealthState } from './host/health.js';
@@ -47,7 +48,9 @@ import { createCallGate } from './host/limits/call-gate.js';
 import { createLoadShedder } from './host/limits/load-shedder.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
+import { VERSION_HEADER } from './host/reply-headers.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
+import { createRestLane } from './host/rest/rest-lane.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
 import { createObservability } from './observability/observability.js';
@@ -254,6 +257,20 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     methods: evaluationMethods,
     shutdownSignal: shutdown.signal,
   });
+  const judgingRoutes = evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now()));
+  const restLane = createRestLane({
+    routes: judgingRoutes,
+    authenticator,
+    gate,
+    metrics,
+    log,
+    logsCalls: log.isLevelEnabled('debug'),
+    version: VERSION,
+    corsHeaders: corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER]),
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    maxBodyBytes: config.limits.bodyBytes,
+    now: () => new Date(now()),
+  });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: {
@@ -262,6 +279,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
     takeStream: config.grpcHotLane ? lane : undefined,
+    takeRequest: config.grpcHotLane ? restLane : undefined,
   });
   const server = await createServer({
     config,
@@ -287,7 +305,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
       ...features.flatMap((one) =>
         one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
       ),
-      ...evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now())),
+      ...judgingRoutes,
       ...handlerRoutes(explainMethod, explain, config.apiBase),
     ],
     registerRpcs(router: ConnectRouter) {

@@ -1,11 +1,14 @@
-import type { FastifyRequest } from 'fastify';
 import {
   type EvaluateRequest,
   evaluateBatchSchema,
   evaluateRequestSchema,
   readEvaluateRequest,
 } from '../../evaluation-api/evaluate-request.js';
-import type { EvaluationService, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type {
+  EvaluationCaller,
+  EvaluationService,
+  RevisedVerdict,
+} from '../../evaluation-api/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext } from '../../rpc/handler.js';
@@ -14,7 +17,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
 import { problemOf } from './rest-errors.js';
-import { type RestReply, type RestRoute, restTemplate } from './rest-routes.js';
+import { type RestReply, type RestRequest, type RestRoute, restTemplate } from './rest-routes.js';
 import { printVerdict } from './verdict-json.js';
 
 /** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */
@@ -45,10 +48,10 @@ export function evaluationRoutes(
 
 function evaluate(
   evaluation: EvaluationService,
-  request: FastifyRequest,
+  request: RestRequest,
   context: CallContext,
 ): RestReply | Promise<RestReply> {
-  const caller = { protocol: 'rest', header: context.header };
+  const caller = callerOf(context);
   const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
   const reply = (verdict: RevisedVerdict): RestReply => {
     context.reportRevision(verdict.revision);
@@ -56,6 +59,10 @@ function evaluate(
   };
   const verdict = evaluation.evaluate(asked, 'full', caller);
   return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+}
+
+function callerOf(context: CallContext): EvaluationCaller {
+  return { protocol: 'rest', header: (name) => context.header(name) };
 }
 
 /** Header by which a caller demands a revision. */
@@ -81,12 +88,12 @@ function demanding(asked: EvaluateRequest, revision: number): EvaluateRequest {
 
 function evaluateBatch(
   evaluation: EvaluationService,
-  request: FastifyRequest,
+  request: RestRequest,
   context: CallContext,
   now: () => Date,
 ): RestReply | Promise<RestReply> {
   const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
-  const caller = { protocol: 'rest', header: context.header };
+  const caller = callerOf(context);
   const failed = (error: unknown) => printFailure(problemOf(error, request, now));
   const demanded = demandedRevision(context);
   let oldest = Number.POSITIVE_INFINITY;
@@ -122,7 +129,7 @@ function evaluateItem(
   }
 }
 
-function bodyOf(request: FastifyRequest): JsonValue {
+function bodyOf(request: RestRequest): JsonValue {
   const body = readBody(request);
   if ('problem' in body) throw body.problem;
   return body.value;

@@ -1,3 +1,4 @@
+import { keptText } from '../../evaluation/standing-results.js';
 import type { ControlResult, Verdict } from '../../evaluation/types.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 
@@ -13,10 +14,16 @@ export function printVerdict(verdict: Verdict): string {
 
 function printResults(results: readonly ControlResult[]): string {
   if (results.length === 0) return '[]';
-  return `[${results.map(printResult).join(',')}]`;
+  let text = '';
+  for (const item of results) {
+    const rest = keptText(item, printWithoutId);
+    text += `${text === '' ? '[' : ','}{"control_execution_id":"${item.control_execution_id}",${rest}`;
+  }
+  return `${text}]`;
 }
 
-function printResult(item: ControlResult): string {
+/** What a control said, behind its execution id. */
+function printWithoutId(item: ControlResult): string {
   const { result, steering_context: steering } = item;
   const metadata = result.metadata === null ? 'null' : stringifyJson(result.metadata);
   const guidance =
@@ -24,7 +31,7 @@ function printResult(item: ControlResult): string {
       ? 'null'
       : JSON.stringify({ message: steering.message, required_actions: steering.required_actions ?? [] });
   return (
-    `{"control_execution_id":"${item.control_execution_id}","control_id":${item.control_id},` +
+    `"control_id":${item.control_id},` +
     `"control_name":${JSON.stringify(item.control_name)},"action":"${item.action}",` +
     `"result":{"matched":${result.matched},"confidence":${result.confidence},` +
     `"message":${JSON.stringify(result.message)},"metadata":${metadata},` +
