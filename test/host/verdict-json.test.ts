@@ -53,7 +53,8 @@ describe('the text of a verdict', () => {
   it('is that of its members, however often its results come again', () => {
     fc.assert(
       fc.property(verdicts, (all) => {
-        for (const verdict of all) expect(printVerdict(verdict)).toBe(stringifyJson(asJson(verdict)));
+        for (const verdict of all)
+          expect(printVerdict(verdict).toString()).toBe(stringifyJson(asJson(verdict)));
       }),
       { numRuns: 300 },
     );

@@ -97,15 +97,15 @@ function evaluateBatch(
   const failed = (error: unknown) => printFailure(problemOf(error, request, now));
   const demanded = demandedRevision(context);
   let oldest = Number.POSITIVE_INFINITY;
-  const succeeded = (verdict: RevisedVerdict): string => {
+  const succeeded = (verdict: RevisedVerdict): Buffer => {
     oldest = Math.min(oldest, verdict.revision);
-    return `{"verdict":${printVerdict(verdict)}}`;
+    return printVerdict(verdict, '{"verdict":', '}');
   };
   const judge = (item: JsonValue) =>
     evaluation.evaluate(demanding(readEvaluateRequest(item), demanded), 'full', caller);
-  const reply = (results: readonly string[]): RestReply => {
+  const reply = (results: readonly Buffer[]): RestReply => {
     if (oldest !== Number.POSITIVE_INFINITY) context.reportRevision(oldest);
-    return `{"results":[${results.join(',')}]}`;
+    return Buffer.concat([BATCH_START, ...results.flatMap(withComma), BATCH_END]);
   };
   const results = inSlices(
     evaluations,
@@ -118,9 +118,9 @@ function evaluateBatch(
 /** One result as JSON text; what goes wrong with an evaluation is its own result. */
 function evaluateItem(
   judge: () => RevisedVerdict | Promise<RevisedVerdict>,
-  succeeded: (verdict: RevisedVerdict) => string,
-  failed: (error: unknown) => string,
-): string | Promise<string> {
+  succeeded: (verdict: RevisedVerdict) => Buffer,
+  failed: (error: unknown) => Buffer,
+): Buffer | Promise<Buffer> {
   try {
     const verdict = judge();
     return verdict instanceof Promise ? verdict.then(succeeded).catch(failed) : succeeded(verdict);
@@ -135,4 +135,9 @@ function bodyOf(request: RestRequest): JsonValue {
   return body.value;
 }
 
-const printFailure = (problem: JsonObject): string => `{"error":${stringifyJson(problem)}}`;
+const printFailure = (problem: JsonObject): Buffer => Buffer.from(`{"error":${stringifyJson(problem)}}`);
+
+const BATCH_START = Buffer.from('{"results":[');
+const BATCH_END = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+const withComma = (result: Buffer, index: number): Buffer[] => (index === 0 ? [result] : [COMMA, result]);

@@ -8,7 +8,13 @@ import type { CallPlace } from '../limits/call-gate.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
 import { ClientGoneError, errorAnswer } from './rest-errors.js';
 import type { RestLaneOptions } from './rest-lane.js';
-import { CLIENT_GONE_STATUS, JSON_TYPE, type RestRequest, type RestRoute } from './rest-routes.js';
+import {
+  CLIENT_GONE_STATUS,
+  JSON_TYPE,
+  type RestReply,
+  type RestRequest,
+  type RestRoute,
+} from './rest-routes.js';
 
 const NONE = {};
 const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
@@ -94,17 +100,17 @@ export class LaneRequest implements RestRequest, CallContext {
     this.body = others.length === 0 ? first : Buffer.concat(this.#chunks);
     try {
       const result = this.#route.run(this, this);
-      if (typeof result === 'string') this.#succeed(result);
-      else if (result instanceof Promise) this.#wait(result);
+      if (result instanceof Promise) this.#wait(result);
+      else if (typeof result === 'string' || Buffer.isBuffer(result)) this.#succeed(result);
       else throw new Error(`${this.#route.method.name} answered with a stream`);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  #wait(result: Promise<string>): void {
+  #wait(result: Promise<RestReply>): void {
     const time = this.#callTime;
-    const bounded = time.bound(result) as Promise<string>;
+    const bounded = time.bound(result) as Promise<RestReply>;
     bounded
       .then((text) => this.#succeed(text))
       .catch((error: unknown) => this.#fail(error))
@@ -122,7 +128,7 @@ export class LaneRequest implements RestRequest, CallContext {
     return this.#gone.signal;
   }
 
-  #succeed(text: string): void {
+  #succeed(text: RestReply): void {
     this.#send(this.#route.method.successStatus, NO_HEADERS, text);
   }
 
@@ -131,12 +137,12 @@ export class LaneRequest implements RestRequest, CallContext {
     this.#send(status, headers, body);
   }
 
-  #send(status: number, headers: readonly string[], text: string): void {
+  #send(status: number, headers: readonly string[], text: RestReply): void {
     const response = this.#response;
     // Nobody is left to be answered.
     if (response.closed || response.destroyed) return;
     const { version, corsHeaders } = this.#options;
-    const body = Buffer.from(text);
+    const body = typeof text === 'string' ? Buffer.from(text) : text;
     const lines = [VERSION_LINE, version, REQUEST_ID_HEADER, this.id, ...corsHeaders];
     if (this.#revision !== null) lines.push(REVISION_HEADER, String(this.#revision));
     for (const line of headers) lines.push(line);

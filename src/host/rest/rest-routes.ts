@@ -17,8 +17,8 @@ import { LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { type ArrivedBody, readBody } from './rest-body.js';
 import { ClientGoneError, type FailedRequest } from './rest-errors.js';
 
-/** A JSON reply, already as text. */
-export type RestReply = string;
+/** A JSON reply, already as text, or as its bytes in UTF-8. */
+export type RestReply = string | Buffer;
 
 /** Media type of JSON replies. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -38,7 +38,7 @@ export interface RestRoute {
   /** Reads the input; for the documentation of the route. */
   readonly input: z.ZodType;
   /** The reply; an iterable of lines when the RPC answers with a stream. */
-  run(request: RestRequest, context: CallContext): RestReply | Promise<RestReply> | AsyncIterable<RestReply>;
+  run(request: RestRequest, context: CallContext): RestReply | Promise<RestReply> | AsyncIterable<string>;
 }
 
 declare module 'fastify' {
@@ -73,8 +73,8 @@ export function handlerRoutes(method: RpcMethod, handler: AnyHandler, apiBase: s
 
 async function* lines(
   replies: AsyncIterable<object>,
-  print: (reply: object) => RestReply,
-): AsyncGenerator<RestReply> {
+  print: (reply: object) => string,
+): AsyncGenerator<string> {
   for await (const reply of replies) yield `${print(reply)}\n`;
 }
 
@@ -85,7 +85,7 @@ export function restTemplate(binding: HttpBinding, apiBase: string): string {
     : binding.template;
 }
 
-function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => RestReply {
+function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => string {
   const shape = replyShape(method.desc.output, method.omitNulls);
   if (binding.responseBody === '') return (reply) => stringifyJson(shape(reply) as JsonObject);
   return (reply) => stringifyJson((shape(reply) as JsonObject)[binding.responseBody] ?? null);
