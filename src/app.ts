@@ -38,6 +38,7 @@ import { directCodec } from './host/codec/direct-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
 import { handlerRpc } from './host/connect/handler-rpc.js';
+import { corsHeadersWithoutOrigin } from './host/cors.js';
 import { type RpcMethod, rpcMethods } from './host/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from './host/evaluation/evaluation-calls.js';
 import { createHealthState } from './host/health.js';
@@ -49,7 +50,9 @@ import { createLoadShedder } from './host/limits/load-shedder.js';
 import { DEFAULT_LISTENER_LIMITS } from './host/listener/limits.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
+import { VERSION_HEADER } from './host/reply-headers.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
+import { createRestLane } from './host/rest/rest-lane.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
 import { createObservability } from './observability/observability.js';
@@ -275,6 +278,20 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     shutdownSignal: shutdown.signal,
   });
   const receiveTimeMs = config.limits.requestTimeoutMs + RECEIVE_MARGIN_MS;
+  const judgingRoutes = evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now()));
+  const restLane = createRestLane({
+    routes: judgingRoutes,
+    authenticator,
+    gate,
+    metrics,
+    log,
+    logsCalls: log.isLevelEnabled('debug'),
+    version: VERSION,
+    corsHeaders: corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER]),
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    maxBodyBytes: config.limits.bodyBytes,
+    now: () => new Date(now()),
+  });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: {
@@ -285,6 +302,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     },
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
     takeStream: config.grpcHotLane ? lane : undefined,
+    takeRequest: config.grpcHotLane ? restLane : undefined,
   });
   const server = await createServer({
     config,
@@ -311,7 +329,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       ...features.flatMap((one) =>
         one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
       ),
-      ...evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now())),
+      ...judgingRoutes,
       ...handlerRoutes(explainMethod, explain, config.apiBase),
     ],
     registerRpcs(router: ConnectRouter) {

@@ -5,6 +5,7 @@ import type { Evaluation } from './evaluation.js';
 import type { EvaluatorPart } from './evaluator-part.js';
 import { describeThrown, failureText } from './failure.js';
 import type { SelectorSlot } from './selector-table.js';
+import { standing } from './standing-results.js';
 import type { TextScan } from './text-scan.js';
 import type { LeafLabel, TraceMaker } from './trace.js';
 import type { EvaluatorResult } from './types.js';
@@ -53,7 +54,7 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     if (!evaluation.full) return result;
     if (tracedUsual === null) {
       const outcome = traced(result);
-      tracedUsual = { ...outcome, result: fullResult(outcome) };
+      tracedUsual = { ...outcome, result: standing(fullResult(outcome)) };
     }
     return tracedUsual;
   };

@@ -30,8 +30,8 @@ export interface LinkedControl extends ControlLabel {
 
 type PreparedLeaf = Extract<PreparedNode, { kind: 'leaf' }>;
 
-/** What a linked control takes beside its leaves, in bytes; and each inner node of its condition. */
-const CONTROL_BYTES = 400;
+/** What a linked control takes beside its leaves, in bytes, texts that are kept of it among them; and each inner node. */
+const CONTROL_BYTES = 1_100;
 const NODE_BYTES = 300;
 
 /** Links a control with the leaves of its program. Says what is wrong with its definition, if anything is. */

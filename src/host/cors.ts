@@ -8,6 +8,22 @@ import { REVISION_HEADER } from './connect/rpc-call.js';
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
+const exposed = (ownHeaders: readonly string[]): string[] => [
+  ...connectCors.exposedHeaders,
+  REVISION_HEADER,
+  'X-Request-Id',
+  ...ownHeaders,
+];
+
+/** Headers that `registerCors` gives the reply to a request without an origin, names and values by turns. */
+export function corsHeadersWithoutOrigin(cors: Config['cors'], ownHeaders: readonly string[]): string[] {
+  const [name, value] =
+    cors.origins === '*'
+      ? ['access-control-allow-origin', '*']
+      : ['access-control-allow-credentials', 'true'];
+  return ['vary', 'Origin', name, value, 'access-control-expose-headers', exposed(ownHeaders).join(', ')];
+}
+
 /**
  * CORS for the JSON routes and for gRPC-Web and Connect. With `*` any origin may call, without credentials;
  * credentials are for listed origins only.
@@ -34,7 +50,7 @@ export async function registerCors(
     methods: cors.methods === '*' ? METHODS : [...cors.methods],
     // Left out, the requested headers are echoed.
     ...(cors.headers === '*' ? {} : { allowedHeaders: [...cors.headers] }),
-    exposedHeaders: [...connectCors.exposedHeaders, REVISION_HEADER, 'X-Request-Id', ...ownHeaders],
+    exposedHeaders: exposed(ownHeaders),
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     optionsSuccessStatus: 200,
     strictPreflight: false,

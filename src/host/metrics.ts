@@ -1,4 +1,4 @@
-import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { DatabaseOperation } from '../database/metered-database.js';
 import type { Stage } from '../evaluation/types.js';
 import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
@@ -7,6 +7,7 @@ import type { Evaluator } from '../evaluators/types.js';
 import type { ObservabilityMeter } from '../observability/observability-meter.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
+import { type Count, LabelledHistogram, LabelledValues, newCount, Observations } from './labelled-values.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
 const BUCKETS = [
@@ -67,55 +68,75 @@ export interface MetricSources {
   countedCalls(): number;
 }
 
+type LabelNames = [string, string] | [string, string, string];
+
 const APP_NAME = 'control-enforcement-service';
 
 export function createMetrics(prefix: string, sources: MetricSources): Metrics {
   const registry = createRegistry(prefix);
   const registers = [registry];
-  const requests = new Counter({
-    name: `${prefix}_requests_total`,
-    help: 'JSON requests by method, path template and status.',
-    labelNames: ['method', 'path', 'status_code'],
-    registers,
-  });
-  const durations = new Histogram({
-    name: `${prefix}_request_duration_seconds`,
-    help: 'Time of a JSON request from its headers to the end of its reply.',
-    labelNames: ['method', 'path', 'status_code'],
-    buckets: BUCKETS,
-    registers,
-  });
-  const inProgress = new Gauge({
-    name: `${prefix}_requests_in_progress`,
-    help: 'JSON requests that are running.',
-    labelNames: ['method', 'path'],
-    registers,
-  });
-  const rpcs = new Counter({
-    name: `${prefix}_rpcs_total`,
-    help: 'gRPC, gRPC-Web and Connect calls by method, protocol and status.',
-    labelNames: ['rpc', 'protocol', 'code'],
-    registers,
-  });
-  const rpcDurations = new Histogram({
-    name: `${prefix}_rpc_duration_seconds`,
-    help: 'Time of a gRPC, gRPC-Web or Connect call; of a stream, its whole life.',
-    labelNames: ['rpc', 'protocol'],
-    buckets: BUCKETS,
-    registers,
-  });
-  const rpcsInProgress = new Gauge({
-    name: `${prefix}_rpcs_in_progress`,
-    help: 'gRPC, gRPC-Web and Connect calls that are running.',
-    labelNames: ['rpc', 'protocol'],
-    registers,
-  });
-  const evaluations = new Counter({
-    name: `${prefix}_evaluations_total`,
-    help: 'Evaluated steps by decision (deny, steer, observe, allow, error), stage and protocol.',
-    labelNames: ['decision', 'stage', 'protocol'],
-    registers,
-  });
+  const counted = (name: string, help: string, labelNames: LabelNames): LabelledValues<Count> => {
+    const values = new LabelledValues(labelNames, newCount);
+    new Counter({
+      name: `${prefix}_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, value } of values.all) this.inc(labels, value.value);
+      },
+    });
+    return values;
+  };
+  const timed = (name: string, help: string, labelNames: LabelNames): LabelledValues<Observations> => {
+    const values = new LabelledValues(labelNames, () => new Observations(BUCKETS));
+    new LabelledHistogram({ name: `${prefix}_${name}`, help, labelNames, registers }, BUCKETS, values);
+    return values;
+  };
+  const running = (name: string, help: string, labelNames: LabelNames): LabelledValues<Count> => {
+    const values = new LabelledValues(labelNames, newCount);
+    new Gauge({
+      name: `${prefix}_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const { labels, value } of values.all) this.set(labels, value.value);
+      },
+    });
+    return values;
+  };
+  const requests = counted('requests_total', 'JSON requests by method, path template and status.', [
+    'method',
+    'path',
+    'status_code',
+  ]);
+  const durations = timed(
+    'request_duration_seconds',
+    'Time of a JSON request from its headers to the end of its reply.',
+    ['method', 'path', 'status_code'],
+  );
+  const inProgress = running('requests_in_progress', 'JSON requests that are running.', ['method', 'path']);
+  const rpcs = counted('rpcs_total', 'gRPC, gRPC-Web and Connect calls by method, protocol and status.', [
+    'rpc',
+    'protocol',
+    'code',
+  ]);
+  const rpcDurations = timed(
+    'rpc_duration_seconds',
+    'Time of a gRPC, gRPC-Web or Connect call; of a stream, its whole life.',
+    ['rpc', 'protocol'],
+  );
+  const rpcsInProgress = running('rpcs_in_progress', 'gRPC, gRPC-Web and Connect calls that are running.', [
+    'rpc',
+    'protocol',
+  ]);
+  const evaluations = counted(
+    'evaluations_total',
+    'Evaluated steps by decision (deny, steer, observe, allow, error), stage and protocol.',
+    ['decision', 'stage', 'protocol'],
+  );
   const refusals = new Counter({
     name: `${prefix}_refused_calls_total`,
     help: 'Calls turned away before they started: the server was overloaded, or their key had too many running.',
@@ -127,20 +148,26 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     measure: () => measure(registry),
-    restStarted: (method, path) => inProgress.inc({ method, path }),
+    restStarted(method, path) {
+      inProgress.of(method, path).value += 1;
+    },
     restEnded(method, path, status, seconds) {
-      inProgress.dec({ method, path });
-      const labels = { method, path, status_code: String(status) };
-      requests.inc(labels);
-      durations.observe(labels, seconds);
+      inProgress.of(method, path).value -= 1;
+      const code = String(status);
+      requests.of(method, path, code).value += 1;
+      durations.of(method, path, code).add(seconds);
     },
-    rpcStarted: (rpc, protocol) => rpcsInProgress.inc({ rpc, protocol }),
+    rpcStarted(rpc, protocol) {
+      rpcsInProgress.of(rpc, protocol).value += 1;
+    },
     rpcEnded(rpc, protocol, code, seconds) {
-      rpcsInProgress.dec({ rpc, protocol });
-      rpcs.inc({ rpc, protocol, code });
-      rpcDurations.observe({ rpc, protocol }, seconds);
+      rpcsInProgress.of(rpc, protocol).value -= 1;
+      rpcs.of(rpc, protocol, code).value += 1;
+      rpcDurations.of(rpc, protocol).add(seconds);
     },
-    evaluated: (decision, stage, protocol) => evaluations.inc({ decision, stage, protocol }),
+    evaluated(decision, stage, protocol) {
+      evaluations.of(decision, stage, protocol).value += 1;
+    },
     callRefused: (reason) => refusals.inc({ reason }),
     meterOf: createEvaluatorMetrics(prefix, registers),
     events: createEventMetrics(prefix, registers),

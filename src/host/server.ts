@@ -27,7 +27,7 @@ import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './o
 import { registerReflection } from './reflection.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
 import { nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
-import { type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
+import { CLIENT_GONE_STATUS, type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
 import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
 import { abandonUnreadBodies } from './unread-body.js';
@@ -178,9 +178,6 @@ function servedPaths(options: ServerOptions): ServedPath[] {
 function parameters(template: string): number {
   return template.split('{').length - 1;
 }
-
-/** Status under which requests are counted whose clients went away before they were answered; nobody gets to see it. */
-const CLIENT_GONE_STATUS = 499;
 
 function observeRest(scope: FastifyInstance, metrics: Metrics): void {
   scope.addHook('onRequest', (request, reply, done) => {

@@ -24,7 +24,12 @@ export interface ListenerOptions {
   readonly onProblem?: ProblemListener | undefined;
   /** Gets HTTP/2 streams before Fastify does. */
   readonly takeStream?: StreamTaker | undefined;
+  /** Gets HTTP/1 requests before Fastify does. */
+  readonly takeRequest?: RequestTaker | undefined;
 }
+
+/** Returns true when it serves the request, false when it leaves it alone. Must not throw. */
+export type RequestTaker = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** One port for HTTP/1.1 and HTTP/2. */
 export interface Listener {
@@ -101,7 +106,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
     function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
       if (http1.get(request.socket)?.begin(response) !== true) return;
       if (headerCount(request) > limits.maxHeaderCount) refuseTooManyHeaders(response);
-      else handle(request, response);
+      else if (options.takeRequest?.(request, response) !== true) handle(request, response);
     }
 
     function accept(accepted: Socket): void {

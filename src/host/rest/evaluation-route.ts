@@ -1,11 +1,14 @@
-import type { FastifyRequest } from 'fastify';
 import {
   type EvaluateRequest,
   evaluateBatchSchema,
   evaluateRequestSchema,
   readEvaluateRequest,
 } from '../../evaluation-api/evaluate-request.js';
-import type { EvaluationService, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type {
+  EvaluationCaller,
+  EvaluationService,
+  RevisedVerdict,
+} from '../../evaluation-api/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext } from '../../rpc/handler.js';
@@ -14,7 +17,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
 import { problemOf } from './rest-errors.js';
-import { type RestReply, type RestRoute, restTemplate } from './rest-routes.js';
+import { type RestReply, type RestRequest, type RestRoute, restTemplate } from './rest-routes.js';
 import { printVerdict } from './verdict-json.js';
 
 /** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */
@@ -45,10 +48,10 @@ export function evaluationRoutes(
 
 function evaluate(
   evaluation: EvaluationService,
-  request: FastifyRequest,
+  request: RestRequest,
   context: CallContext,
 ): RestReply | Promise<RestReply> {
-  const caller = { protocol: 'rest', header: context.header };
+  const caller = callerOf(context);
   const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
   const reply = (verdict: RevisedVerdict): RestReply => {
     context.reportRevision(verdict.revision);
@@ -56,6 +59,10 @@ function evaluate(
   };
   const verdict = evaluation.evaluate(asked, 'full', caller);
   return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+}
+
+function callerOf(context: CallContext): EvaluationCaller {
+  return { protocol: 'rest', header: (name) => context.header(name) };
 }
 
 /** Header by which a caller demands a revision. */
@@ -81,24 +88,24 @@ function demanding(asked: EvaluateRequest, revision: number): EvaluateRequest {
 
 function evaluateBatch(
   evaluation: EvaluationService,
-  request: FastifyRequest,
+  request: RestRequest,
   context: CallContext,
   now: () => Date,
 ): RestReply | Promise<RestReply> {
   const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
-  const caller = { protocol: 'rest', header: context.header };
+  const caller = callerOf(context);
   const failed = (error: unknown) => printFailure(problemOf(error, request, now));
   const demanded = demandedRevision(context);
   let oldest = Number.POSITIVE_INFINITY;
-  const succeeded = (verdict: RevisedVerdict): string => {
+  const succeeded = (verdict: RevisedVerdict): Buffer => {
     oldest = Math.min(oldest, verdict.revision);
-    return `{"verdict":${printVerdict(verdict)}}`;
+    return printVerdict(verdict, '{"verdict":', '}');
   };
   const judge = (item: JsonValue) =>
     evaluation.evaluate(demanding(readEvaluateRequest(item), demanded), 'full', caller);
-  const reply = (results: readonly string[]): RestReply => {
+  const reply = (results: readonly Buffer[]): RestReply => {
     if (oldest !== Number.POSITIVE_INFINITY) context.reportRevision(oldest);
-    return `{"results":[${results.join(',')}]}`;
+    return Buffer.concat([BATCH_START, ...results.flatMap(withComma), BATCH_END]);
   };
   const results = inSlices(
     evaluations,
@@ -111,9 +118,9 @@ function evaluateBatch(
 /** One result as JSON text; what goes wrong with an evaluation is its own result. */
 function evaluateItem(
   judge: () => RevisedVerdict | Promise<RevisedVerdict>,
-  succeeded: (verdict: RevisedVerdict) => string,
-  failed: (error: unknown) => string,
-): string | Promise<string> {
+  succeeded: (verdict: RevisedVerdict) => Buffer,
+  failed: (error: unknown) => Buffer,
+): Buffer | Promise<Buffer> {
   try {
     const verdict = judge();
     return verdict instanceof Promise ? verdict.then(succeeded).catch(failed) : succeeded(verdict);
@@ -122,10 +129,15 @@ function evaluateItem(
   }
 }
 
-function bodyOf(request: FastifyRequest): JsonValue {
+function bodyOf(request: RestRequest): JsonValue {
   const body = readBody(request);
   if ('problem' in body) throw body.problem;
   return body.value;
 }
 
-const printFailure = (problem: JsonObject): string => `{"error":${stringifyJson(problem)}}`;
+const printFailure = (problem: JsonObject): Buffer => Buffer.from(`{"error":${stringifyJson(problem)}}`);
+
+const BATCH_START = Buffer.from('{"results":[');
+const BATCH_END = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+const withComma = (result: Buffer, index: number): Buffer[] => (index === 0 ? [result] : [COMMA, result]);

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ServiceError } from '../../errors/service-error.js';
 import {
   JsonSyntaxError,
@@ -15,11 +15,18 @@ export class UndecodableBodyError extends Error {}
 
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 
+/** A request whose body has arrived. */
+export interface ArrivedBody {
+  readonly headers: IncomingHttpHeaders;
+  /** A Buffer; nothing else counts as one. */
+  readonly body?: unknown;
+}
+
 /**
  * The body of a JSON route. The item says why there is none that could be used. Throws UndecodableBodyError for bytes
  * that are no text.
  */
-export function readBody(request: FastifyRequest): { value: JsonValue } | { problem: ServiceError } {
+export function readBody(request: ArrivedBody): { value: JsonValue } | { problem: ServiceError } {
   const bytes = request.body;
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {

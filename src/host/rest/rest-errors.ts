@@ -20,43 +20,63 @@ export function registerRestErrors(app: FastifyInstance, finder: RouteFinder, no
   app.setNotFoundHandler((request, reply) => answerUnserved(finder, request, reply, now));
 }
 
+/** What is told and logged of a request that failed. */
+export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log'>;
+
+/** The reply to a request that failed. */
+export interface ErrorAnswer {
+  readonly status: number;
+  /** Names and values by turns; those of every reply and those of the body are not among them. */
+  readonly headers: readonly string[];
+  /** JSON text. */
+  readonly body: string;
+}
+
 /** Answers a request with an error. */
 export function sendError(
   error: unknown,
-  request: FastifyRequest,
+  request: FailedRequest,
   reply: FastifyReply,
   now: () => Date,
 ): FastifyReply {
-  if (error instanceof UndecodableBodyError) return sendDetail(reply, 400, error.message);
+  const { status, headers, body } = errorAnswer(error, request, now);
+  for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] as string, headers[at + 1]);
+  return reply.code(status).type('application/json').send(body);
+}
+
+/** The reply to a request that failed with `error`, which it logs when it is a failure of the server. */
+export function errorAnswer(error: unknown, request: FailedRequest, now: () => Date): ErrorAnswer {
+  if (error instanceof UndecodableBodyError) return detailAnswer(400, error.message);
   const known = fastifyError(error);
   if (known !== undefined && !(known instanceof ServiceError))
-    return sendDetail(reply, known.status, known.detail);
+    return detailAnswer(known.status, known.detail);
   const serviceError = known ?? toServiceError(error);
   const status = httpStatusOf(serviceError);
   logFailure(serviceError, error, request);
-  if (status === 401) reply.header('www-authenticate', 'ApiKey');
+  const headers: string[] = [];
+  if (status === 401) headers.push('www-authenticate', 'ApiKey');
   const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
-  if (retryAfter !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
+  if (retryAfter !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
   const body = problemBody(serviceError, { instance: pathOf(request), now: now(), requestId: request.id });
-  return reply.code(status).type('application/json').send(stringifyJson(body));
+  return { status, headers, body: stringifyJson(body) };
 }
 
 /** The problem body of what went wrong with one part of a request, logged like the failure of a whole one. */
-export function problemOf(error: unknown, request: FastifyRequest, now: () => Date): JsonObject {
+export function problemOf(error: unknown, request: FailedRequest, now: () => Date): JsonObject {
   const serviceError = toServiceError(error);
   logFailure(serviceError, error, request);
   return problemBody(serviceError, { instance: pathOf(request), now: now(), requestId: request.id });
 }
 
-function logFailure(serviceError: ServiceError, error: unknown, request: FastifyRequest): void {
+function logFailure(serviceError: ServiceError, error: unknown, request: FailedRequest): void {
   if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
   else if (error instanceof ClientGoneError) request.log.debug({}, 'the client went away');
   else if (httpStatusOf(serviceError) >= 500)
     request.log.warn({ err: error }, 'a request could not be served');
 }
 
-function sendDetail(reply: FastifyReply, status: number, detail: string): FastifyReply {
-  return reply.code(status).type('application/json').send(JSON.stringify({ detail }));
+function detailAnswer(status: number, detail: string): ErrorAnswer {
+  return { status, headers: [], body: JSON.stringify({ detail }) };
 }
 
 /** What Fastify itself found wrong with a request. */
@@ -125,12 +145,12 @@ function unknownRpc(contentType: string, reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-function rawPathOf(request: FastifyRequest): string {
+function rawPathOf(request: FailedRequest): string {
   const end = request.url.indexOf('?');
   return end === -1 ? request.url : request.url.slice(0, end);
 }
 
-function pathOf(request: FastifyRequest): string {
+function pathOf(request: FailedRequest): string {
   const raw = rawPathOf(request);
   try {
     return decodeURIComponent(raw);

@@ -14,11 +14,20 @@ import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
 import type { CallGate } from '../limits/call-gate.js';
 import { LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
-import { readBody } from './rest-body.js';
-import { ClientGoneError } from './rest-errors.js';
+import { type ArrivedBody, readBody } from './rest-body.js';
+import { ClientGoneError, type FailedRequest } from './rest-errors.js';
 
-/** A JSON reply, already as text. */
-export type RestReply = string;
+/** A JSON reply, already as text, or as its bytes in UTF-8. */
+export type RestReply = string | Buffer;
+
+/** Media type of JSON replies. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Status under which requests are counted whose clients went away before they were answered; nobody gets to see it. */
+export const CLIENT_GONE_STATUS = 499;
+
+/** What a route is told of a request. */
+export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query'>;
 
 /** What runs behind a JSON route. */
 export interface RestRoute {
@@ -29,10 +38,7 @@ export interface RestRoute {
   /** Reads the input; for the documentation of the route. */
   readonly input: z.ZodType;
   /** The reply; an iterable of lines when the RPC answers with a stream. */
-  run(
-    request: FastifyRequest,
-    context: CallContext,
-  ): RestReply | Promise<RestReply> | AsyncIterable<RestReply>;
+  run(request: RestRequest, context: CallContext): RestReply | Promise<RestReply> | AsyncIterable<string>;
 }
 
 declare module 'fastify' {
@@ -67,8 +73,8 @@ export function handlerRoutes(method: RpcMethod, handler: AnyHandler, apiBase: s
 
 async function* lines(
   replies: AsyncIterable<object>,
-  print: (reply: object) => RestReply,
-): AsyncGenerator<RestReply> {
+  print: (reply: object) => string,
+): AsyncGenerator<string> {
   for await (const reply of replies) yield `${print(reply)}\n`;
 }
 
@@ -79,14 +85,14 @@ export function restTemplate(binding: HttpBinding, apiBase: string): string {
     : binding.template;
 }
 
-function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => RestReply {
+function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => string {
   const shape = replyShape(method.desc.output, method.omitNulls);
   if (binding.responseBody === '') return (reply) => stringifyJson(shape(reply) as JsonObject);
   return (reply) => stringifyJson((shape(reply) as JsonObject)[binding.responseBody] ?? null);
 }
 
 /** Path, query and body as one input; all their problems are reported together. */
-function readInput(schema: z.ZodType, binding: HttpBinding, request: FastifyRequest): unknown {
+function readInput(schema: z.ZodType, binding: HttpBinding, request: RestRequest): unknown {
   const params = request.params as Record<string, string>;
   if (binding.body === '') {
     const query = request.query as Record<string, string>;
@@ -198,7 +204,7 @@ async function answer(
       return reply.type(LINES_MEDIA_TYPE).send(body);
     }
     const text = result instanceof Promise ? await time.bound(result) : result;
-    return reply.type('application/json').send(text);
+    return reply.type(JSON_TYPE).send(text);
   } finally {
     time.end();
   }

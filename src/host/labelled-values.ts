@@ -1,0 +1,152 @@
+import { Histogram, type HistogramConfiguration } from 'prom-client';
+
+/** The values of one metric for one choice of labels. */
+interface Labelled<Value> {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: Value;
+}
+
+/**
+ * Values by up to three labels. They are found by the labels themselves: prom-client makes a text of all of them for
+ * every change, which costs more than the change. Labels come from a fixed set, so nothing is ever forgotten.
+ */
+export class LabelledValues<Value> {
+  readonly #names: readonly string[];
+  readonly #create: () => Value;
+  readonly #known = new Map<string, Map<string, Map<string, Value>>>();
+  readonly #all: Labelled<Value>[] = [];
+
+  constructor(names: readonly [string, string] | readonly [string, string, string], create: () => Value) {
+    this.#names = names;
+    this.#create = create;
+  }
+
+  /** All of them, in the order in which they were first asked for. */
+  get all(): readonly Labelled<Value>[] {
+    return this.#all;
+  }
+
+  /** The value for these labels, in the order of their names; a new one the first time. */
+  of(first: string, second: string, third = ''): Value {
+    return this.#known.get(first)?.get(second)?.get(third) ?? this.#add(first, second, third);
+  }
+
+  #add(first: string, second: string, third: string): Value {
+    const value = this.#create();
+    const seconds = entry(this.#known, first, () => new Map<string, Map<string, Value>>());
+    entry(seconds, second, () => new Map<string, Value>()).set(third, value);
+    const texts = [first, second, third];
+    this.#all.push({
+      labels: Object.fromEntries(this.#names.map((name, index) => [name, texts[index] ?? ''])),
+      value,
+    });
+    return value;
+  }
+}
+
+function entry<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** A number that goes up, or up and down. */
+export interface Count {
+  value: number;
+}
+
+export const newCount = (): Count => ({ value: 0 });
+
+/** Observations, counted by their buckets. */
+export class Observations {
+  readonly #bounds: readonly number[];
+  /** How many lie in each bucket and in none before it; those beyond the last bound are in `count` alone. */
+  readonly buckets: number[];
+  count = 0;
+  sum = 0;
+
+  /** `bounds` are the inclusive upper bounds of the buckets, ascending. */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.buckets = bounds.map(() => 0);
+  }
+
+  add(value: number): void {
+    this.count += 1;
+    this.sum += value;
+    const bounds = this.#bounds;
+    for (let index = 0; index < bounds.length; index += 1) {
+      if (value <= (bounds[index] as number)) {
+        this.buckets[index] = (this.buckets[index] as number) + 1;
+        return;
+      }
+    }
+  }
+}
+
+/** A line of a histogram, as prom-client takes it for its text. */
+interface Line {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly sharedLabels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A histogram of prom-client over observations that are kept here. It is never given any itself. */
+export class LabelledHistogram extends Histogram {
+  readonly #options: HistogramConfiguration<string>;
+  readonly #values: LabelledValues<Observations>;
+  readonly #bounds: readonly number[];
+
+  constructor(
+    options: HistogramConfiguration<string>,
+    bounds: readonly number[],
+    values: LabelledValues<Observations>,
+  ) {
+    super({ ...options, buckets: [...bounds] });
+    this.#options = options;
+    this.#bounds = bounds;
+    this.#values = values;
+  }
+
+  /** What becomes text; the registry asks for it if it is there, and else for `get`. */
+  async getForPromString(): Promise<object> {
+    return this.#with(this.#lines());
+  }
+
+  override async get(): ReturnType<Histogram['get']> {
+    const values = this.#lines().map(({ metricName, labels, sharedLabels, value }) => ({
+      metricName,
+      labels: { ...labels, ...sharedLabels },
+      value,
+    }));
+    return this.#with(values) as unknown as Awaited<ReturnType<Histogram['get']>>;
+  }
+
+  #with(values: readonly object[]): object {
+    const { name, help } = this.#options;
+    return { name, help, type: 'histogram', values, aggregator: 'sum' };
+  }
+
+  #lines(): Line[] {
+    const { name } = this.#options;
+    const lines: Line[] = [];
+    for (const { labels: sharedLabels, value: seen } of this.#values.all) {
+      const add = (suffix: string, labels: Line['labels'], value: number): void => {
+        lines.push({ metricName: `${name}_${suffix}`, labels, sharedLabels, value });
+      };
+      let sum = 0;
+      for (const [index, bound] of this.#bounds.entries()) {
+        sum += seen.buckets[index] as number;
+        add('bucket', { le: bound }, sum);
+      }
+      add('bucket', { le: '+Inf' }, seen.count);
+      add('sum', {}, seen.sum);
+      add('count', {}, seen.count);
+    }
+    return lines;
+  }
+}
