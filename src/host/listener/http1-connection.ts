@@ -31,7 +31,7 @@ export class Http1Connection implements Connection {
   begin(response: ServerResponse): boolean {
     if (this.#finishing) return false;
     this.#responses.add(response);
-    response.once('close', () => {
+    response.on('close', () => {
       this.#responses.delete(response);
       if (this.#finishing && this.#responses.size === 0) this.#socket.destroySoon();
     });
