@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
@@ -61,6 +60,7 @@ import { policyHandlers } from './policies/policy-handlers.js';
 import { createPolicyService } from './policies/policy-service.js';
 import type { AnyHandler } from './rpc/handler.js';
 import { createControlLibrary } from './snapshot/control-library.js';
+import { createExecutionIds } from './snapshot/execution-id.js';
 import { createFailureLog } from './snapshot/failure-log.js';
 import { createProgramLoader } from './snapshot/program-loader.js';
 import { RevisionWatch } from './snapshot/revision-watch.js';
@@ -166,12 +166,13 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   });
   const registry = meteredRegistry(evaluators.registry, metrics.meterOf);
   const now = () => Date.now();
+  const newExecutionId = createExecutionIds();
   const library = createControlLibrary({ registry, keepEvaluators: config.evaluators.cacheSize });
   const snapshot = new Snapshot({
     load: createProgramLoader({
       client: database.client,
       library,
-      newExecutionId: randomUUID,
+      newExecutionId,
       onFailure: createFailureLog(log, monotonic),
     }),
     maxAgents: config.limits.snapshotAgents,
@@ -226,7 +227,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       registry,
       library,
       checkReferences: checkEvaluatorReferences,
-      newExecutionId: randomUUID,
+      newExecutionId,
       now: monotonic,
     }),
     registry,

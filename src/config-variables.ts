@@ -168,7 +168,7 @@ export const VARIABLES = {
     ['SERVICE_GRPC_HOT_LANE'],
     BOOLEAN,
     true,
-    'Serve plain gRPC evaluations on the HTTP/2 stream itself. Off: like every other call. Clients see no difference.',
+    'Serve plain gRPC and JSON evaluations beneath the general server. Off: like every other call. Clients see no difference.',
   ),
   workers: variable<number | 'auto'>(
     ['SERVICE_WORKERS'],

@@ -36,7 +36,7 @@ export class Http1Connection implements Connection {
     if (this.#finishing) response.shouldKeepAlive = false;
     this.#used = true;
     this.#responses.add(response);
-    response.once('close', () => {
+    response.on('close', () => {
       this.#responses.delete(response);
       if (this.#finishing && this.#responses.size === 0) this.#socket.destroySoon();
     });

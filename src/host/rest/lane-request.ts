@@ -55,8 +55,8 @@ export class LaneRequest implements RestRequest, CallContext {
     this.id = requestIdOf(request.headers);
     this.#place = options.gate.place();
     options.metrics.restStarted('POST', route.template);
-    // Comes when the reply is complete, and also when the client went away.
-    response.once('close', () => this.#closed());
+    // Comes once: when the reply is complete, or the client went away.
+    response.on('close', () => this.#closed());
   }
 
   get requestId(): string {
@@ -92,7 +92,7 @@ export class LaneRequest implements RestRequest, CallContext {
       return;
     }
     this.#request.on('data', (chunk: Buffer) => this.#chunks.push(chunk));
-    this.#request.once('end', () => this.#run());
+    this.#request.on('end', () => this.#run());
   }
 
   #run(): void {
