@@ -47,6 +47,7 @@ import { createCallGate } from './host/limits/call-gate.js';
 import { createLoadShedder } from './host/limits/load-shedder.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
+import { createStreamNames } from './host/open-streams.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
@@ -145,6 +146,8 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
     databaseUp: () => watch.databaseUp,
     eventLoopDelaySeconds: () => load.delayMs / 1000,
     countedCalls: () => gate.running,
+    waitingForRevision: () => watch.waiting,
+    streams: () => streamNames,
   });
   const load = createLoadShedder(config.limits.shedDelayMs);
   const gate = createCallGate({
@@ -232,6 +235,7 @@ async function assemble({ config, log, database, evaluators, shared }: Foundatio
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
   const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
+  const streamNames = createStreamNames(services, config.apiBase);
   const health = createHealthState(serviceNames(services));
   const shutdown = new AbortController();
   // Connect listens for each of its calls.

@@ -4,6 +4,7 @@ import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { Evaluator } from '../evaluators/types.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
+import type { StreamNames } from './open-streams.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
 const BUCKETS = [
@@ -58,12 +59,17 @@ export interface MetricSources {
   eventLoopDelaySeconds(): number;
   /** Running calls that count for the limit of their API key. */
   countedCalls(): number;
+  /** Evaluations that wait for a revision which they demand. */
+  waitingForRevision(): number;
+  /** Which running calls are streams. */
+  streams(): StreamNames;
 }
 
 const APP_NAME = 'control-enforcement-service';
 
 export function createMetrics(prefix: string, sources: MetricSources): Metrics {
-  const registry = createRegistry(prefix);
+  const ofProcess = createProcessRegistry(prefix);
+  const registry = createRegistry();
   const registers = [registry];
   const requests = new Counter({
     name: `${prefix}_requests_total`,
@@ -115,11 +121,32 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
     labelNames: ['reason'],
     registers,
   });
+  new Gauge({
+    name: `${prefix}_streams_open`,
+    help: 'Calls under way that take a stream or answer with one, by method and protocol.',
+    labelNames: ['rpc', 'protocol'],
+    registers,
+    // Made of what is counted anyway, so that calls pay nothing for it.
+    async collect() {
+      const [running, requested] = [await rpcsInProgress.get(), await inProgress.get()];
+      // No waiting from here on: another reader may collect at the same time.
+      this.reset();
+      const names = sources.streams();
+      for (const { value, labels } of running.values) {
+        const { rpc = '', protocol = '' } = labels;
+        if (names.isStream(String(rpc))) this.inc({ rpc, protocol }, value);
+      }
+      for (const { value, labels } of requested.values) {
+        const rpc = names.streamOfRoute(String(labels.method), String(labels.path));
+        if (rpc !== undefined) this.inc({ rpc, protocol: 'rest' }, value);
+      }
+    },
+  });
   addSources(prefix, sources, registers);
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
-    measure: () => measure(registry),
+    text: async () => (await ofProcess.metrics()) + (await registry.metrics()),
+    measure: async () => [...(await measure(ofProcess)), ...(await measure(registry))],
     restStarted: (method, path) => inProgress.inc({ method, path }),
     restEnded(method, path, status, seconds) {
       inProgress.dec({ method, path });
@@ -139,10 +166,18 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
   };
 }
 
-/** A registry with the metrics that every process has. */
-function createRegistry(prefix: string): Registry {
+function createRegistry(): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ app_name: APP_NAME });
+  return registry;
+}
+
+/**
+ * A registry with the metrics that every process has. Their observer of garbage collections lives as long as the
+ * process, and so does this registry: what belongs to a service that may be closed must not be in it.
+ */
+function createProcessRegistry(prefix: string): Registry {
+  const registry = createRegistry();
   collectDefaultMetrics({ register: registry, prefix: `${prefix}_` });
   return registry;
 }
@@ -169,7 +204,7 @@ export function createSupervisorMetrics(
   prefix: string,
   sources: SupervisorSources,
 ): () => Promise<MeasuredMetric[]> {
-  const registry = createRegistry(prefix);
+  const registry = createProcessRegistry(prefix);
   new Gauge({
     name: `${prefix}_workers`,
     help: 'Processes that serve.',
@@ -230,6 +265,12 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
     'Running calls that count for the limit of their API key.',
     'sum',
     sources.countedCalls,
+  );
+  gauge(
+    'waiting_for_revision',
+    'Evaluations that wait for a revision which they demand.',
+    'sum',
+    sources.waitingForRevision,
   );
   gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,

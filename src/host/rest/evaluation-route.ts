@@ -5,7 +5,11 @@ import {
   evaluateRequestSchema,
   readEvaluateRequest,
 } from '../../evaluation-api/evaluate-request.js';
-import type { EvaluationService, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type {
+  EvaluationCaller,
+  EvaluationService,
+  RevisedVerdict,
+} from '../../evaluation-api/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext } from '../../rpc/handler.js';
@@ -48,7 +52,7 @@ function evaluate(
   request: FastifyRequest,
   context: CallContext,
 ): RestReply | Promise<RestReply> {
-  const caller = { protocol: 'rest', header: context.header };
+  const caller = callerOf(context);
   const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
   const reply = (verdict: RevisedVerdict): RestReply => {
     context.reportRevision(verdict.revision);
@@ -56,6 +60,10 @@ function evaluate(
   };
   const verdict = evaluation.evaluate(asked, 'full', caller);
   return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+}
+
+function callerOf(context: CallContext): EvaluationCaller {
+  return { protocol: 'rest', header: context.header, signal: () => context.signal };
 }
 
 /** Header by which a caller demands a revision. */
@@ -86,7 +94,7 @@ function evaluateBatch(
   now: () => Date,
 ): RestReply | Promise<RestReply> {
   const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
-  const caller = { protocol: 'rest', header: context.header };
+  const caller = callerOf(context);
   const failed = (error: unknown) => printFailure(problemOf(error, request, now));
   const demanded = demandedRevision(context);
   let oldest = Number.POSITIVE_INFINITY;
