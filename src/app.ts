@@ -49,6 +49,7 @@ import { createLoadShedder } from './host/limits/load-shedder.js';
 import { DEFAULT_LISTENER_LIMITS } from './host/listener/limits.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
+import { createStreamNames } from './host/open-streams.js';
 import { VERSION_HEADER } from './host/reply-headers.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { createRestLane } from './host/rest/rest-lane.js';
@@ -156,6 +157,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     databaseUp: () => watch.databaseUp,
     eventLoopDelaySeconds: () => load.delayMs / 1000,
     countedCalls: () => gate.running,
+    waitingForRevision: () => watch.waiting,
+    streams: () => streamNames,
   });
   const database = meteredDatabase(opened.database, metrics.databaseTimed);
   const load = createLoadShedder(config.limits.shedDelayMs);
@@ -252,6 +255,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
   const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
+  const streamNames = createStreamNames(services, config.apiBase);
   const health = createHealthState(serviceNames(services));
   const shutdown = new AbortController();
   // Connect listens for each of its calls.

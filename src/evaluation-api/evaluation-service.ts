@@ -24,13 +24,19 @@ export interface EvaluationCaller {
   readonly protocol: string;
   /** Reads a header, or an entry of the metadata; its name is in lower case. */
   header(name: string): string | undefined;
+  /**
+   * Aborted when nobody waits for the answer any more: the caller went away, its deadline passed, or the server shuts
+   * down. Asked for only by what waits, because most evaluations need no signal.
+   */
+  signal(): AbortSignal;
 }
 
 /** Judges steps by the controls of their agents. */
 export interface EvaluationService {
   /**
    * A promise only when the agent has to be loaded, a revision is demanded that is not known yet, or an evaluator is
-   * asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE.
+   * asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, and with the reason of the caller's
+   * signal when that is aborted before a revision is reached.
    */
   evaluate(
     request: EvaluateRequest,
@@ -74,7 +80,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
         const verdict = loaded.program.evaluate(step, stage, needed(detail));
         return verdict instanceof Promise ? verdict.then(tell) : tell(verdict);
       };
-      const loaded = programs.programOf(agentName, minRevision);
+      const loaded = programs.programOf(agentName, minRevision, caller);
       return loaded instanceof Promise ? loaded.then(judge) : judge(loaded);
     },
   };

@@ -8,6 +8,7 @@ import type { ObservabilityMeter } from '../observability/observability-meter.js
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { type Count, LabelledHistogram, LabelledValues, newCount, Observations } from './labelled-values.js';
+import type { StreamNames } from './open-streams.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
 const BUCKETS = [
@@ -66,6 +67,10 @@ export interface MetricSources {
   eventLoopDelaySeconds(): number;
   /** Running calls that count for the limit of their API key. */
   countedCalls(): number;
+  /** Evaluations that wait for a revision which they demand. */
+  waitingForRevision(): number;
+  /** Which running calls are streams. */
+  streams(): StreamNames;
 }
 
 type LabelNames = [string, string] | [string, string, string];
@@ -73,7 +78,8 @@ type LabelNames = [string, string] | [string, string, string];
 const APP_NAME = 'control-enforcement-service';
 
 export function createMetrics(prefix: string, sources: MetricSources): Metrics {
-  const registry = createRegistry(prefix);
+  const ofProcess = createProcessRegistry(prefix);
+  const registry = createRegistry();
   const registers = [registry];
   const counted = (name: string, help: string, labelNames: LabelNames): LabelledValues<Count> => {
     const values = new LabelledValues(labelNames, newCount);
@@ -143,11 +149,29 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
     labelNames: ['reason'],
     registers,
   });
+  new Gauge({
+    name: `${prefix}_streams_open`,
+    help: 'Calls under way that take a stream or answer with one, by method and protocol.',
+    labelNames: ['rpc', 'protocol'],
+    registers,
+    // Made of what is counted anyway, so that calls pay nothing for it.
+    collect() {
+      this.reset();
+      const names = sources.streams();
+      for (const { labels, value } of rpcsInProgress.all) {
+        if (names.isStream(labels.rpc ?? '')) this.inc(labels, value.value);
+      }
+      for (const { labels, value } of inProgress.all) {
+        const rpc = names.streamOfRoute(labels.method ?? '', labels.path ?? '');
+        if (rpc !== undefined) this.inc({ rpc, protocol: 'rest' }, value.value);
+      }
+    },
+  });
   addSources(prefix, sources, registers);
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
-    measure: () => measure(registry),
+    text: async () => (await ofProcess.metrics()) + (await registry.metrics()),
+    measure: async () => [...(await measure(ofProcess)), ...(await measure(registry))],
     restStarted(method, path) {
       inProgress.of(method, path).value += 1;
     },
@@ -175,10 +199,18 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
   };
 }
 
-/** A registry with the metrics that every process has. */
-function createRegistry(prefix: string): Registry {
+function createRegistry(): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ app_name: APP_NAME });
+  return registry;
+}
+
+/**
+ * A registry with the metrics that every process has. Their observer of garbage collections lives as long as the
+ * process, and so does this registry: what belongs to a service that may be closed must not be in it.
+ */
+function createProcessRegistry(prefix: string): Registry {
+  const registry = createRegistry();
   collectDefaultMetrics({ register: registry, prefix: `${prefix}_` });
   return registry;
 }
@@ -205,7 +237,7 @@ export function createSupervisorMetrics(
   prefix: string,
   sources: SupervisorSources,
 ): () => Promise<MeasuredMetric[]> {
-  const registry = createRegistry(prefix);
+  const registry = createProcessRegistry(prefix);
   new Gauge({
     name: `${prefix}_workers`,
     help: 'Processes that serve.',
@@ -266,6 +298,12 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
     'Running calls that count for the limit of their API key.',
     'sum',
     sources.countedCalls,
+  );
+  gauge(
+    'waiting_for_revision',
+    'Evaluations that wait for a revision which they demand.',
+    'sum',
+    sources.waitingForRevision,
   );
   gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,

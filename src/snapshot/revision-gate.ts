@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../errors/service-error.js';
 
 /** Evaluations that wait at the same time. Revisions are named by callers, also such as will never come. */
@@ -31,22 +32,37 @@ export class RevisionGate {
 
   /**
    * Fulfilled when the revision is known. Rejects with SERVICE_UNAVAILABLE after the wait, or at once when too many
-   * wait: the same call may well succeed later, or elsewhere.
+   * wait: the same call may well succeed later, or elsewhere. Rejects with the reason of `signal` as soon as that is
+   * aborted.
    */
-  reach(demanded: number): Promise<void> {
+  reach(demanded: number, signal?: AbortSignal): Promise<void> {
     const { waitMs, maxWaiting = MAX_WAITING, revision, onWaiting } = this.#options;
     if (revision() >= demanded) return Promise.resolve();
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
     if (this.#waiting.size >= maxWaiting) return Promise.reject(notReached(demanded, revision()));
     const reached = new Promise<void>((resolve, reject) => {
-      const enter = (): void => {
+      const leave = (): void => {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', giveUp);
         this.#waiting.delete(enter);
+      };
+      const enter = (): void => {
+        leave();
         resolve();
       };
+      const giveUp = (): void => {
+        leave();
+        reject(signal?.reason);
+      };
       const timer = setTimeout(() => {
-        this.#waiting.delete(enter);
+        leave();
         reject(notReached(demanded, revision()));
       }, waitMs);
+      if (signal !== undefined) {
+        // All the evaluations of one call wait by its one signal.
+        setMaxListeners(0, signal);
+        signal.addEventListener('abort', giveUp);
+      }
       this.#waiting.set(enter, demanded);
     });
     onWaiting();

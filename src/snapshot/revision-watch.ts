@@ -24,6 +24,11 @@ export interface ChangeFollower {
   catchUp(): void;
 }
 
+/** Who demands a revision; its signal is asked for only when the revision has to be waited for. */
+export interface RevisionCaller {
+  signal(): AbortSignal;
+}
+
 export interface RevisionWatchOptions {
   readonly snapshot: Snapshot;
   readonly follower?: ChangeFollower;
@@ -66,6 +71,11 @@ export class RevisionWatch {
   /** Latest revision up to which every change is known. */
   get revision(): number {
     return this.#options.snapshot.progress.revision;
+  }
+
+  /** Evaluations that wait for a revision which they demand. */
+  get waiting(): number {
+    return this.#gate.waiting;
   }
 
   /** Whether the database answered last time. */
@@ -119,12 +129,19 @@ export class RevisionWatch {
 
   /**
    * The program of an agent, of at least a revision that a caller demands. Rejects as `Snapshot.programOf` does, and
-   * with SERVICE_UNAVAILABLE when that revision does not become known in time.
+   * with SERVICE_UNAVAILABLE when that revision does not become known in time. A caller that gives up before that waits
+   * no longer: then it rejects with the reason of its signal.
    */
-  programOf(agentName: string, minRevision: number): LoadedProgram | Promise<LoadedProgram> {
+  programOf(
+    agentName: string,
+    minRevision: number,
+    caller?: RevisionCaller,
+  ): LoadedProgram | Promise<LoadedProgram> {
     const { snapshot } = this.#options;
     if (minRevision <= this.revision) return snapshot.programOf(agentName, minRevision);
-    return this.#gate.reach(minRevision).then(() => snapshot.programOf(agentName, minRevision));
+    return this.#gate
+      .reach(minRevision, caller?.signal())
+      .then(() => snapshot.programOf(agentName, minRevision));
   }
 
   /** Looks once whether others changed something; with a poll that begins after this call. */

@@ -19,6 +19,7 @@ import {
 } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { onConnection, request } from './support/connections.js';
+import { isRunning, killIfThere, workersOf } from './support/workers.js';
 
 // Each test starts several processes.
 vi.setConfig({ testTimeout: 240_000 });
@@ -51,25 +52,6 @@ async function run(environment: Record<string, string> = {}, options: SpawnOptio
   });
   services.push(service);
   return service;
-}
-
-/** Process ids of the workers that run, by the file system of the kernel. */
-async function workersOf(service: ServiceProcess): Promise<number[]> {
-  const { pid } = service.process;
-  return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const metrics = async (url: string) => parseMetrics(await (await fetch(`${url}/metrics`)).text());
@@ -123,15 +105,6 @@ describeOnEachDatabase('two processes', (freshDatabaseUrl) => {
     for (const one of connections) one.close();
   });
 });
-
-/** It may have ended since it was seen. */
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has.
-  }
-}
 
 describe('processes of one service', () => {
   it('replace one that was killed, end its connections, and keep its counts', async () => {

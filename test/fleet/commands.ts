@@ -145,38 +145,51 @@ const MUTATIONS: Record<string, Propose> = {
   })),
 };
 
-/** Changes something through a replica while both replicas evaluate. */
-const mutations = fc
-  .record({
-    what: fc.constantFrom(...Object.keys(MUTATIONS)),
-    at: index,
-    agent: index,
-    a: slot,
-    b: slot,
-    alongside: fc.nat(MOST_ALONGSIDE),
-    interruption: fc.oneof(
-      { weight: 9, arbitrary: fc.constant<Interruption>('none') },
-      { weight: 1, arbitrary: fc.constant<Interruption>('cut') },
-    ),
-  })
-  .map(({ what, at, alongside, interruption, ...choice }) =>
-    command(`${what}(${JSON.stringify({ at, alongside, interruption, ...choice })})`, async (run) => {
-      const replica = run.fleet.replicas[at];
-      // What it would send now could be committed at any time after the partition, which no model can follow.
-      if (replica.network === 'silent') return;
-      const mutation = MUTATIONS[what]?.(run, run.history.state, choice);
-      if (mutation === undefined) return;
-      const change = run.change(replica, mutation, interruption);
-      const evaluations: Promise<unknown>[] = [change];
-      for (let count = 0; count < alongside; count += 1) {
-        for (const other of run.fleet.replicas) {
-          if (skipped(run, other, choice.agent)) continue;
-          evaluations.push(run.evaluate(other, choice.agent, 0, change));
-        }
-      }
-      await settled(evaluations);
-    }),
+/** What may happen in the midst of a change. A killed process takes seconds to be replaced, so that is rare. */
+const INTERRUPTIONS = {
+  postgresql: { none: 9, cut: 1 },
+  sqlite: { none: 79, kill: 1 },
+} as const;
+
+function interruptions(kind: DatabaseKind) {
+  return fc.oneof(
+    ...Object.entries(INTERRUPTIONS[kind]).map(([name, weight]) => ({
+      weight,
+      arbitrary: fc.constant(name as Interruption),
+    })),
   );
+}
+
+/** Changes something through a replica while both replicas evaluate. */
+const mutations = (kind: DatabaseKind) =>
+  fc
+    .record({
+      what: fc.constantFrom(...Object.keys(MUTATIONS)),
+      at: index,
+      agent: index,
+      a: slot,
+      b: slot,
+      alongside: fc.nat(MOST_ALONGSIDE),
+      interruption: interruptions(kind),
+    })
+    .map(({ what, at, alongside, interruption, ...choice }) =>
+      command(`${what}(${JSON.stringify({ at, alongside, interruption, ...choice })})`, async (run) => {
+        const replica = run.fleet.replicas[at];
+        // What it would send now could be committed at any time after the partition, which no model can follow.
+        if (replica.network === 'silent') return;
+        const mutation = MUTATIONS[what]?.(run, run.history.state, choice);
+        if (mutation === undefined) return;
+        const change = run.change(replica, mutation, interruption);
+        const evaluations: Promise<unknown>[] = [change];
+        for (let count = 0; count < alongside; count += 1) {
+          for (const other of run.fleet.replicas) {
+            if (skipped(run, other, choice.agent)) continue;
+            evaluations.push(run.evaluate(other, choice.agent, 0, change));
+          }
+        }
+        await settled(evaluations);
+      }),
+    );
 
 /** All have ended, so that nothing goes on into the next command; then the first failure is thrown. */
 async function settled(promises: readonly Promise<unknown>[]): Promise<void> {
@@ -222,21 +235,20 @@ const restarts = index.map((at) =>
     const replica = run.fleet.replicas[at];
     // A process does not start without its database.
     await replica.setNetwork('clear');
-    await replica.restart();
-    run.forget(replica);
+    await run.restart(replica);
   }),
 );
 
-/** Sequences of commands; those of the network only where there is one. */
+/** Sequences of commands; those of the network only where there is one. Workers take seconds to be replaced. */
 export function fleetCommands(kind: DatabaseKind) {
   const common = [
-    { weight: 12, arbitrary: mutations },
-    { weight: 10, arbitrary: evaluations },
-    { weight: 1, arbitrary: restarts },
+    { weight: 60, arbitrary: mutations(kind) },
+    { weight: 50, arbitrary: evaluations },
+    { weight: kind === 'sqlite' ? 1 : 5, arbitrary: restarts },
   ];
   const ofNetwork = [
-    { weight: 2, arbitrary: networks },
-    { weight: 1, arbitrary: notifications },
+    { weight: 10, arbitrary: networks },
+    { weight: 5, arbitrary: notifications },
   ];
   const one = fc.oneof(...common, ...(kind === 'postgresql' ? ofNetwork : []));
   return fc.array(one, { minLength: 5, maxLength: 15, size: 'max' });

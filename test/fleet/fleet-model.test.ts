@@ -5,7 +5,7 @@ import { checkFleet, fleetSeed } from './check-fleet.js';
 /** What there is time for at every change; test/long has the rest. */
 const SEQUENCES = { sqlite: 40, postgresql: 30 };
 
-describe.each(DATABASE_KINDS)('two replicas over one %s database', (kind) => {
+describe.each(DATABASE_KINDS)('two that serve over one %s database', (kind) => {
   it('say nothing that contradicts the revision they name, whatever happens to them', async () => {
     const seed = fleetSeed();
     console.log(`fleet on ${kind}, seed ${seed}`);

@@ -17,11 +17,21 @@ export interface Mutation {
   apply(draft: State, id: number): void;
 }
 
-/** What the network does while a change is under way. */
-export type Interruption = 'none' | 'cut';
+/** What happens while a change is under way: the network to the database breaks, or the process is killed. */
+export type Interruption = 'none' | 'cut' | 'kill';
 
 /** How often each thing happened, to tell that the test saw what it is for. */
-export const tally = { sequences: 0, verdicts: 0, older: 0, refused: 0, mutations: 0, failed: 0, unknown: 0 };
+export const tally = {
+  sequences: 0,
+  verdicts: 0,
+  older: 0,
+  refused: 0,
+  mutations: 0,
+  failed: 0,
+  unknown: 0,
+  restarts: 0,
+  lost: 0,
+};
 
 /** What was seen of an agent at a replica. */
 interface Seen {
@@ -112,16 +122,19 @@ export class Run {
     const { method, path, body, creates } = mutation;
     tally.mutations += 1;
     this.#unsettle(replica);
-    const pending = replica.call(method, path, body);
-    if (interruption === 'cut') {
+    const pending = replica.call(method, path, body).catch(() => undefined);
+    if (interruption !== 'none') {
       // At some point of the transaction, another one each time.
       await replica.call('GET', '/health');
-      replica.cut();
+      if (interruption === 'cut') replica.cut();
+      else replica.kill();
     }
     const reply = await pending;
-    let revision = Number(reply.headers.get('x-service-revision'));
-    let id = Number(reply.body.control_id ?? reply.body.policy_id);
-    if (reply.status === 503 && this.fleet.kind === 'postgresql') {
+    if (interruption === 'kill') await this.restart(replica);
+    else if (reply === undefined) throw new Error(`${method} ${path}: the connection broke`);
+    let revision = Number(reply?.headers.get('x-service-revision'));
+    let id = Number(reply?.body.control_id ?? reply?.body.policy_id);
+    if (reply === undefined || (reply.status === 503 && this.fleet.kind === 'postgresql')) {
       tally.failed += 1;
       revision = await this.fleet.stored();
       if (revision > this.history.revision) tally.unknown += 1;
@@ -129,9 +142,17 @@ export class Run {
     } else if (reply.status !== 200) {
       throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
     }
-    this.#learn(replica, mutation, id, revision, reply.status === 200);
+    this.#learn(replica, mutation, id, revision, reply?.status === 200);
     // Once more: evaluations that ran meanwhile may have been answered before the change took effect.
     this.#unsettle(replica);
+  }
+
+  /** Replaces the process of a replica. */
+  async restart(replica: Replica): Promise<void> {
+    tally.restarts += 1;
+    await replica.restart();
+    // Nothing is loaded, and nothing has to be remembered.
+    this.#seen[replica.index as 0 | 1].clear();
   }
 
   /** Makes a change for certain, trying again when connections broke just before. */
@@ -162,24 +183,31 @@ export class Run {
 
   /**
    * Evaluates, and checks what comes back against every law. `alongside` runs at the same time, so the verdict may be
-   * one of a revision that is not known before.
+   * one of a revision that is not known before. No reply when the process was killed meanwhile.
    */
   async evaluate(
     replica: Replica,
     agent: 0 | 1,
     minRevision = 0,
     alongside?: Promise<void>,
-  ): Promise<RestReply> {
+  ): Promise<RestReply | undefined> {
     const name = this.agentNames[agent];
     const { floor, solid } = this.#seenOf(replica, name);
     const began = this.#unsettled;
-    const reply = await replica.call(
+    const restarts = tally.restarts;
+    const answer = replica.call(
       'POST',
       '/api/v1/evaluation',
       { agent_name: name, stage: 'pre', step: { type: 'llm', name: 'answer', input: INPUT } },
       minRevision === 0 ? {} : { 'x-service-min-revision': String(minRevision) },
     );
+    const reply = await answer.catch(() => undefined);
     await alongside;
+    if (reply === undefined) {
+      if (restarts === tally.restarts) throw new Error(`replica ${replica.index}: the connection broke`);
+      tally.lost += 1;
+      return undefined;
+    }
     const fail = (why: string): never => {
       const said = `${reply.status} ${reply.headers.get('x-service-revision')} ${JSON.stringify(reply.body)}`;
       throw new Error(
@@ -226,10 +254,10 @@ export class Run {
     for (const replica of this.fleet.replicas) {
       for (const agent of [0, 1] as const) {
         const expected = verdictOf(state, this.agentNames[agent]);
-        const arrived = (reply: RestReply) =>
+        const arrived = (reply: RestReply | undefined) =>
           expected === undefined
-            ? reply.status === 404
-            : reply.status === 200 && verdictIn(reply.body) === expected;
+            ? reply?.status === 404
+            : reply?.status === 200 && verdictIn(reply.body) === expected;
         await until(() => this.evaluate(replica, agent), arrived, CONVERGENCE_MS);
         await until(() => this.evaluate(replica, agent, revision), arrived, CONVERGENCE_MS);
       }
@@ -239,11 +267,6 @@ export class Run {
   /** Whether an agent certainly is in memory. */
   isSolid(replica: Replica, agent: 0 | 1): boolean {
     return this.#seenOf(replica, this.agentNames[agent]).solid;
-  }
-
-  /** The replica was started anew: nothing is loaded, and nothing has to be remembered. */
-  forget(replica: Replica): void {
-    this.#seen[replica.index as 0 | 1].clear();
   }
 
   #unsettle(replica: Replica): void {

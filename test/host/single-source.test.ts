@@ -10,6 +10,7 @@ import { createCredentialReader } from '../../src/host/auth/request-credentials.
 import { foreignOriginCheck } from '../../src/host/auth/request-origin.js';
 import { registerConnect } from '../../src/host/connect/connect-plugin.js';
 import { createMetrics } from '../../src/host/metrics.js';
+import { createStreamNames } from '../../src/host/open-streams.js';
 import { type AnyHandler, collectHandler, handler, streamHandler } from '../../src/rpc/handler.js';
 import { freeObject, integer, list, nullable, oneOf, text } from '../../src/validation/fields.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
@@ -334,10 +335,13 @@ describe('an RPC that is in a proto file and has a handler', () => {
   });
   it('cannot be served when the host does not know its options', async () => {
     const app = fastify();
+    const streams = createStreamNames([service], '/api/v1');
     const sources = {
       snapshotAgents: () => 0,
       eventLoopDelaySeconds: () => 0,
       countedCalls: () => 0,
+      waitingForRevision: () => 0,
+      streams: () => streams,
       stalenessSeconds: () => 0,
       revision: () => 0,
       databaseUp: () => true,

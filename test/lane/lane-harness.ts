@@ -16,6 +16,7 @@ import { createHotLane } from '../../src/host/lane/hot-lane.js';
 import { createByteBudgets } from '../../src/host/limits/byte-budget.js';
 import type { CallGate } from '../../src/host/limits/call-gate.js';
 import { createMetrics, type Metrics } from '../../src/host/metrics.js';
+import { createStreamNames } from '../../src/host/open-streams.js';
 import { openGate } from '../support/open-gate.js';
 import { framed } from './exchange.js';
 
@@ -67,6 +68,7 @@ export async function startLane(
 ): Promise<LaneHarness> {
   const logged: object[] = [];
   const left: http2.IncomingHttpHeaders[] = [];
+  const streams = createStreamNames([EvaluationService], '/api/v1');
   const metrics = createMetrics('test', {
     snapshotAgents: () => 0,
     revision: () => 0,
@@ -74,6 +76,8 @@ export async function startLane(
     stalenessSeconds: () => 0,
     eventLoopDelaySeconds: () => 0,
     countedCalls: () => 0,
+    waitingForRevision: () => 0,
+    streams: () => streams,
   });
   const shutdown = new AbortController();
   const budgets = createByteBudgets({

@@ -17,10 +17,10 @@ describeOnEachDatabase(
     }, async () => {
       // Another interleaving each time; the seed is printed so that the choices can be repeated.
       const seed = Number(process.env.VERIFY_SEED ?? Date.now() % 1_000_000);
-      const service = await startService({
-        DATABASE_URL: await freshDatabaseUrl(),
-        SERVICE_LOG_LEVEL: 'error',
-      });
+      const service = await startService(
+        { DATABASE_URL: await freshDatabaseUrl(), SERVICE_LOG_LEVEL: 'error' },
+        { keepsLines: false },
+      );
       try {
         const end = performance.now() + SECONDS * 1000;
         const goOn = () => performance.now() < end;

@@ -6,7 +6,7 @@ import { DATABASE_KINDS } from '../support/databases.js';
 const SEQUENCES = Number(process.env.VERIFY_SEQUENCES ?? '2000');
 const LIMIT_MS = 3_600_000;
 
-describe.each(DATABASE_KINDS)('two replicas over one %s database', (kind) => {
+describe.each(DATABASE_KINDS)('two that serve over one %s database', (kind) => {
   it(
     `say nothing that contradicts the revision they name, in ${SEQUENCES} sequences`,
     async () => {

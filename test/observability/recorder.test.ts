@@ -10,7 +10,7 @@ const REQUEST = {
   stage: 'pre',
   step: { type: 'llm', name: 'answer', input: null, output: null, context: null },
 } as const;
-const CALLER = { protocol: 'rest', header: () => undefined };
+const CALLER = { protocol: 'rest', header: () => undefined, signal: () => new AbortController().signal };
 const INTERVAL_MS = 1_000;
 
 /** A verdict with matches of these ids. */

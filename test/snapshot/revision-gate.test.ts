@@ -51,3 +51,21 @@ it('does not let those pile up who demand what will never come', async () => {
   gate.advanced();
   await Promise.all(waiting);
 });
+
+it('forgets whoever gives up, at once and with their reason', async () => {
+  const { gate, state } = gateAt(1);
+  const [leaving, staying] = [new AbortController(), new AbortController()];
+  const left = gate.reach(7, leaving.signal);
+  const stayed = gate.reach(7, staying.signal);
+  leaving.abort('nobody waits');
+  await expect(left).rejects.toBe('nobody waits');
+  expect(gate.waiting).toBe(1);
+  state.revision = 7;
+  gate.advanced();
+  await stayed;
+  // Too late to matter.
+  staying.abort('nobody waits');
+  await stayed;
+  await expect(gate.reach(9, leaving.signal)).rejects.toBe('nobody waits');
+  expect(gate.waiting).toBe(0);
+});

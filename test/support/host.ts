@@ -9,6 +9,7 @@ import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import { createHealthState } from '../../src/host/health.js';
 import { createListener } from '../../src/host/listener/listener.js';
 import { createMetrics } from '../../src/host/metrics.js';
+import { createStreamNames } from '../../src/host/open-streams.js';
 import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
 import { createServer } from '../../src/host/server.js';
 import type { AnyHandler } from '../../src/rpc/handler.js';
@@ -37,6 +38,7 @@ export async function startHost(
   const listener = createListener({ limits: { drainGraceMs: 0 } });
   const health = createHealthState([service.typeName]);
   const rpcEnvironment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
+  const streams = createStreamNames([service], config.apiBase);
   const server = await createServer({
     config,
     log,
@@ -49,6 +51,8 @@ export async function startHost(
       revision: () => 0,
       eventLoopDelaySeconds: () => 0,
       countedCalls: () => 0,
+      waitingForRevision: () => 0,
+      streams: () => streams,
       stalenessSeconds: () => 0,
       databaseUp: () => true,
     }),

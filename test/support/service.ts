@@ -11,15 +11,23 @@ export interface TestService {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** SQL statements so far. */
+  /** SQL statements so far, if they are kept. */
   readonly queries: string[];
-  /** Log lines so far. */
+  /** Log lines so far, if they are kept. */
   readonly logLines: string[];
   stop(): Promise<void>;
 }
 
+export interface StartOptions {
+  /** Whether SQL statements and log lines are kept, true by default: in runs of hours they fill the memory. */
+  readonly keepsLines?: boolean;
+}
+
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
-export async function startService(environment: Record<string, string> = {}): Promise<TestService> {
+export async function startService(
+  environment: Record<string, string> = {},
+  { keepsLines = true }: StartOptions = {},
+): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
   const config = readConfig({
     SERVICE_HOST: '127.0.0.1',
@@ -37,8 +45,11 @@ export async function startService(environment: Record<string, string> = {}): Pr
   });
   const queries: string[] = [];
   const logLines: string[] = [];
-  const log = pino({ level: config.log.level }, { write: (line: string) => logLines.push(line) });
-  const app = await createApp({ config, log, onQuery: (sql) => queries.push(sql) });
+  const keepIn = (lines: string[]) => (line: string) => {
+    if (keepsLines) lines.push(line);
+  };
+  const log = pino({ level: config.log.level }, { write: keepIn(logLines) });
+  const app = await createApp({ config, log, ...(keepsLines ? { onQuery: keepIn(queries) } : {}) });
   const url = await app.listen();
   const { hostname, port } = new URL(url);
   return {

@@ -31,7 +31,7 @@ export function evaluationRpcs(
   environment: RpcEnvironment,
 ): Omit<ServiceImpl<typeof EvaluationServiceDesc>, 'explain'> {
   const evaluate = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
-    const caller = { protocol, header: context.header };
+    const caller = { protocol, header: context.header, signal: () => context.signal };
     const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
     const reply = (made: RevisedVerdict): EvaluateResponse => {
       context.reportRevision(made.revision);
@@ -43,8 +43,7 @@ export function evaluationRpcs(
   const batch = unaryRpc(batchMethod, environment, (message, context, protocol) => {
     const { evaluations } = message as EvaluateBatchRequest;
     const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), {
-      caller: { protocol, header: context.header },
-      signal: () => context.signal,
+      caller: { protocol, header: context.header, signal: () => context.signal },
       failed: itemFailure(environment.log, batchMethod.name, context.requestId),
     });
     return outcomes instanceof Promise ? outcomes.then(batchMessage) : batchMessage(outcomes);
@@ -74,8 +73,7 @@ async function* evaluateStream(
   const rpc = rpcCallOf(context);
   const { signal } = context;
   const call: EvaluationCall = {
-    caller: { protocol: context.protocolName, header: headerReader(context) },
-    signal: () => signal,
+    caller: { protocol: context.protocolName, header: headerReader(context), signal: () => signal },
     failed: itemFailure(environment.log, method.name, rpc.requestId),
   };
   const answer = (message: EvaluateStreamRequest) => {

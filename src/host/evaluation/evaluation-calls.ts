@@ -19,8 +19,6 @@ const MAX_STREAM_ID_LENGTH = 128;
 /** What is known about the call that evaluations belong to. */
 export interface EvaluationCall {
   readonly caller: EvaluationCaller;
-  /** Aborted when nobody waits any more; asked for only by what takes long. */
-  readonly signal: () => AbortSignal;
   /** Turns what went wrong with one evaluation of many into its status. */
   readonly failed: (error: unknown) => ConnectError;
 }
@@ -53,7 +51,11 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
   }
 
   const all = (evaluations: readonly EvaluationFields[], call: EvaluationCall) =>
-    inSlices(evaluations, (fields) => outcomeOf(fields, call), call.signal);
+    inSlices(
+      evaluations,
+      (fields) => outcomeOf(fields, call),
+      () => call.caller.signal(),
+    );
 
   return {
     evaluate,

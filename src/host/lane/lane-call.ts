@@ -81,8 +81,7 @@ export abstract class LaneCall implements EvaluationCaller {
     return this.#code !== null;
   }
 
-  /** Aborted when nobody waits any more: deadline, shutdown, or the caller went away. */
-  protected get signal(): AbortSignal {
+  signal(): AbortSignal {
     if (this.#cancel === null) {
       this.#cancel = new AbortController();
       if (this.stream.closed || this.stream.destroyed) this.#cancel.abort(callCanceled());

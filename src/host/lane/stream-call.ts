@@ -43,7 +43,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
     super(env, method, stream, headers);
     this.#reader = new MessageReader(env.maxMessageBytes);
     this.#turns = turns;
-    this.#call = { caller: this, signal: () => this.signal, failed: this.itemFailed };
+    this.#call = { caller: this, failed: this.itemFailed };
   }
 
   protected startReading(): void {
@@ -51,7 +51,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
     this.endAfter(Number.POSITIVE_INFINITY, () => {
       throw new Error('a stream without a limit has reached it');
     });
-    void this.signal;
+    this.signal();
     this.read();
   }
 

@@ -59,7 +59,7 @@ export class UnaryCall<Message> extends LaneCall {
     if (this.#reader.isInsideMessage) throw incompleteMessage();
     if (this.#message === undefined) throw wrongCount('missing');
     this.checkDeadline();
-    const call = { caller: this, signal: () => this.signal, failed: this.itemFailed };
+    const call = { caller: this, failed: this.itemFailed };
     const reply = this.#work.answer(this.#message, call, this.reportRevision);
     if (reply instanceof Promise) this.#wait(reply);
     else this.succeed(this.checkedSize(reply));
@@ -71,7 +71,7 @@ export class UnaryCall<Message> extends LaneCall {
 
   #wait(reply: Promise<Buffer>): void {
     this.endAfter(Number.POSITIVE_INFINITY, deadlineOnly);
-    const time = createCallTime(this.env.requestTimeoutMs, () => this.signal);
+    const time = createCallTime(this.env.requestTimeoutMs, () => this.signal());
     const done = time.bound(reply) as Promise<Buffer>;
     done
       .then((late) => this.succeed(this.checkedSize(late)))

@@ -62,7 +62,7 @@ function evaluate(
 }
 
 function callerOf(context: CallContext): EvaluationCaller {
-  return { protocol: 'rest', header: (name) => context.header(name) };
+  return { protocol: 'rest', header: (name) => context.header(name), signal: () => context.signal };
 }
 
 /** Header by which a caller demands a revision. */
