@@ -15,11 +15,18 @@ import { VERSION } from './version.js';
 /** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
 const SAFE_SECRET_LENGTH = 32;
 
+/**
+ * By how much a restored database is advanced: more changes than were made since any backup, and so few that the
+ * revisions of a million restores are still exact numbers.
+ */
+const RESTORE_GAP = 1_000_000_000;
+
 const [argument] = process.argv.slice(2);
 if (cluster.isWorker) runWorker();
 else if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
 else if (argument === 'rebuild-statistics') await rebuildStatistics();
+else if (argument === 'after-restore') await afterRestore();
 else if (argument !== undefined) usageError(argument);
 else await serve();
 
@@ -53,6 +60,23 @@ async function rebuildStatistics(): Promise<void> {
     }
   } catch (error) {
     console.error(`The statistics cannot be rebuilt: ${explanation(error)}`);
+    process.exitCode = 1;
+  }
+}
+
+async function afterRestore(): Promise<void> {
+  const config = configuration();
+  if (config === undefined) return;
+  try {
+    const database = await openDatabase({ url: config.databaseUrl });
+    try {
+      const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
+      console.log(`The revision is ${revision}; whoever knows an earlier one loads everything anew.`);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    console.error(`The revision cannot be advanced: ${explanation(error)}`);
     process.exitCode = 1;
   }
 }
