@@ -118,6 +118,14 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
     }
   });
 
+  it('says why the command failed', async () => {
+    const environment = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
+    const command = await spawnService(compiled, { environment, arguments: ['after-restore'] });
+    expect((await command.ended).code).toBe(1);
+    expect(command.stderr()).toMatch(/^The revision cannot be advanced: /);
+    await command.dispose();
+  });
+
   it('tells all controls to whoever knows a revision that it never reached', async () => {
     const service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
     const seed = seeder(restClient(service.url));
