@@ -194,6 +194,13 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
+    async outrun(told) {
+      const revision = await database.outrun(told);
+      log.warn(
+        { told, revision },
+        'the database was restored; everything is loaded anew under a new revision',
+      );
+    },
     onDatabaseState(up, error) {
       if (up) log.info({}, 'the database answers');
       else log.error({ err: error }, 'the database does not answer; loaded agents are still evaluated');

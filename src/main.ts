@@ -16,6 +16,12 @@ import { VERSION } from './version.js';
 /** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
 const SAFE_SECRET_LENGTH = 32;
 
+/**
+ * By how much a restored database is advanced: more changes than were made since any backup, and so few that the
+ * revisions of a million restores are still exact numbers.
+ */
+const RESTORE_GAP = 1_000_000_000;
+
 const [argument, option] = process.argv.slice(2);
 if (cluster.isWorker) runWorker();
 else if (argument === '--help' || argument === '-h') console.log(helpText());
@@ -23,7 +29,8 @@ else if (argument === '--version' || argument === '-v') console.log(VERSION);
 else if (argument === 'rebuild-statistics') await rebuildStatistics();
 else if (argument === 'prune-events' && (option === undefined || option === '--dry-run')) {
   await pruneEvents(option !== undefined);
-} else if (argument !== undefined) usageError(argument === 'prune-events' ? `${option}` : argument);
+} else if (argument === 'after-restore') await afterRestore();
+else if (argument !== undefined) usageError(argument === 'prune-events' ? `${option}` : argument);
 else await serve();
 
 function usageError(unknown: string): void {
@@ -81,6 +88,13 @@ function pruneEvents(dryRun: boolean): Promise<void> {
     const { events, rollups } = await pruner.prune();
     return `Deleted ${events} events and ${rollups} sums.`;
   }, 'The events cannot be pruned');
+}
+
+function afterRestore(): Promise<void> {
+  return command(async (database) => {
+    const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
+    return `The revision is ${revision}; whoever knows an earlier one loads everything anew.`;
+  }, 'The revision cannot be advanced');
 }
 
 async function serve(): Promise<void> {

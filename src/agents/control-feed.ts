@@ -45,6 +45,8 @@ export class ControlFeed {
   #waking = false;
   /** Counts restored databases: what was read from the one before is of no use. */
   #generation = 0;
+  /** Clients that know an earlier revision may know one of another history, from before the database was restored. */
+  #comparableFrom = 0;
   #closed = false;
 
   constructor(options: ControlFeedOptions) {
@@ -62,11 +64,14 @@ export class ControlFeed {
   }
 
   /**
-   * The agent, once its controls are known up to `fromRevision`, unless the database is at an earlier revision itself.
-   * `leave` must be called when it is watched no more. Rejects with AGENT_NOT_FOUND, CORRUPTED_DATA or
-   * SERVICE_UNAVAILABLE.
+   * The agent, once its controls are known up to `fromRevision`, unless the database is at an earlier revision itself;
+   * `isCurrent` when a client that knows those of that revision certainly knows those of now. `leave` must be called
+   * when it is watched no more. Rejects with AGENT_NOT_FOUND, CORRUPTED_DATA or SERVICE_UNAVAILABLE.
    */
-  async join(agentName: string, fromRevision: number): Promise<WatchedAgent> {
+  async join(
+    agentName: string,
+    fromRevision: number,
+  ): Promise<{ readonly agent: WatchedAgent; readonly isCurrent: boolean }> {
     const { followed, maxWatchers = MAX_WATCHERS } = this.#options;
     if (this.#closed) throw shuttingDown();
     if (this.#watchers >= maxWatchers) throw unavailable('Too many streams tell of controls.');
@@ -78,11 +83,12 @@ export class ControlFeed {
       if (!agent.loaded || agent.revision < fromRevision) await this.#load(agent);
       // A load that was under way may have begun before that revision.
       if (agent.revision < fromRevision) await this.#load(agent);
-      await this.#searchHistory(agent, fromRevision);
+      const { position } = agent;
+      const isUnchanged = await this.#isUnchangedSince(agent, fromRevision);
       if (agent.failure !== null) throw agent.failure;
       if (!agent.loaded)
         throw unavailable('The controls of the agent change faster than they can be loaded.');
-      return agent;
+      return { agent, isCurrent: isUnchanged && position === agent.position };
     } catch (error) {
       this.leave(agent);
       throw error;
@@ -98,6 +104,8 @@ export class ControlFeed {
   /** Learns of changes; see `ChangeFollower`. */
   changed(changes: readonly RecordedChange[]): void {
     for (const { revision, agents, controls } of changes) {
+      // The log does not tell what was before it.
+      if (agents === 'any') this.#comparableFrom = Math.max(this.#comparableFrom, revision);
       const everyone = [...this.#agents.values()];
       const named = agents === 'any' ? everyone : agents.map((name) => this.#agents.get(name));
       for (const agent of named) this.#demand(agent, revision);
@@ -107,9 +115,10 @@ export class ControlFeed {
     this.catchUp();
   }
 
-  /** The database was restored: every stream is told everything anew. */
-  startOver(): void {
+  /** The database was restored: every stream is told everything anew. `told` is the latest revision before that. */
+  startOver(told: number): void {
     this.#generation += 1;
+    this.#comparableFrom = Math.max(this.#comparableFrom, told + 1);
     for (const agent of this.#agents.values()) {
       agent.startOver(this.#options.followed());
       this.#behind.add(agent);
@@ -203,19 +212,27 @@ export class ControlFeed {
     if (this.#agents.get(agent.name) === agent) this.#agents.delete(agent.name);
   }
 
-  /** Finds out whether a reader who knows the controls of a revision has to be told anything. */
-  async #searchHistory(agent: WatchedAgent, fromRevision: number): Promise<void> {
-    if (fromRevision === 0 || fromRevision >= agent.unchangedSince) return;
-    const { name, position, readRevision } = agent;
-    agent.search ??= loadedInTime(
-      unchangedSince(this.#options.client, name, readRevision, (id) => agent.has(id)),
-    ).then((revision) => agent.foundUnchanged(position, revision));
+  /** Whether the controls are those of a revision that a reader knows. What cannot be found out is false. */
+  async #isUnchangedSince(agent: WatchedAgent, fromRevision: number): Promise<boolean> {
+    if (fromRevision < Math.max(1, this.#comparableFrom) || fromRevision > agent.revision) return false;
     try {
+      // What this process has not followed itself may not lead up to what it has read.
+      if (fromRevision > this.#options.followed().revision)
+        return fromRevision >= (await this.#search(agent));
+      if (fromRevision >= agent.unchangedSince) return true;
+      const { position } = agent;
+      agent.search ??= this.#search(agent).then((revision) => agent.foundUnchanged(position, revision));
       await agent.search;
     } catch {
       // Then the reader is told everything, and the next one asks again.
       agent.search = null;
     }
+    return fromRevision >= agent.unchangedSince;
+  }
+
+  #search(agent: WatchedAgent): Promise<number> {
+    const { name, readRevision } = agent;
+    return loadedInTime(unchangedSince(this.#options.client, name, readRevision, (id) => agent.has(id)));
   }
 
   #wake(agent: WatchedAgent): void {

@@ -28,10 +28,9 @@ export type WatchControls = (
 export function createWatchControls({ feed, now, heartbeatMs = HEARTBEAT_MS }: WatchOptions): WatchControls {
   return async function* watch(input, { signal }) {
     const from = input.from_revision;
-    const agent = await feed.join(readAgentName(input.agent_name, 'agent_name'), from ?? 0);
+    const { agent, isCurrent } = await feed.join(readAgentName(input.agent_name, 'agent_name'), from ?? 0);
     const pause = createPause(agent, signal);
     try {
-      const isCurrent = from !== undefined && from >= agent.unchangedSince && from <= agent.revision;
       let seen = isCurrent ? agent.position : 0;
       if (isCurrent) yield heartbeat(agent, now());
       while (!signal.aborted) {

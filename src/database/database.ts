@@ -61,6 +61,12 @@ export interface Database {
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
   /** The number of mutations so far. */
   revision(): Promise<number>;
+  /**
+   * Makes the revision greater than one that callers may have been told before the database was restored to an earlier
+   * state, so that no revision ever means two states. Every process loads everything anew. Returns the revision; does
+   * nothing when it is greater already.
+   */
+  outrun(revision: number): Promise<number>;
   /** Opens a source of what other processes changed. Closing it is up to the caller. */
   changes(): ChangeSource;
   /** True when the database answers. Never rejects. */
@@ -154,6 +160,19 @@ function createDatabase(
     return result;
   }
 
+  /** The revisions that are left out have no log, so whoever follows it knows that anything may have changed. */
+  function outrun(told: number): Promise<number> {
+    return inTurn(turns, () =>
+      prisma.$transaction(async (tx) => {
+        const next = await advanceRevision(tx);
+        const revision = Math.max(next, told + 1);
+        await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${revision} WHERE "id" = 1`;
+        await recordChange(tx, kind, recordedChange(revision, undefined));
+        return revision;
+      }, limits),
+    );
+  }
+
   /** In the background: nobody needs it done, and the next one does what this one could not. */
   function prune(revision: number): void {
     inTurn(writeTurns, () => prisma.$transaction((tx) => pruneChanges(tx, revision), limits)).catch(
@@ -192,6 +211,12 @@ function createDatabase(
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });
         return Number(revision);
       }),
+    outrun: async (told) => {
+      const { revision } = await withServiceErrors(() =>
+        prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } }),
+      );
+      return Number(revision) > told ? Number(revision) : outrun(told);
+    },
     changes: () => createChangeSource(location),
     ping: () =>
       prisma.$queryRaw`SELECT 1`.then(

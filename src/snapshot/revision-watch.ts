@@ -18,8 +18,8 @@ export interface ChangeFollower {
    * before those that others committed earlier.
    */
   changed(changes: readonly RecordedChange[]): void;
-  /** The database is another one, at an earlier revision: it was restored. */
-  startOver(revision: number): void;
+  /** The database is another one, at an earlier revision: it was restored. `told` is the latest one before that. */
+  startOver(told: number): void;
   /** The database answers; what could not be loaded may be tried again. */
   catchUp(): void;
 }
@@ -37,6 +37,11 @@ export interface RevisionWatchOptions {
   readonly minRevisionWaitMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
+  /**
+   * Called when the database was restored: the revision of the database has to become greater than this one, which
+   * callers may have been told. Called again after a while when it rejects.
+   */
+  readonly outrun: (told: number) => Promise<unknown>;
   /** Told when the database went away or came back. */
   readonly onDatabaseState: (up: boolean, error?: unknown) => void;
 }
@@ -58,6 +63,9 @@ export class RevisionWatch {
   #lastPollAtMs = Number.NEGATIVE_INFINITY;
   #lastCatchUpAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
+  /** The latest revision that was known before the database was restored; 0 once it is outrun. */
+  #told = 0;
+  #outrunning = false;
 
   constructor(options: RevisionWatchOptions) {
     this.#options = options;
@@ -162,9 +170,11 @@ export class RevisionWatch {
       const { revision, changes } = await source.read(known);
       if (this.#stopped) return;
       if (revision < known) {
+        this.#told = Math.max(this.#told, known);
         snapshot.startOver(revision);
-        follower?.startOver(revision);
+        follower?.startOver(known);
       } else this.#take(revision, changes);
+      if (this.#told > 0) this.#outrun();
       snapshot.confirmCurrent(startedAtMs);
       this.#setDatabaseUp(true);
     } catch (error) {
@@ -184,6 +194,25 @@ export class RevisionWatch {
     const news = (changes ?? []).filter((change) => change.revision > this.revision);
     if (news.length > 0) this.#follow(news);
     else this.#catchUp();
+  }
+
+  /** Not waited for: polls go on, and the next one tries again. */
+  #outrun(): void {
+    if (this.#outrunning) return;
+    this.#outrunning = true;
+    const told = this.#told;
+    this.#options
+      .outrun(told)
+      .then(
+        () => {
+          if (this.#told === told) this.#told = 0;
+          this.#pollSoon();
+        },
+        () => {},
+      )
+      .finally(() => {
+        this.#outrunning = false;
+      });
   }
 
   #catchUp(): void {

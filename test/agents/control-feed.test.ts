@@ -164,7 +164,7 @@ describe('the feed of controls', () => {
     expect(await next(stream)).toMatchObject({ revision: 5, full: { controls: [{ id: 1 }] } });
     await executeSql(url, 'UPDATE "service_state" SET "revision" = 2');
     followed.revision = 2;
-    feed.startOver();
+    feed.startOver(5);
     expect(await next(stream)).toMatchObject({ revision: 2, full: { controls: [{ id: 1 }] } });
     // A client that comes with a revision of the database before that one has to be told everything too.
     const other = open(watcher(), NEVER, 5);

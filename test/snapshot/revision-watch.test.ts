@@ -144,6 +144,35 @@ describe('a revision watch', () => {
     expect(decidesBy('agent')).toEqual({ controls: [1], revision: 2 });
     await watch.stop();
   });
+
+  it('has a restored database outrun what was known before, until that succeeds once', async () => {
+    const { source, state, commit } = fakeSource();
+    const asked: number[] = [];
+    let works = false;
+    const { watch } = await watchOf(snapshotOf(fakeStore()).snapshot, source, {
+      async outrun(told) {
+        asked.push(told);
+        if (!works) throw new Error('the database takes no changes');
+        state.revision = Math.max(state.revision, told + 1);
+      },
+    });
+    for (let count = 0; count < 5; count += 1) commit({});
+    await watch.poll();
+    expect(asked).toEqual([]);
+    state.revision = 2;
+    await watch.poll();
+    expect(asked).toEqual([5]);
+    works = true;
+    await until(
+      () => watch.poll().then(() => watch.revision),
+      (revision) => revision === 6,
+    );
+    const tries = asked.length;
+    await watch.poll();
+    expect(asked).toHaveLength(tries);
+    expect(new Set(asked)).toEqual(new Set([5]));
+    await watch.stop();
+  });
 });
 
 describe('a demanded revision', () => {

@@ -156,7 +156,11 @@ export function fakeSource() {
 export async function watchOf(
   snapshot: Snapshot,
   source: ChangeSource,
-  { now = () => 0, minRevisionWaitMs = 1_000 }: { now?: () => number; minRevisionWaitMs?: number } = {},
+  {
+    now = () => 0,
+    minRevisionWaitMs = 1_000,
+    outrun = async () => {},
+  }: { now?: () => number; minRevisionWaitMs?: number; outrun?: (told: number) => Promise<void> } = {},
 ) {
   const states: boolean[] = [];
   const watch = new RevisionWatch({
@@ -164,6 +168,7 @@ export async function watchOf(
     source,
     minRevisionWaitMs,
     now,
+    outrun,
     onDatabaseState: (up) => states.push(up),
   });
   await watch.start();

@@ -902,7 +902,8 @@ export type WatchControlsRequest = Message<"enforcement.v1.WatchControlsRequest"
 
   /**
    * Revision of the last message the client has, of whatever server: the first message tells `current` when the controls
-   * are known not to have changed since, and all of them otherwise. Absent: all of them. At least 0.
+   * are known not to have changed since, and all of them otherwise, also when no server knows that revision because the
+   * database was restored to an earlier state. Absent: all of them. At least 0.
    *
    * @generated from field: optional int64 from_revision = 2;
    */

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { type RestReply, restClient } from '../support/rest-client.js';
+import { rpcTransport } from '../support/rpc-transports.js';
+import { evaluate, seeder } from '../support/seed.js';
+import { startService } from '../support/service.js';
+import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { executeSql } from '../support/sql.js';
+import { until } from '../support/until.js';
+import { type Watcher, watchControls } from './watch-controls.support.js';
+
+const AGENT = 'restored-agent';
+
+let compiled: CompiledService;
+beforeAll(async () => {
+  compiled = await compileService();
+});
+afterAll(() => compiled.remove());
+
+const revisionOf = (reply: RestReply) => Number(reply.headers.get('x-service-revision'));
+
+describeOnEachDatabase('a database that is restored to an earlier state', (freshDatabaseUrl) => {
+  /** What is in the backup, and what is told of the agent after it was made. */
+  async function seeded(databaseUrl: string, url: string) {
+    const call = restClient(url);
+    const seed = seeder(call);
+    await seed.agent(AGENT);
+    const control = await seed.control('old-name');
+    await seed.link(AGENT, control);
+    const saved = revisionOf(await call('PUT', '/api/v1/policies', { name: 'last-in-the-backup' }));
+    const lost = revisionOf(await call('PATCH', `/api/v1/controls/${control}`, { name: 'new-name' }));
+    expect(lost).toBe(saved + 1);
+    return {
+      lost,
+      restore: () =>
+        executeSql(
+          databaseUrl,
+          `BEGIN;
+           UPDATE "controls" SET "name" = 'old-name' WHERE "id" = ${control};
+           DELETE FROM "changes" WHERE "revision" > ${saved};
+           UPDATE "service_state" SET "revision" = ${saved};
+           COMMIT`,
+        ),
+    };
+  }
+
+  /** Who goes on with a revision of before the restore is told everything. */
+  async function expectAllAnew(url: string, lost: number): Promise<void> {
+    const resumed = watchControls(rpcTransport('gRPC', url), AGENT, { fromRevision: lost });
+    try {
+      await resumed.reached(lost + 1);
+      expect(resumed.kinds[0]).toBe('full');
+      expect(resumed.names()).toEqual(['old-name']);
+    } finally {
+      resumed.stop();
+    }
+  }
+
+  it('gets a revision above all that its processes told, and they load everything anew', async () => {
+    const databaseUrl = await freshDatabaseUrl();
+    const services = [
+      await startService({ DATABASE_URL: databaseUrl }),
+      await startService({ DATABASE_URL: databaseUrl }),
+    ];
+    const watchers: Watcher[] = [];
+    try {
+      const { lost, restore } = await seeded(databaseUrl, services[0]?.url ?? '');
+      for (const { url } of services) {
+        const watcher = watchControls(rpcTransport('gRPC', url), AGENT);
+        watchers.push(watcher);
+        await watcher.reached(lost);
+        expect(watcher.names()).toEqual(['new-name']);
+        await evaluate(restClient(url), AGENT, 'bad');
+      }
+      await restore();
+      for (const { url } of services) {
+        const call = restClient(url);
+        const reply = await until(
+          () => evaluate(call, AGENT, 'bad'),
+          (answer) => revisionOf(answer) > lost,
+        );
+        expect(reply.body.matches).toMatchObject([{ control_name: 'old-name' }]);
+      }
+      for (const watcher of watchers) {
+        await until(watcher.names, ([name]) => name === 'old-name');
+      }
+      for (const { url } of services) await expectAllAnew(url, lost);
+      const next = await restClient(services[1]?.url ?? '')('PUT', '/api/v1/policies', { name: 'next' });
+      expect(next.status).toBe(200);
+      expect(revisionOf(next)).toBeGreaterThan(lost + 1);
+    } finally {
+      for (const watcher of watchers) watcher.stop();
+      for (const service of services) await service.stop();
+    }
+  });
+
+  it('gets such a revision by a command when no process ran', async () => {
+    const databaseUrl = await freshDatabaseUrl();
+    const before = await startService({ DATABASE_URL: databaseUrl });
+    const { lost, restore } = await seeded(databaseUrl, before.url);
+    await before.stop();
+    await restore();
+    const environment = { DATABASE_URL: databaseUrl };
+    const command = await spawnService(compiled, { environment, arguments: ['after-restore'] });
+    expect(await command.ended).toEqual({ code: 0, signal: null });
+    expect(command.stderr()).toBe('');
+    const [, revision] = /^The revision is (\d+);/.exec(command.stdout()) ?? [];
+    expect(Number(revision)).toBeGreaterThan(lost + 1_000_000);
+    await command.dispose();
+    const after = await startService({ DATABASE_URL: databaseUrl });
+    try {
+      const reply = await evaluate(restClient(after.url), AGENT, 'bad');
+      expect(reply.body.matches).toMatchObject([{ control_name: 'old-name' }]);
+      expect(revisionOf(reply)).toBe(Number(revision));
+      await expectAllAnew(after.url, lost);
+    } finally {
+      await after.stop();
+    }
+  });
+
+  it('says why the command failed', async () => {
+    const environment = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
+    const command = await spawnService(compiled, { environment, arguments: ['after-restore'] });
+    expect((await command.ended).code).toBe(1);
+    expect(command.stderr()).toMatch(/^The revision cannot be advanced: /);
+    await command.dispose();
+  });
+
+  it('tells all controls to whoever knows a revision that it never reached', async () => {
+    const service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
+    const seed = seeder(restClient(service.url));
+    await seed.agent(AGENT);
+    await seed.link(AGENT, await seed.control('only'));
+    const watcher = watchControls(rpcTransport('gRPC', service.url), AGENT, { fromRevision: 1_000_000 });
+    try {
+      await until(
+        () => watcher.kinds,
+        (kinds) => kinds.length > 0,
+      );
+      expect(watcher.kinds).toEqual(['full']);
+      expect(watcher.names()).toEqual(['only']);
+      expect(watcher.revision()).toBeLessThan(1_000_000);
+    } finally {
+      watcher.stop();
+      await service.stop();
+    }
+  });
+});
