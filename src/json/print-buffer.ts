@@ -4,8 +4,12 @@
  */
 const PIECE_BYTES = 32 * 1024;
 
-/** A character of UTF-16 takes at most so many bytes in UTF-8. */
+/** A code unit of UTF-16 takes at most so many bytes in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
+/** Of texts that are longer the bytes are counted, so that they get no more room than they need. */
+const UNCOUNTED_LENGTH = 1_024;
+
+const NO_PIECE = Buffer.alloc(0);
 
 /**
  * Writes texts as UTF-8 into memory that is asked for in larger pieces. To concatenate strings is quick, but to turn
@@ -24,11 +28,14 @@ export class PrintBuffer {
     write(this);
     const made = this.#piece.subarray(this.#start, this.#end);
     this.#start = this.#end;
+    // A piece of more than the usual size was for this text alone, and goes with it.
+    if (this.#piece.length > PIECE_BYTES) this.#take(NO_PIECE, 0);
     return made;
   }
 
   text(text: string): void {
-    this.#makeRoom(text.length * MAX_BYTES_PER_UNIT);
+    const { length } = text;
+    this.#makeRoom(length > UNCOUNTED_LENGTH ? Buffer.byteLength(text) : length * MAX_BYTES_PER_UNIT);
     this.#end += this.#piece.write(text, this.#end);
   }
 
@@ -41,8 +48,15 @@ export class PrintBuffer {
   #makeRoom(bytes: number): void {
     if (this.#end + bytes <= this.#piece.length) return;
     const written = this.#end - this.#start;
-    const piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, 2 * (written + bytes)));
+    const needed = written + bytes;
+    // Twice the need, so that a text of many parts is not copied for each of them.
+    const size = needed > PIECE_BYTES ? 2 * needed : PIECE_BYTES;
+    const piece = Buffer.allocUnsafeSlow(size);
     this.#piece.copy(piece, 0, this.#start, this.#end);
+    this.#take(piece, written);
+  }
+
+  #take(piece: Buffer<ArrayBuffer>, written: number): void {
     this.#piece = piece;
     this.#start = 0;
     this.#end = written;
