@@ -9,23 +9,32 @@ export function createCallCarrier(
   headers: Readonly<Record<string, string>>,
   events: CarrierEvents,
 ): Carrier {
-  const closing = new AbortController();
+  // One for each call: Node.js warns of a leak when many calls listen to one signal.
+  const running = new Set<AbortController>();
+  let isClosed = false;
 
   async function call(batch: readonly Pending[]): Promise<void> {
+    const closing = new AbortController();
+    running.add(closing);
     try {
       const evaluations = batch.map((pending) => pending.message);
       const timeoutMs = Math.ceil(latestExpiry(batch) - performance.now());
       const options = { headers, signal: closing.signal, timeoutMs: Math.max(1, timeoutMs) };
       const { results } = await rpc.evaluateBatch({ evaluations }, options);
-      if (!closing.signal.aborted) events.answered(batch, results);
+      if (!isClosed) events.answered(batch, results);
     } catch (error) {
-      if (!closing.signal.aborted) events.lost([batch], ConnectError.from(error));
+      if (!isClosed) events.lost([batch], ConnectError.from(error));
+    } finally {
+      running.delete(closing);
     }
   }
 
   return {
     send: (batch) => void call(batch),
-    close: () => closing.abort(),
+    close() {
+      isClosed = true;
+      for (const one of running) one.abort();
+    },
   };
 }
 

@@ -71,6 +71,18 @@ describe('a client', () => {
     client.close();
   });
 
+  it('makes many calls at the same time without a warning', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const calling = createClient({ transport: rpcTransport('gRPC', service.url), maxBatch: 1 });
+    const all = Array.from({ length: 50 }, () => calling.evaluate(asking('good')));
+    for (const one of await Promise.all(all)) expect(one).toMatchObject({ evaluated: true, isSafe: true });
+    calling.close();
+    process.off('warning', onWarning);
+    expect(warnings.map(({ name }) => name)).not.toContain('MaxListenersExceededWarning');
+  });
+
   it('has no more in flight than it may', async () => {
     const { client, traffic } = watchedClient(service.url, { maxInFlight: 3, maxBatch: 2 });
     const results = await Promise.all(

@@ -7,7 +7,7 @@ import { startService, type TestService } from '../support/service.js';
 import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
-import { asking, seedAgent } from './client-harness.js';
+import { asking, seedAgent, watchedTransport } from './client-harness.js';
 import { keepAsking } from './keep-asking.js';
 import { startTcpBalancer } from './tcp-balancer.js';
 
@@ -83,6 +83,41 @@ describe('a client whose network fails', () => {
     expect(network.taken.get(service.url)).toBe(2);
     patient.close();
     network.close();
+  });
+
+  it('keeps to a deadline inside the window for gathering, and does not send what nobody waits for', async () => {
+    const { transport, traffic } = watchedTransport(proxy.url);
+    const gathering = createClient({ transport, streaming: true, batchWindowMs: 60_000, timeoutMs: 20_000 });
+    await gathering.evaluate(asking('good'));
+    await proxy.set('pause');
+    const first = gathering.evaluate(asking('bad'));
+    await until(
+      () => traffic.messages.length,
+      (count) => count === 2,
+    );
+    const late = await gathering.evaluate(asking('good'), { timeoutMs: 50 });
+    expect(late).toMatchObject({ evaluated: false, isSafe: false });
+    expect(late.reason).toContain('50 ms');
+    await proxy.set('clear');
+    expect(await first).toMatchObject({ evaluated: true, isSafe: false });
+    expect(await gathering.evaluate(asking('good'))).toMatchObject({ evaluated: true, isSafe: true });
+    expect(traffic.messages).toEqual([1, 1, 1]);
+    gathering.close();
+  });
+
+  it('goes on with a stream of results that its connection breaks under', async () => {
+    const count = 600;
+    const requests = Array.from({ length: count }, (_, index) => asking(index % 3 === 0 ? 'bad' : 'good'));
+    const seen = new Map<number, boolean>();
+    for await (const result of client.evaluateStream(requests)) {
+      if (!('evaluation' in result)) throw result.error;
+      expect(result.evaluation.evaluated).toBe(true);
+      expect(seen.has(result.index)).toBe(false);
+      seen.set(result.index, result.evaluation.isSafe);
+      if (seen.size % 150 === 0) proxy.cut();
+    }
+    expect(seen.size).toBe(count);
+    for (const [index, isSafe] of seen) expect(isSafe).toBe(index % 3 !== 0);
   });
 
   it('ends its connection when it is closed', async () => {

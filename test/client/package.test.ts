@@ -82,6 +82,33 @@ describe('the client as a package', () => {
     expect(await runModule('forgetful', source)).toContain('denied');
   });
 
+  it('leaves nothing behind that keeps a process alive when it is closed while evaluations wait', async () => {
+    const source = `
+      import { createServer, type AddressInfo } from 'node:net';
+      import { createClient } from '${PACKAGE}';
+      const minutes = 600_000;
+      const agent = 'billing-bot-01';
+      const request = { agent, stage: 'pre', step: { name: 'a', input: {} } } as const;
+      const settings = { timeoutMs: minutes, batchWindowMs: minutes };
+      // One that answers, one that takes connections and says nothing, and one where nobody is.
+      const silent = createServer();
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+      silent.unref();
+      const { port } = silent.address() as AddressInfo;
+      const addresses = ['http://localhost:8000', \`http://127.0.0.1:\${port}\`, 'http://127.0.0.1:1'];
+      const clients = addresses.map((baseUrl) => createClient({ baseUrl, ...settings }));
+      const answered = await clients[0]?.evaluate(request);
+      const waiting = clients.flatMap((client) => [1, 2, 3].map(() => client.evaluate(request)));
+      const settled = Promise.allSettled(waiting);
+      // In flight, and others in the window behind them.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const client of clients) void client.evaluate(request).catch(() => {});
+      for (const client of clients) client.close();
+      await settled;
+      console.log(answered?.isSafe);`;
+    expect(await runModule('closing', source)).toBe('true\n');
+  });
+
   it('is where package.json says', async () => {
     const { exports } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
     const { browser, ...node } = exports['./client'];
