@@ -12,7 +12,7 @@ import {
   spawnService,
 } from '../support/service-process.js';
 
-const EVENTS = 60_000;
+const EVENTS = 30_000;
 const BATCH = 200;
 const WATCHERS = 20;
 const KILLS = 10;
