@@ -5,8 +5,8 @@ import { RecentEvents, type RecentLimits } from './recent-events.js';
 
 /** Streams woken before anything else gets its turn: evaluations must not wait for a thousand messages. */
 const WAKE_BATCH = 8;
-/** Messages kept for streams with the same filters at the same position. */
-const MAX_SHARED_MESSAGES = 1_000;
+/** Messages kept for streams with the same filters at the same position; nearly all of those that keep up are at one. */
+const MAX_SHARED_MESSAGES = 64;
 
 /** What a stream filters by. */
 export interface EventSieve {

@@ -117,6 +117,23 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     expect(reads.count - before).toBe(1);
   });
 
+  it('share nothing with those that filter otherwise', async () => {
+    const { watch, store } = service();
+    const filters = [
+      {},
+      { control_execution_id: 'a' },
+      { control_execution_id: 'b' },
+      { agent_name: 'stored-bot-01' },
+    ];
+    const streams = filters.map((filter) => watch(filter));
+    for (const stream of streams) await toEnd(stream);
+    const waiting = streams.map((stream) => next(stream));
+    await store('a', 'b');
+    const told = (await Promise.all(waiting)).map((message) => idsOf([message]));
+    expect(told).toEqual([['a', 'b'], ['a'], ['b'], ['a', 'b']]);
+    for (const stream of streams) await stream.return(undefined);
+  });
+
   it('tell what others have stored at the next poll', async () => {
     const { watch } = service({ pollMs: 5 });
     const stream = watch();

@@ -1534,8 +1534,9 @@ export const ObservabilityService: GenService<{
    * each once and without gaps. An event has the form it had when it was read: what is added to it later, because a
    * client and the service tell of the same check, is not told again. The first message comes at once. A client that
    * keeps the position of the last message goes on after it, at any process, with after_position. A client that reads
-   * slowly loses nothing: the events wait in the database. The stream lasts until the client ends it. It ends with
-   * UNAVAILABLE when the server shuts down or has too many watchers.
+   * slowly loses nothing: the events wait in the database. The stream lasts until the client ends it, and goes on when
+   * the database was away for a while. It ends with UNAVAILABLE when the server shuts down, has too many watchers, or
+   * cannot reach the database when it begins, and with INTERNAL when a stored event cannot be read.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.WatchEvents
    */
