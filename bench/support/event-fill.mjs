@@ -11,7 +11,7 @@ export const CONTROLS = 20;
 /** The events are spread over this many days, oldest first; most of a year is in rollups of hours and days. */
 export const DAYS = 360;
 /** Positions of one transaction. The server ends statements that take longer than ten seconds. */
-const CHUNK = 100_000;
+const CHUNK = 20_000;
 
 const DIALECTS = {
   sqlite: {

@@ -15,6 +15,8 @@ import { createObservabilityMeter, type ObservabilityMeter } from './observabili
 
 /** How often old rows are looked for, in milliseconds. */
 const PRUNING_INTERVAL_MS = 60_000;
+/** How long after its start a process looks for the first time: until then it has better things to do. */
+const FIRST_LOOK_MS = 1_000;
 /** A process that has not said for so long that it prunes does not do so any more. Longer than any of its steps. */
 const CLAIM_MS = 30_000;
 /** The longest rest between two batches. It is as long as the batch took, so that writers have half of the time. */
@@ -22,7 +24,7 @@ const MAX_REST_MS = 1_000;
 
 /** Deletes what is older than its time. */
 export interface EventPruner {
-  /** Looks for old rows now and at every interval from now on. Several processes leave the work to one of them. */
+  /** Looks for old rows soon, and at every interval from then on. Several processes leave the work to one of them. */
   start(): void;
   /** Deletes what is too old, whoever else does. Resolves with what it deleted. */
   prune(): Promise<PruningCounts>;
@@ -49,6 +51,7 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
   const { bulk } = options.database;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
+  let first: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
   /** Takes the work, unless another process is at it. A claim far in the future is that of a wrong clock. */
@@ -109,12 +112,14 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
     start() {
       timer = setInterval(lookOnce, PRUNING_INTERVAL_MS);
       timer.unref();
-      lookOnce();
+      first = setTimeout(lookOnce, FIRST_LOOK_MS);
+      first.unref();
     },
     prune: () => deleteOld(pruningLimits(now(), retentionDays)),
     async close() {
       closed = true;
       clearInterval(timer);
+      clearTimeout(first);
       await running;
     },
   };

@@ -33,7 +33,8 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
   const agent_name = 'pruned-bot-1';
   async function seeded() {
     const environment = { DATABASE_URL: await freshDatabaseUrl(), SERVICE_EVENT_RETENTION_DAYS: '30' };
-    const service = await run(environment);
+    // It would not wait for the command.
+    const service = await run({ ...environment, SERVICE_EVENT_RETENTION_DAYS: '0' });
     const routes = eventRoutes(restClient(await service.listening()));
     const ago = (days: number) =>
       event({ agent_name, timestamp: new Date(Date.now() - days * DAY).toISOString() });
@@ -66,7 +67,7 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
   it('deletes them by itself, and says so in its metrics', async () => {
     const { environment, service } = await seeded();
     await service.dispose();
-    // The next one looks at once.
+    // The next one looks a second after its start.
     const again = await run({ ...environment, SERVICE_EVENT_RETENTION_DAYS: '35' });
     const url = await again.listening();
     const routes = eventRoutes(restClient(url));
