@@ -195,11 +195,9 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
     async outrun(told) {
+      log.warn({ told }, 'the database was restored to an earlier revision; everything is loaded anew');
       const revision = await database.outrun(told);
-      log.warn(
-        { told, revision },
-        'the database was restored; everything is loaded anew under a new revision',
-      );
+      log.warn({ told, revision }, 'the restored database has a revision that nobody was told before');
     },
     onDatabaseState(up, error) {
       if (up) log.info({}, 'the database answers');

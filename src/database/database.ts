@@ -166,7 +166,7 @@ function createDatabase(
       prisma.$transaction(async (tx) => {
         const next = await advanceRevision(tx);
         const revision = Math.max(next, told + 1);
-        await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${revision} WHERE "id" = 1`;
+        await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${BigInt(revision)} WHERE "id" = 1`;
         await recordChange(tx, kind, recordedChange(revision, undefined));
         return revision;
       }, limits),

@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.js';
 /** Least time between polls, in milliseconds: hints and demands must not flood the database. */
 const MIN_POLL_GAP_MS = 10;
 
-/** How often agents are tried again whose load failed, in milliseconds; polls may come far more often. */
+/** How often what failed is tried again, such as the load of an agent, in milliseconds; polls may come far more often. */
 const CATCH_UP_MS = 1_000;
 
 /** Someone beside the snapshot who has to know of changes. */
@@ -66,6 +66,7 @@ export class RevisionWatch {
   /** The latest revision that was known before the database was restored; 0 once it is outrun. */
   #told = 0;
   #outrunning = false;
+  #lastOutrunAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RevisionWatchOptions) {
     this.#options = options;
@@ -198,8 +199,10 @@ export class RevisionWatch {
 
   /** Not waited for: polls go on, and the next one tries again. */
   #outrun(): void {
-    if (this.#outrunning) return;
+    const nowMs = this.#options.now();
+    if (this.#outrunning || nowMs < this.#lastOutrunAtMs + CATCH_UP_MS) return;
     this.#outrunning = true;
+    this.#lastOutrunAtMs = nowMs;
     const told = this.#told;
     this.#options
       .outrun(told)

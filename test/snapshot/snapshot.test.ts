@@ -38,6 +38,26 @@ describe('a snapshot', () => {
     expect(store.loads()).toBe(2);
   });
 
+  it('does not take a load for the result of a change of a control, which it may be about to have', async () => {
+    const store = fakeStore();
+    store.store('agent', 1);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(1);
+    const first = snapshot.programOf('agent');
+    snapshot.follow([change(store.store('agent', 1), { controls: [1] })]);
+    await store.settle();
+    await first;
+    expect(store.loads()).toBe(2);
+    // Of an agent that is loaded already: the program that decides does not have that control.
+    await loaded('agent');
+    snapshot.follow([change(store.store('agent', 1, 2), { agents: ['agent'] })]);
+    expect(store.loads()).toBe(3);
+    snapshot.follow([change(store.store('agent', 1, 2), { controls: [2] })]);
+    await store.settle();
+    expect(store.loads()).toBe(4);
+    expect(decidesBy('agent')).toEqual({ controls: [1, 2], revision: 4 });
+  });
+
   it('does not load again what was read after a change, however late that is told', async () => {
     const store = fakeStore();
     store.store('agent', 1);

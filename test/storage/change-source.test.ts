@@ -111,6 +111,24 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect(kept.map(({ revision }) => Number(revision))).toEqual([pruned - KEPT_REVISIONS + 1, pruned]);
   });
 
+  it('tells that anything may have changed when the revision outruns those of before a restore', async () => {
+    const before = await commit(database, {});
+    // Beyond 32 bits.
+    const told = before + 5_000_000_000;
+    expect(await database.outrun(told)).toBe(told + 1);
+    expect(await source.read(before)).toEqual({ revision: told + 1, changes: null });
+    expect(await database.outrun(told)).toBe(told + 1);
+    const next = await commit(database, { agents: ['agent'] });
+    expect(next).toBe(told + 2);
+    expect(await source.read(told)).toEqual({
+      revision: next,
+      changes: [
+        { revision: told + 1, agents: 'any', controls: [] },
+        { revision: next, agents: ['agent'], controls: [] },
+      ],
+    });
+  });
+
   it('is refused after closing', async () => {
     const closed = database.changes();
     await closed.read(0);
