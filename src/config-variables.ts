@@ -154,9 +154,9 @@ export const VARIABLES = {
   ),
   maxBufferBytes: variable(
     ['SERVICE_MAX_BUFFER_BYTES'],
-    integerIn(65_536, 1_048_576 * MIB, '268435456'),
-    256 * MIB,
-    'Bytes of unanswered requests in each process; two of the largest always fit.',
+    integerIn(65_536, 1_048_576 * MIB, '134217728'),
+    128 * MIB,
+    'Bytes of unanswered requests in each process, which take up to three times as much memory; two of the largest always fit.',
   ),
   shedEventLoopDelayMs: variable(
     ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],

@@ -234,7 +234,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   maxBufferBytes: {
     names: ['SERVICE_MAX_BUFFER_BYTES'],
     value: (config) => config.limits.bufferBytes,
-    fallback: 256 * 1024 * 1024,
+    fallback: 128 * 1024 * 1024,
     accepts: [
       ['65536', 16 * 1024 * 1024],
       ['4294967296', 4_294_967_296],
