@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import http from 'node:http';
+import http2 from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
@@ -161,24 +162,54 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
     expect(new Set(lines).size).toBe(COUNT);
   });
 
-  it('breaks off visibly when the database fails in the middle', async () => {
-    const reply = await slowExport();
-    const broken = new Promise<Error>((resolve) => reply.once('error', resolve));
-    await once(reply, 'readable');
-    await database.bulk.transaction((tx) => tx.run(Prisma.sql`ALTER TABLE "events" RENAME TO "hidden"`));
-    try {
+  describe('when the database fails in the middle', () => {
+    const rename = (from: string, to: string) =>
+      database.bulk.transaction((tx) =>
+        tx.run(Prisma.sql`ALTER TABLE ${Prisma.raw(from)} RENAME TO ${Prisma.raw(to)}`),
+      );
+    const breakDatabase = () => rename('events', 'hidden');
+    afterEach(async () => {
+      await rename('hidden', 'events');
+      expect((await exported(service.url, { agent_name: 'rare-bot-01' })).lines).toHaveLength(COUNT / 100);
+    });
+
+    it('breaks off visibly over HTTP/1.1', async () => {
+      const reply = await slowExport();
+      const broken = new Promise<Error>((resolve) => reply.once('error', resolve));
+      await once(reply, 'readable');
+      await breakDatabase();
       reply.resume();
       expect(await broken).toMatchObject({ code: 'ECONNRESET' });
       expect(reply.complete).toBe(false);
-      const call = observability(rpcTransport('gRPC', service.url)).exportEvents({});
-      const failed = async () => {
-        for await (const _ of call);
+    });
+
+    it('breaks off visibly over HTTP/2', async () => {
+      const session = http2.connect(service.url);
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': PATH,
+        'content-type': 'application/json',
+      });
+      stream.end('{}');
+      await once(stream, 'response');
+      await breakDatabase();
+      const broken = new Promise<Error>((resolve) => stream.once('error', resolve));
+      stream.resume();
+      await broken;
+      expect(stream.rstCode).toBe(http2.constants.NGHTTP2_INTERNAL_ERROR);
+      session.close();
+    });
+
+    it.each(RPC_PROTOCOLS)('ends with an error after what was read over %s', async (protocol) => {
+      const read = async () => {
+        let count = 0;
+        for await (const _ of observability(rpcTransport(protocol, service.url)).exportEvents({})) {
+          count += 1;
+          if (count === 1) await breakDatabase();
+        }
       };
-      await expect(failed()).rejects.toMatchObject({ code: Code.Internal });
-    } finally {
-      await database.bulk.transaction((tx) => tx.run(Prisma.sql`ALTER TABLE "hidden" RENAME TO "events"`));
-    }
-    expect((await exported(service.url, { agent_name: 'rare-bot-01' })).lines).toHaveLength(COUNT / 100);
+      await expect(read()).rejects.toMatchObject({ code: Code.Internal });
+    });
   });
 
   it('goes on while events are stored', async () => {

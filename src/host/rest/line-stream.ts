@@ -1,3 +1,4 @@
+import { constants } from 'node:http2';
 import { Readable } from 'node:stream';
 import { untilAborted } from '../../rpc/until-aborted.js';
 
@@ -6,7 +7,7 @@ export const LINES_MEDIA_TYPE = 'application/x-ndjson';
 
 /**
  * Lines as a body. The first one is awaited, so that what fails before it still gets an ordinary error reply. What
- * fails later breaks the connection off: with chunked encoding the client sees that the end is missing.
+ * fails later breaks the reply off, so that the client sees that the end is missing.
  */
 export async function lineStream(
   lines: AsyncIterable<string>,
@@ -16,6 +17,15 @@ export async function lineStream(
   const rest = untilAborted(lines, signal);
   const first = await bound(rest.next());
   return Readable.from(withFirst(first, rest), { objectMode: false });
+}
+
+/**
+ * Breaks a reply off when its body fails. Over HTTP/1.1 the end of the last chunk is missing anyway; over HTTP/2 the
+ * stream has to be reset, since merely destroying the response ends it as if it were complete.
+ */
+export function breakOffWithBody(body: Readable, response: object): void {
+  const stream = (response as { readonly stream?: { close?(code: number): void } }).stream;
+  body.once('error', () => stream?.close?.(constants.NGHTTP2_INTERNAL_ERROR));
 }
 
 async function* withFirst(

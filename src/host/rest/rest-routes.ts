@@ -13,7 +13,7 @@ import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
 import type { CallGate } from '../limits/call-gate.js';
-import { LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
+import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { type ArrivedBody, readBody } from './rest-body.js';
 import { ClientGoneError, type FailedRequest } from './rest-errors.js';
 
@@ -201,6 +201,7 @@ async function answer(
     reply.code(route.method.successStatus);
     if (streamSignal !== null && typeof result === 'object' && Symbol.asyncIterator in result) {
       const body = await lineStream(result, streamSignal, (first) => time.bound(first));
+      breakOffWithBody(body, reply.raw);
       return reply.type(LINES_MEDIA_TYPE).send(body);
     }
     const text = result instanceof Promise ? await time.bound(result) : result;
