@@ -68,7 +68,8 @@ async function metricsOf(url) {
 
 /** Runs `work` and gives its result, and the longest delay of the service's event loop meanwhile. */
 async function watched(url, work) {
-  const { cpu, delayMs: _before } = await metricsOf(url);
+  // It also sets the longest delay back.
+  const { cpu } = await metricsOf(url);
   let longest = 0;
   const look = async () => {
     const { cpu: now, delayMs } = await metricsOf(url);
