@@ -4,38 +4,38 @@ import { createApp } from './app.js';
 import { helpText } from './cli.js';
 import { createPrimary, type Primary } from './cluster/primary.js';
 import { runWorker } from './cluster/worker.js';
+import { commandOf, runOnDatabase } from './commands.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
-import { type Database, openDatabase } from './database/database.js';
 import { createLogger, type ServiceLog } from './logger.js';
-import { createEventPruner } from './observability/event-pruner.js';
-import { countPrunable, pruningLimits } from './observability/event-pruning.js';
-import { rebuildRollups } from './observability/rollup-rebuild.js';
 import { explanation, isOurMistake } from './start-error.js';
 import { VERSION } from './version.js';
 
 /** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
 const SAFE_SECRET_LENGTH = 32;
 
-/**
- * By how much a restored database is advanced: more changes than were made since any backup, and so few that the
- * revisions of a million restores are still exact numbers.
- */
-const RESTORE_GAP = 1_000_000_000;
-
-const [argument, option] = process.argv.slice(2);
+const [argument] = process.argv.slice(2);
 if (cluster.isWorker) runWorker();
 else if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
-else if (argument === 'rebuild-statistics') await rebuildStatistics();
-else if (argument === 'prune-events' && (option === undefined || option === '--dry-run')) {
-  await pruneEvents(option !== undefined);
-} else if (argument === 'after-restore') await afterRestore();
-else if (argument !== undefined) usageError(argument === 'prune-events' ? `${option}` : argument);
-else await serve();
+else if (argument === undefined) await serve();
+else await runCommand(process.argv.slice(2));
 
-function usageError(unknown: string): void {
-  console.error(`Unknown argument ${unknown}; see --help.`);
-  process.exitCode = 2;
+/** Does one of the commands on the database and ends. */
+async function runCommand(words: readonly string[]): Promise<void> {
+  const command = commandOf(words);
+  if (command === undefined) {
+    console.error(`Unknown argument ${words.join(' ')}; see --help.`);
+    process.exitCode = 2;
+    return;
+  }
+  const config = configuration();
+  if (config === undefined) return;
+  try {
+    console.log(await runOnDatabase(command, config));
+  } catch (error) {
+    console.error(`${command.failure}: ${explanation(error)}`);
+    process.exitCode = 1;
+  }
 }
 
 /** The configuration; undefined, and told, when it cannot be used. */
@@ -48,53 +48,6 @@ function configuration(): Config | undefined {
     process.exitCode = 1;
     return undefined;
   }
-}
-
-/** Runs a command on the database and ends with what it says, or why it could not. */
-async function command(
-  work: (database: Database, config: Config) => Promise<string>,
-  failed: string,
-): Promise<void> {
-  const config = configuration();
-  if (config === undefined) return;
-  try {
-    const database = await openDatabase({ url: config.databaseUrl });
-    try {
-      console.log(await work(database, config));
-    } finally {
-      await database.close();
-    }
-  } catch (error) {
-    console.error(`${failed}: ${explanation(error)}`);
-    process.exitCode = 1;
-  }
-}
-
-function rebuildStatistics(): Promise<void> {
-  return command(async (database) => {
-    const { hours, corrected } = await rebuildRollups({ database, now: () => Date.now() });
-    return `Compared ${hours} hours with the stored events; corrected ${corrected} sums.`;
-  }, 'The statistics cannot be rebuilt');
-}
-
-function pruneEvents(dryRun: boolean): Promise<void> {
-  return command(async (database, { log, observability: { retentionDays } }) => {
-    const now = () => Date.now();
-    if (dryRun) {
-      const { events, rollups } = await countPrunable(database.bulk, pruningLimits(now(), retentionDays));
-      return `Would delete ${events} events and ${rollups} sums.`;
-    }
-    const pruner = createEventPruner({ database, retentionDays, log: createLogger(log).log, now });
-    const { events, rollups } = await pruner.prune();
-    return `Deleted ${events} events and ${rollups} sums.`;
-  }, 'The events cannot be pruned');
-}
-
-function afterRestore(): Promise<void> {
-  return command(async (database) => {
-    const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
-    return `The revision is ${revision}; whoever knows an earlier one loads everything anew.`;
-  }, 'The revision cannot be advanced');
 }
 
 async function serve(): Promise<void> {

@@ -93,6 +93,6 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
     expect(failed.stderr()).toMatch(/^The events cannot be pruned: /);
     const unknown = await run({}, 'prune-events', '--now');
     expect((await unknown.ended).code).toBe(2);
-    expect(unknown.stderr()).toBe('Unknown argument --now; see --help.\n');
+    expect(unknown.stderr()).toBe('Unknown argument prune-events --now; see --help.\n');
   });
 });
