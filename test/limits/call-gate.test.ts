@@ -82,6 +82,10 @@ function lateClock() {
         tick();
       }
     },
+    /** Time goes by, and the timer does not come. */
+    starve(ms: number) {
+      time += ms;
+    },
     stopped: () => stopped,
   };
 }
@@ -104,6 +108,20 @@ describe('a late event loop', () => {
     expect(load.isOverloaded).toBe(true);
     late(0);
     expect(load.isOverloaded).toBe(false);
+  });
+
+  it('is an overload when the timer does not come for as long as two late ones', () => {
+    const { clock, late, starve } = lateClock();
+    const load = createLoadShedder(500, clock);
+    late(0);
+    starve(1_099);
+    expect(load).toMatchObject({ isOverloaded: false, delayMs: 999 });
+    starve(1);
+    expect(load).toMatchObject({ isOverloaded: true, delayMs: 1_000 });
+    const never = lateClock();
+    const off = createLoadShedder(0, never.clock);
+    never.starve(60_000);
+    expect(off.isOverloaded).toBe(false);
   });
 
   it('is measured but never an overload when the limit is 0', () => {

@@ -31,7 +31,8 @@ const PROCESS_CLOCK: ShedderClock = {
 
 /**
  * Watches how late the event loop gets to its timers, which is what every request waits for. At `limitMs` (0: never)
- * and above it the process counts as overloaded until the delay has stayed below half of that for a while.
+ * and above it the process counts as overloaded until the delay has stayed below half of that for a while. A timer
+ * whose time is long over counts, too: Node.js may run other timers again and again before it.
  */
 export function createLoadShedder(limitMs: number, clock: ShedderClock = PROCESS_CLOCK): LoadShedder {
   let last = clock.now();
@@ -51,12 +52,15 @@ export function createLoadShedder(limitMs: number, clock: ShedderClock = PROCESS
     else if (good >= GOOD_SAMPLES) isOverloaded = false;
   });
 
+  /** How late the timer is that has not come yet, in milliseconds. */
+  const overdueMs = (): number => clock.now() - last - SAMPLE_INTERVAL_MS;
+
   return {
     get isOverloaded() {
-      return isOverloaded;
+      return isOverloaded || (limitMs > 0 && overdueMs() >= LATE_SAMPLES * limitMs);
     },
     get delayMs() {
-      return delayMs;
+      return Math.max(delayMs, overdueMs());
     },
     stop,
   };
