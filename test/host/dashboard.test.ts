@@ -85,7 +85,7 @@ async function exported(url: string): Promise<Exported> {
   return { names, samples: parseMetrics(text) };
 }
 
-/** One check by an evaluator that answers at once, one over RPC, an event. */
+/** One check by an evaluator that answers at once, one over RPC, one on a stream, an event. */
 async function traffic(url: string): Promise<void> {
   const rest = restClient(url);
   const seed = seeder(rest);
@@ -94,8 +94,16 @@ async function traffic(url: string): Promise<void> {
   expect((await evaluate(rest, AGENT, 'bad')).status).toBe(200);
   const client = createClient(EvaluationService, rpcTransport('gRPC', url));
   const step = { type: 'llm', name: 'n', input: { kind: { case: 'stringValue' as const, value: 'x' } } };
-  await client.evaluate({ agentName: AGENT, stage: Stage.PRE, stepForm: { case: 'step', value: step } });
+  const evaluation = { agentName: AGENT, stage: Stage.PRE, stepForm: { case: 'step' as const, value: step } };
+  await client.evaluate(evaluation);
+  for await (const { results } of client.evaluateStream(once({ evaluations: [evaluation] }))) {
+    expect(results).toHaveLength(1);
+  }
   await eventRoutes(rest).send(event({ agent_name: AGENT }));
+}
+
+async function* once<T>(message: T): AsyncGenerator<T> {
+  yield message;
 }
 
 /** Metrics whose rows begin with events that this traffic does not bring: refusals, and checks that are waited for. */
