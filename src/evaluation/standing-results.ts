@@ -6,6 +6,9 @@ import type { ControlResult, EvaluatorResult } from './types.js';
  */
 const MAX_KEPT_BYTES = 2_000;
 
+/** Controls whose texts are kept with one result; when there are more, those that are gone must make room. */
+const MAX_KEPT_TEXTS = 1_000;
+
 /** The text of one control about a result, and what else it was made of. */
 interface KeptText {
   readonly name: string;
@@ -41,6 +44,7 @@ export function keptText(item: ControlResult, print: (item: ControlResult) => st
   // In memory of its own: it would keep all the rest of the pool of Node.js.
   const bytes = Buffer.allocUnsafeSlow(size);
   bytes.write(text);
+  if (texts.size >= MAX_KEPT_TEXTS) texts.clear();
   texts.set(id, { name, action, steering, bytes });
   return bytes;
 }
