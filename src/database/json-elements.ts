@@ -10,7 +10,10 @@ export type JsonElements = (json: string) => Prisma.Sql;
 export function jsonElements(kind: DatabaseLocation['kind']): JsonElements {
   if (kind === 'sqlite') {
     return (json) =>
-      Prisma.sql`(SELECT "value" AS "item", "key" + 1 AS "ordinal" FROM json_each(${json})) AS "j"`;
+      // Materialised, or SQLite would print and parse each element again for every member that is read from it.
+      Prisma.sql`(
+        WITH "each" AS MATERIALIZED (SELECT "value" AS "item", "key" + 1 AS "ordinal" FROM json_each(${json}))
+        SELECT "item", "ordinal" FROM "each") AS "j"`;
   }
   return (json) =>
     Prisma.sql`jsonb_array_elements(CAST(${json} AS JSONB)) WITH ORDINALITY AS "j" ("item", "ordinal")`;

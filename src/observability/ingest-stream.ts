@@ -41,13 +41,13 @@ export function createIngestStream({ ingest, meter, log, limits }: IngestStreamO
   /** Resolves when the events have their place in the queue, with what tells that they are committed. */
   async function enqueue(events: readonly ControlEvent[], signal: AbortSignal) {
     for (let attempt = 1; ; attempt += 1) {
-      let queued = false;
-      const committed = ingest(events, () => {
-        queued = true;
+      let onQueued = () => {};
+      const queued = new Promise<void>((resolve) => {
+        onQueued = resolve;
       });
-      if (queued) return { committed };
+      const committed = ingest(events, onQueued);
       try {
-        await committed;
+        await Promise.race([queued, committed]);
         return { committed };
       } catch (error) {
         if (!(error instanceof IngestFullError)) throw error;
