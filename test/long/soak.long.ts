@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 import { createSoakTraffic, SOAK_KINDS, type SoakKind, type SoakTraffic } from './soak-traffic.js';
 
 const AGENT = 'soaked-agent-1';
-const SECONDS = Number(process.env.SOAK_SECONDS ?? '60');
+const SECONDS = Number(process.env.SOAK_SECONDS ?? '600');
 const CAPACITY_SECONDS = 5;
 /** Part of the capacity that the soak asks for. */
 const LOAD = 0.7;
