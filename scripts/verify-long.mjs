@@ -1,7 +1,8 @@
 /**
  * Runs what is too long for every change: test/long. VERIFY_SECONDS sets how long each endurance test takes on each
- * database (30), VERIFY_SEQUENCES how many sequences of commands the fleet test runs on each (2000), VERIFY_SEED repeats
- * the choices of an earlier run, SOAK_SECONDS sets the length of the soak (600). Arguments go to vitest, for example a file name.
+ * database (30), VERIFY_SEQUENCES how many sequences of commands the fleet test runs on each (2000), SOAK_SECONDS how
+ * long the soak takes (600), VERIFY_SEED repeats the choices of an earlier run. Arguments go to vitest, for example a
+ * file name.
  */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
