@@ -141,12 +141,14 @@ export function createIngest(options: IngestOptions): Ingest {
         meter.dropped.client.queue_full += events.length;
       throw new IngestFullError();
     }
-    await enqueue(await encode(events), onQueued);
+    const isSmall = events.length <= EVENTS_PER_TURN;
+    await enqueue(isSmall ? events.map(encodeEvent) : await encode(events), onQueued);
     if (!logEvents) return;
     for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
   };
 }
 
+/** Makes rows of many events, by turns with others. */
 async function encode(events: readonly ControlEvent[]): Promise<EncodedEvent[]> {
   const encoded: EncodedEvent[] = [];
   for (let at = 0; at < events.length; at += EVENTS_PER_TURN) {

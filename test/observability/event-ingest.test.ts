@@ -3,6 +3,7 @@ import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
 import { createIngest, IngestFullError } from '../../src/observability/event-ingest.js';
 import type { EncodedEvent } from '../../src/observability/event-writer.js';
 import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
+import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
 const events = (...ids: string[]) => ids.map((id) => storedEvent({ control_execution_id: id }));
@@ -60,9 +61,14 @@ describe('events on their way into the database', () => {
   });
 
   it('are committed in groups of at most 2,000, whole calls each', async () => {
-    const { batches, end, ingest: take } = ingest();
+    const { batches, end, meter, ingest: take } = ingest();
     const many = (name: string) => events(...Array.from({ length: 900 }, (_, index) => `${name}${index}`));
     const calls = ['a', 'b', 'c', 'd'].map((name) => take(many(name)));
+    // Rows of many events are made by turns.
+    await until(
+      () => meter.queued(),
+      (count) => count === 3_600,
+    );
     await end();
     await end();
     await end();
