@@ -1,4 +1,5 @@
 import { type AgentState, createAgentControlStore } from '../controls/agent-control-store.js';
+import { createCatchUp } from '../database/catch-up.js';
 import type { RecordedChange } from '../database/change-log.js';
 import type { DbClient } from '../database/database.js';
 import { unavailable } from '../database/errors.js';
@@ -22,8 +23,6 @@ export interface ControlFeedOptions {
 
 /** Streams at the same time: those of 200 full HTTP/2 connections. Each costs some kilobytes. */
 const MAX_WATCHERS = 50_000;
-/** Agents loaded at the same time because of changes: a change must not flood the database. */
-const MAX_REFRESHERS = 8;
 /** Attempts to read a revision that is known to exist. Each of them is told, so nobody waits for the last one. */
 const MAX_LOAD_ATTEMPTS = 100;
 /** Streams woken before anything else gets its turn: evaluations must not wait for ten thousand messages. */
@@ -38,10 +37,12 @@ export class ControlFeed {
   readonly #agents = new Map<string, WatchedAgent>();
   /** Agents with a change that is not loaded. */
   readonly #behind = new Set<WatchedAgent>();
+  readonly #catchUp = createCatchUp({
+    behind: this.#behind,
+    load: (agent: WatchedAgent) => (agent.loading === null ? this.#load(agent) : null),
+  });
   readonly #toWake = new Set<WatchedAgent>();
   #watchers = 0;
-  #refreshers = 0;
-  #askedAgain = false;
   #waking = false;
   /** Counts restored databases: what was read from the one before is of no use. */
   #generation = 0;
@@ -128,15 +129,7 @@ export class ControlFeed {
 
   /** Goes on loading what is behind. To be called now and then, because loads may fail. */
   catchUp(): void {
-    // A refresher under way may be about to give up, and then it would not see what it is asked for now.
-    this.#askedAgain = this.#refreshers > 0;
-    while (this.#refreshers < MAX_REFRESHERS && this.#refreshers < this.#behind.size) {
-      this.#refreshers += 1;
-      void this.#refreshBehind().finally(() => {
-        this.#refreshers -= 1;
-        if (this.#refreshers === 0 && this.#askedAgain) this.catchUp();
-      });
-    }
+    this.#catchUp();
   }
 
   /** Ends every stream with SERVICE_UNAVAILABLE, and refuses new ones. */
@@ -147,24 +140,6 @@ export class ControlFeed {
 
   #demand(agent: WatchedAgent | undefined, revision: number): void {
     if (agent?.demand(revision) === true) this.#behind.add(agent);
-  }
-
-  /** Loads one agent after the other. Gives up at the first failure: the database does not answer. */
-  async #refreshBehind(): Promise<void> {
-    // What is added to the set or taken from it in the meantime is seen, so several of these share the work.
-    for (const agent of this.#behind) {
-      if (agent.loading === null && !(await this.#refreshes(agent))) return;
-    }
-  }
-
-  async #refreshes(agent: WatchedAgent): Promise<boolean> {
-    try {
-      await this.#load(agent);
-      return true;
-    } catch {
-      // An agent that is gone is no reason to stop.
-      return !this.#behind.has(agent);
-    }
   }
 
   #load(agent: WatchedAgent): Promise<void> {

@@ -1,15 +1,9 @@
 import type { CallContext } from '../rpc/handler.js';
-import { createPause } from '../rpc/news-pause.js';
+import { createPause, HEARTBEAT_MS } from '../rpc/news-pause.js';
 import { readAgentName } from '../validation/names.js';
 import type { AgentInputs } from './agent-schemas.js';
 import type { ControlFeed } from './control-feed.js';
 import type { WatchedAgent } from './watched-agent.js';
-
-/**
- * Pause after which a stream says that nothing changed, in milliseconds. Well below the 60 seconds after which common
- * load balancers close a connection on which nothing moves.
- */
-const HEARTBEAT_MS = 15_000;
 
 export interface WatchOptions {
   readonly feed: ControlFeed;

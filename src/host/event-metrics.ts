@@ -1,4 +1,4 @@
-import { type Aggregator, Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { DATABASE_OPERATIONS, type DatabaseOperation } from '../database/metered-database.js';
 import {
   createObservabilityMeter,
@@ -6,6 +6,7 @@ import {
   type EventSource,
   type ObservabilityMeter,
 } from '../observability/observability-meter.js';
+import { createMetricKinds } from './metric-kinds.js';
 
 /** Upper bounds in seconds, for work on the database: from one small commit up to its longest statement. */
 const BUCKETS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -47,30 +48,7 @@ export function createEventMetrics(prefix: string, registers: Registry[]): Obser
     flushed: (seconds) => flushes.observe(seconds),
   });
 
-  const counter = (name: string, help: string, read: () => number): void => {
-    new Counter({
-      name: `${prefix}_${name}`,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
-  };
-  /** `aggregator` makes one figure of those of several processes. */
-  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => number | null): void => {
-    new Gauge({
-      name: `${prefix}_${name}`,
-      help,
-      aggregator,
-      registers,
-      collect() {
-        this.set(read() ?? 0);
-      },
-    });
-  };
-
+  const { gauge, counter } = createMetricKinds(prefix, registers);
   new Counter({
     name: `${prefix}_events_stored_total`,
     help: 'Events that were committed, duplicates of stored ones included, by who told of them (client, service).',

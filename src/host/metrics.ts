@@ -7,7 +7,7 @@ import type { Evaluator } from '../evaluators/types.js';
 import type { ObservabilityMeter } from '../observability/observability-meter.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
-import { type Count, LabelledHistogram, LabelledValues, newCount, Observations } from './labelled-values.js';
+import { createMetricKinds } from './metric-kinds.js';
 import type { StreamNames } from './open-streams.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
@@ -73,72 +73,41 @@ export interface MetricSources {
   streams(): StreamNames;
 }
 
-type LabelNames = [string, string] | [string, string, string];
-
 const APP_NAME = 'control-enforcement-service';
 
 export function createMetrics(prefix: string, sources: MetricSources): Metrics {
   const ofProcess = createProcessRegistry(prefix);
   const registry = createRegistry();
   const registers = [registry];
-  const counted = (name: string, help: string, labelNames: LabelNames): LabelledValues<Count> => {
-    const values = new LabelledValues(labelNames, newCount);
-    new Counter({
-      name: `${prefix}_${name}`,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, value } of values.all) this.inc(labels, value.value);
-      },
-    });
-    return values;
-  };
-  const timed = (name: string, help: string, labelNames: LabelNames): LabelledValues<Observations> => {
-    const values = new LabelledValues(labelNames, () => new Observations(BUCKETS));
-    new LabelledHistogram({ name: `${prefix}_${name}`, help, labelNames, registers }, BUCKETS, values);
-    return values;
-  };
-  const running = (name: string, help: string, labelNames: LabelNames): LabelledValues<Count> => {
-    const values = new LabelledValues(labelNames, newCount);
-    new Gauge({
-      name: `${prefix}_${name}`,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        for (const { labels, value } of values.all) this.set(labels, value.value);
-      },
-    });
-    return values;
-  };
-  const requests = counted('requests_total', 'JSON requests by method, path template and status.', [
+  const { counts, levels, durations } = createMetricKinds(prefix, registers);
+  const requests = counts('requests_total', 'JSON requests by method, path template and status.', [
     'method',
     'path',
     'status_code',
   ]);
-  const durations = timed(
+  const requestDurations = durations(
     'request_duration_seconds',
     'Time of a JSON request from its headers to the end of its reply.',
     ['method', 'path', 'status_code'],
+    BUCKETS,
   );
-  const inProgress = running('requests_in_progress', 'JSON requests that are running.', ['method', 'path']);
-  const rpcs = counted('rpcs_total', 'gRPC, gRPC-Web and Connect calls by method, protocol and status.', [
+  const inProgress = levels('requests_in_progress', 'JSON requests that are running.', ['method', 'path']);
+  const rpcs = counts('rpcs_total', 'gRPC, gRPC-Web and Connect calls by method, protocol and status.', [
     'rpc',
     'protocol',
     'code',
   ]);
-  const rpcDurations = timed(
+  const rpcDurations = durations(
     'rpc_duration_seconds',
     'Time of a gRPC, gRPC-Web or Connect call; of a stream, its whole life.',
     ['rpc', 'protocol'],
+    BUCKETS,
   );
-  const rpcsInProgress = running('rpcs_in_progress', 'gRPC, gRPC-Web and Connect calls that are running.', [
+  const rpcsInProgress = levels('rpcs_in_progress', 'gRPC, gRPC-Web and Connect calls that are running.', [
     'rpc',
     'protocol',
   ]);
-  const evaluations = counted(
+  const evaluations = counts(
     'evaluations_total',
     'Evaluated steps by decision (deny, steer, observe, allow, error), stage and protocol.',
     ['decision', 'stage', 'protocol'],
@@ -179,7 +148,7 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
       inProgress.of(method, path).value -= 1;
       const code = String(status);
       requests.of(method, path, code).value += 1;
-      durations.of(method, path, code).add(seconds);
+      requestDurations.of(method, path, code).add(seconds);
     },
     rpcStarted(rpc, protocol) {
       rpcsInProgress.of(rpc, protocol).value += 1;
@@ -238,23 +207,9 @@ export function createSupervisorMetrics(
   sources: SupervisorSources,
 ): () => Promise<MeasuredMetric[]> {
   const registry = createProcessRegistry(prefix);
-  new Gauge({
-    name: `${prefix}_workers`,
-    help: 'Processes that serve.',
-    registers: [registry],
-    collect() {
-      this.set(sources.workers());
-    },
-  });
-  new Counter({
-    name: `${prefix}_worker_crashes_total`,
-    help: 'Serving processes that ended unasked.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(sources.crashes());
-    },
-  });
+  const { gauge, counter } = createMetricKinds(prefix, [registry]);
+  gauge('workers', 'Processes that serve.', 'sum', sources.workers);
+  counter('worker_crashes_total', 'Serving processes that ended unasked.', sources.crashes);
   const ofProcess = [`${prefix}_process_`, `${prefix}_worker`];
   const startTime = `${prefix}_process_start_time_seconds`;
   return async () => {
@@ -266,18 +221,7 @@ export function createSupervisorMetrics(
 }
 
 function addSources(prefix: string, sources: MetricSources, registers: Registry[]): void {
-  /** `aggregator` makes one figure of those of several processes: the worst, or what is the same in all. */
-  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => number): void => {
-    new Gauge({
-      name: `${prefix}_${name}`,
-      help,
-      aggregator,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
+  const { gauge } = createMetricKinds(prefix, registers);
   // Every process loads the agents that it evaluates, mostly the same ones.
   gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', 'max', sources.snapshotAgents);
   gauge('revision', 'Latest revision of the stored controls that is known.', 'min', sources.revision);

@@ -1,18 +1,13 @@
 import { createMutex } from '../database/mutex.js';
 import { ServiceError } from '../errors/service-error.js';
 import type { CallContext } from '../rpc/handler.js';
-import { createPause } from '../rpc/news-pause.js';
+import { createPause, HEARTBEAT_MS } from '../rpc/news-pause.js';
 import type { EventFeed } from './event-feed.js';
 import { eventTest, filterKey, filterOf } from './event-filter.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import type { EventTail } from './event-tail.js';
 import { eventMessage, type LiveEvents } from './live-events.js';
 
-/**
- * Pause after which a stream says that there is nothing new, in milliseconds. Well below the 60 seconds after which
- * common load balancers close a connection on which nothing moves.
- */
-const HEARTBEAT_MS = 15_000;
 /** Pause before a stream that is behind asks a database again that did not answer. */
 const RETRY_MS = 1_000;
 

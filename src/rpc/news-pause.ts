@@ -1,3 +1,9 @@
+/**
+ * Pause after which a stream says that there is nothing new, in milliseconds. Well below the 60 seconds after which
+ * common load balancers close a connection on which nothing moves.
+ */
+export const HEARTBEAT_MS = 15_000;
+
 /** Something that tells of news by a call. */
 export interface NewsSource {
   /** Calls `wake` once, when there is something new. */

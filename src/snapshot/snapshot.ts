@@ -1,4 +1,5 @@
 import { agentNotFound } from '../agents/agent-errors.js';
+import { createCatchUp } from '../database/catch-up.js';
 import type { RecordedChange } from '../database/change-log.js';
 import { unavailable } from '../database/errors.js';
 import type { ControlProgram } from '../evaluation/types.js';
@@ -30,8 +31,6 @@ const UNKNOWN_AGENT_MS = 1_000;
 /** Unknown agent names remembered at most. Names are chosen by callers. */
 const MAX_UNKNOWN_AGENTS = 10_000;
 
-/** Agents loaded at the same time without an evaluation waiting for them: a change must not flood the database. */
-const MAX_REFRESHERS = 8;
 /** Attempts to read a revision that is known to exist: ended by changes during each of them, or a restored database. */
 const MAX_LOAD_ATTEMPTS = 100;
 
@@ -59,9 +58,7 @@ export class Snapshot {
   /** Agents whose programs are older than what is stored. */
   readonly #behind = new Set<string>();
   #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
-  /** Loads under way that no evaluation waits for. */
-  #refreshers = 0;
-  #askedAgain = false;
+  readonly #catchUp = createCatchUp({ behind: this.#behind, load: (name: string) => this.#loadBehind(name) });
   #loadedOnce = false;
 
   constructor(options: SnapshotOptions) {
@@ -131,15 +128,7 @@ export class Snapshot {
    * older program for good.
    */
   catchUp(): void {
-    // A refresher under way may be about to give up, and then it would not see what it is asked for now.
-    this.#askedAgain = this.#refreshers > 0;
-    while (this.#refreshers < MAX_REFRESHERS && this.#refreshers < this.#behind.size) {
-      this.#refreshers += 1;
-      void this.#refreshBehind().finally(() => {
-        this.#refreshers -= 1;
-        if (this.#refreshers === 0 && this.#askedAgain) this.catchUp();
-      });
-    }
+    this.#catchUp();
   }
 
   /** Whether some agent could be loaded since the start. */
@@ -192,25 +181,11 @@ export class Snapshot {
     this.#behind.add(agentName);
   }
 
-  /** Loads one agent after the other. Gives up at the first failure: the database does not answer. */
-  async #refreshBehind(): Promise<void> {
-    // What is added to the set or taken from it in the meantime is seen, so several of these share the work.
-    for (const agentName of this.#behind) {
-      const entry = this.#entries.get(agentName);
-      if (entry === undefined) this.#behind.delete(agentName);
-      else if (entry.loading === null && !(await this.#loads(agentName, entry))) return;
-    }
-  }
-
-  /** Whether an agent could be loaded. A failure is reported to the evaluations that need the program. */
-  async #loads(agentName: string, entry: Entry): Promise<boolean> {
-    try {
-      await this.#startLoading(agentName, entry);
-      return true;
-    } catch {
-      // An agent that is gone is no reason to stop.
-      return !this.#behind.has(agentName);
-    }
+  /** A failure is reported to the evaluations that need the program. */
+  #loadBehind(agentName: string): Promise<LoadedProgram> | null {
+    const entry = this.#entries.get(agentName);
+    if (entry === undefined) this.#behind.delete(agentName);
+    return entry?.loading === null ? this.#startLoading(agentName, entry) : null;
   }
 
   #loadNew(agentName: string): Promise<LoadedProgram> {
