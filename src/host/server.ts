@@ -9,6 +9,10 @@ import Fastify, {
 } from 'fastify';
 import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import type { Config } from '../config.js';
+import type { Admission } from './admission/admission.js';
+import type { CallTicket } from './admission/call-ticket.js';
+import type { Entrance } from './admission/entrance.js';
+import type { FrontGate } from './admission/front-gate.js';
 import type { Authenticator } from './auth/authenticator.js';
 import { createCredentialReader } from './auth/request-credentials.js';
 import { foreignOriginCheck } from './auth/request-origin.js';
@@ -17,8 +21,7 @@ import { registerCors } from './cors.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
 import type { HealthState } from './health.js';
 import { boundBodies } from './limits/body-bytes.js';
-import type { ByteBudgets } from './limits/byte-budget.js';
-import type { CallGate } from './limits/call-gate.js';
+import { isHttp2 } from './limits/request-connection.js';
 import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
 import { openApiDocument } from './openapi/document.js';
@@ -32,14 +35,22 @@ import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
 import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
 import { abandonUnreadBodies } from './unread-body.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request takes of what is bounded; ended when its reply is complete or its caller has gone away. */
+    ticket: CallTicket;
+  }
+}
+
 /** Everything the host serves and serves it with. */
 export interface ServerOptions {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
   readonly listener: Listener;
   readonly authenticator: Authenticator;
-  readonly gate: CallGate;
-  readonly budgets: ByteBudgets;
+  readonly admission: Admission;
+  readonly entrance: Entrance;
+  readonly gate: Pick<FrontGate, 'ticketOf'>;
   readonly metrics: Metrics;
   readonly health: HealthState;
   readonly state: OperationalState;
@@ -94,6 +105,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) request.headers = UNKNOWN_CONTENT;
     done();
   });
+  app.decorateRequest('ticket', null as unknown as CallTicket);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    const isStream = isHttp2(raw);
+    const connection = isStream ? raw.stream.session : raw.socket;
+    request.ticket = options.gate.ticketOf(isStream ? raw.stream : raw, connection, raw.headers);
+    // Comes when the reply is complete, and also when the caller went away.
+    reply.raw.once('close', () => request.ticket.end());
+    done();
+  });
   // Requests that no route takes are answered without a look at their bodies.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
@@ -116,18 +137,19 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const credentials = createCredentialReader(isForeign);
   await app.register(async (scope) => {
     observeRest(scope, options.metrics);
-    boundBodies(scope, options.budgets);
+    boundBodies(scope);
     registerRestRoutes(scope, {
       routes: options.restRoutes,
-      authenticator,
+      admission: options.admission,
+      entrance: options.entrance,
       credentials,
-      gate: options.gate,
       requestTimeoutMs: config.limits.requestTimeoutMs,
       shutdownSignal: options.shutdownSignal,
     });
     registerSessionRoutes(scope, {
       prefix: config.apiPrefix,
       authenticator,
+      entrance: options.entrance,
       credentials,
       isForeign,
       debug: config.debug,
@@ -141,10 +163,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         registerReflection(router, [...options.services, Health]);
       },
       methods: options.methods,
-      authenticator,
+      entrance: options.entrance,
       credentials,
-      gate: options.gate,
-      budgets: options.budgets,
       metrics: options.metrics,
       requestTimeoutMs: config.limits.requestTimeoutMs,
       maxMessageBytes: config.limits.bodyBytes,

@@ -17,6 +17,8 @@ export interface Authenticator {
   authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
   /** The same for a caller that has no session, only a key or nothing. */
   authorizeKey(apiKey: string | undefined, access: Access): Principal;
+  /** The principal of a key; undefined when the key is not configured. */
+  find(apiKey: string): Principal | undefined;
   /** Whether the credentials are good for anything. */
   recognizes(credentials: Credentials): Promise<boolean>;
   /** Starts a session for whoever shows a key; undefined when the key is not configured. Works when disabled, too. */
@@ -73,6 +75,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         ? principal.then((found) => ofSession(found, session, access))
         : ofSession(principal, session, access);
     },
+    find: (apiKey) => keyRing.find(apiKey)?.principal,
     async recognizes({ apiKey, session }) {
       if (apiKey !== undefined) return keyRing.find(apiKey) !== undefined;
       return session !== undefined && (await sessions.read(session.token)) !== undefined;

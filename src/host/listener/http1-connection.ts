@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Peer } from '../admission/peer.js';
 import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
 import type { ProblemListener } from './problem.js';
@@ -7,6 +8,7 @@ import type { ProblemListener } from './problem.js';
 /** One HTTP/1 connection and the requests that run on it. */
 export class Http1Connection implements Connection {
   readonly protocol = 'http1';
+  readonly peer: Peer | undefined;
   readonly #socket: Socket;
   readonly #limits: ListenerLimits;
   readonly #onProblem: ProblemListener;
@@ -16,7 +18,8 @@ export class Http1Connection implements Connection {
   /** A request has begun on it. */
   #used = false;
 
-  constructor(socket: Socket, limits: ListenerLimits, onProblem: ProblemListener) {
+  constructor(socket: Socket, limits: ListenerLimits, onProblem: ProblemListener, peer: Peer | undefined) {
+    this.peer = peer;
     this.#socket = socket;
     this.#limits = limits;
     this.#onProblem = onProblem;
