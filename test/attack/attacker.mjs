@@ -30,10 +30,17 @@ function connect() {
   return socket;
 }
 
-/** @param {net.Socket} socket @param {(stream: number) => void} ended */
-function http2(socket, ended) {
+/**
+ * @param {net.Socket} socket
+ * @param {(stream: number) => void} ended
+ * @param {(count: number) => void} limited
+ */
+function http2(socket, ended, limited = () => {}) {
   const reader = new FrameReader({
-    settings: () => socket.write(settingsAck),
+    settings(maxStreams) {
+      socket.write(settingsAck);
+      if (maxStreams !== undefined) limited(maxStreams);
+    },
     ended(stream) {
       did.ended += 1;
       ended(stream);
@@ -158,14 +165,24 @@ const kinds = {
       if (isOver()) return;
       const socket = connect();
       let next = 1;
+      let running = 0;
+      let most = streams;
       const more = () => {
-        if (isOver() || socket.destroyed) return;
-        socket.write(request(next, block, body));
-        next += 2;
-        did.requests += 1;
+        for (; running < most && !isOver() && !socket.destroyed; running += 1) {
+          socket.write(request(next, block, body));
+          next += 2;
+          did.requests += 1;
+        }
       };
-      http2(socket, more);
-      for (let count = 0; count < streams; count += 1) more();
+      const ended = () => {
+        running -= 1;
+        more();
+      };
+      http2(socket, ended, (limit) => {
+        most = Math.min(streams, limit);
+        more();
+      });
+      more();
       socket.once('close', () => setTimeout(start, 5));
     };
     for (let count = 0; count < connections; count += 1) start();

@@ -11,6 +11,7 @@ const ACK = 1;
 const LARGEST_WINDOW = 2 ** 31 - 1;
 const DEFAULT_WINDOW = 65_535;
 const INITIAL_WINDOW_SIZE = 4;
+const MAX_CONCURRENT_STREAMS = 3;
 
 /**
  * @param {number} type
@@ -91,7 +92,7 @@ export class FrameReader {
   #on;
 
   /**
-   * @param {{ settings(): void, ended(stream: number): void, reset(stream: number): void, goAway(code: number): void }} on
+   * @param {{ settings(maxStreams: number | undefined): void, ended(stream: number): void, reset(stream: number): void, goAway(code: number): void }} on
    */
   constructor(on) {
     this.#on = on;
@@ -117,9 +118,20 @@ export class FrameReader {
    * @param {Buffer} payload
    */
   #read(type, flags, stream, payload) {
-    if (type === TYPE.settings && (flags & ACK) === 0) this.#on.settings();
+    if (type === TYPE.settings && (flags & ACK) === 0) this.#on.settings(maxStreams(payload));
     else if (type === TYPE.reset) this.#on.reset(stream);
     else if (type === TYPE.goAway) this.#on.goAway(payload.readUInt32BE(4));
     else if ((type === TYPE.headers || type === TYPE.data) && (flags & END_STREAM) !== 0) this.#on.ended(stream);
   }
+}
+
+/**
+ * How many streams the other end takes at once, if it says so.
+ * @param {Buffer} payload
+ */
+function maxStreams(payload) {
+  for (let at = 0; at + 6 <= payload.length; at += 6) {
+    if (payload.readUInt16BE(at) === MAX_CONCURRENT_STREAMS) return payload.readUInt32BE(at + 2);
+  }
+  return undefined;
 }

@@ -54,12 +54,12 @@ export class Admission {
   readonly meter: RefusalMeter;
   readonly #options: AdmissionOptions;
   readonly #turns = new FairTurns();
-  readonly #unknown = new Owner(false);
+  readonly #unknown = new Owner(false, () => this.#opening.goOn());
   /** Bounded by the number of connections. */
   readonly #opening = new CallTurns({
     perTurn: CONNECTIONS_PER_TURN,
     maxWaiting: Number.POSITIVE_INFINITY,
-    mayStart: () => this.#turns.mayGoOn(this.#unknown),
+    mayStart: () => !this.#unknown.isHeldUp,
   });
   readonly #keyedTurns = new CallTurns({ perTurn: KEYED_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #publicTurns = new CallTurns({ perTurn: PUBLIC_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
@@ -87,7 +87,6 @@ export class Admission {
       now,
     );
     this.#turns.add(this.#unknown);
-    this.#unknown.onResume = () => this.#opening.goOn();
   }
 
   /** Open connections. */
@@ -222,7 +221,7 @@ export class Admission {
   }
 
   #forgetOwner(address: string, owner: Owner): void {
-    if (owner.connections.size > 0 || this.#addresses.get(address) !== owner) return;
+    if (owner.size > 0 || this.#addresses.get(address) !== owner) return;
     this.#addresses.delete(address);
     this.#turns.remove(owner);
   }

@@ -97,7 +97,10 @@ export function createFrontGate({ admission, classOf, refuse }: FrontGateOptions
           call,
           onClose: (listener) => void response.once('close', listener),
           isGone: () => response.destroyed || response.closed,
-          refuse: (error) => refuse.request(error, call, response),
+          refuse(error) {
+            refuse.request(error, call, response);
+            admission.peerOf(request.socket)?.ignoreRest();
+          },
         },
         handOn,
       );

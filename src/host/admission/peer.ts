@@ -5,8 +5,13 @@ import type { FairTurns, Owner, Pausable } from './fair-turns.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** Refusals and early resets that a connection without a key may cause at once, and how many a second after that. */
-const OFFENCE_BURST = 50;
-const OFFENCES_PER_SECOND = 20;
+const OFFENCE_BURST = 20;
+const OFFENCES_PER_SECOND = 5;
+
+/** What one turn parses of a connection without a key: a few requests, at most some thirty. */
+const UNKNOWN_SLICE_BYTES = 1_024;
+/** The same of one with a key while others are active too. */
+const SHARED_SLICE_BYTES = 16_384;
 
 /** How Node.js stops and starts to read a socket, also one that HTTP/2 has taken over. No public method does that. */
 interface ReadHandle {
@@ -41,7 +46,10 @@ export class Peer implements Pausable {
   #owner: Owner;
   #offences: TokenBucket | null = null;
   #close: () => void;
+  #limitStreams: ((isNarrow: boolean) => void) | null = null;
+  #isNarrow = false;
   #isCutOff = false;
+  #isIgnored = false;
   #isPaused = false;
   #isWorking = false;
   #onResume: (() => void) | null = null;
@@ -51,7 +59,7 @@ export class Peer implements Pausable {
     this.#owner = options.owner;
     this.address = options.socket.remoteAddress ?? '';
     this.#close = () => options.socket.destroy();
-    this.#owner.connections.add(this);
+    this.#owner.add(this, true);
   }
 
   get account(): AddressAccount {
@@ -60,6 +68,12 @@ export class Peer implements Pausable {
 
   get isProxy(): boolean {
     return this.#options.isProxy;
+  }
+
+  /** How much may be parsed at once of what it sends over HTTP/1, in bytes. */
+  get sliceBytes(): number {
+    if (!this.#owner.isKnown) return UNKNOWN_SLICE_BYTES;
+    return this.#options.turns.isShared ? SHARED_SLICE_BYTES : Number.POSITIVE_INFINITY;
   }
 
   get owner(): Owner {
@@ -79,10 +93,9 @@ export class Peer implements Pausable {
   /** A key was shown on it. From now on what it does is that key's. */
   belongsTo(owner: Owner): void {
     if (owner === this.#owner) return;
-    this.#owner.connections.delete(this);
-    this.#owner.used.delete(this);
+    this.#owner.remove(this);
     this.#owner = owner;
-    owner.connections.add(this);
+    owner.add(this, false);
     this.resume();
   }
 
@@ -105,9 +118,18 @@ export class Peer implements Pausable {
     this.#close();
   }
 
-  /** How the connection is cut off; until this is told, its socket is destroyed. */
-  closesBy(close: () => void): void {
-    this.#close = close;
+  /** Tells what a connection of HTTP/2 can do beside being read: be cut off in words, and take fewer streams. */
+  speaksHttp2(session: { cutOff(): void; limitStreams(isNarrow: boolean): void }): void {
+    this.#close = () => session.cutOff();
+    this.#limitStreams = (isNarrow) => session.limitStreams(isNarrow);
+  }
+
+  narrow(): void {
+    this.#setNarrow(true);
+  }
+
+  widen(): void {
+    this.#setNarrow(false);
   }
 
   /** Keeps the connection from bringing more, and goes on with it; for fair turns. */
@@ -123,6 +145,15 @@ export class Peer implements Pausable {
     const onResume = this.#onResume;
     this.#onResume = null;
     onResume?.();
+  }
+
+  /** The last answer was given: what still comes is not looked at. */
+  ignoreRest(): void {
+    this.#isIgnored = true;
+  }
+
+  get isIgnored(): boolean {
+    return this.#isIgnored || this.#isCutOff;
   }
 
   /** Nothing more is read while what was read is worked off in parts. */
@@ -141,8 +172,13 @@ export class Peer implements Pausable {
 
   /** The connection is closed. */
   closed(): void {
-    this.#owner.connections.delete(this);
-    this.#owner.used.delete(this);
+    this.#owner.remove(this);
+  }
+
+  #setNarrow(isNarrow: boolean): void {
+    if (isNarrow === this.#isNarrow) return;
+    this.#isNarrow = isNarrow;
+    this.#limitStreams?.(isNarrow);
   }
 
   #readIfFree(): void {

@@ -14,6 +14,7 @@ export class Http1Connection implements Connection {
   readonly #onProblem: ProblemListener;
   /** In the order of arrival: responses are sent in that order. */
   readonly #responses = new Set<ServerResponse>();
+  #last: ServerResponse | null = null;
   #finishing = false;
   /** A request has begun on it. */
   #used = false;
@@ -35,15 +36,21 @@ export class Http1Connection implements Connection {
    */
   begin(response: ServerResponse): boolean {
     // The first request was on its way when the end was ordered: its client could not know.
-    if (this.#finishing && this.#used) return false;
+    if ((this.#finishing || this.#isClosing) && this.#used) return false;
     if (this.#finishing) response.shouldKeepAlive = false;
     this.#used = true;
+    this.#last = response;
     this.#responses.add(response);
     response.on('close', () => {
       this.#responses.delete(response);
       if (this.#finishing && this.#responses.size === 0) this.#socket.destroySoon();
     });
     return true;
+  }
+
+  /** Whether the last answer said that it is the last one. */
+  get #isClosing(): boolean {
+    return this.#last !== null && this.#last.writableEnded && !this.#last.shouldKeepAlive;
   }
 
   closeIfIdle(): void {

@@ -54,7 +54,10 @@ export class Http2Connection implements Connection {
       clearTimeout(this.#pingTimer);
       clearTimeout(this.#answerTimer);
     });
-    peer?.closesBy(() => this.#cutOff('Too many refused or reset calls'));
+    peer?.speaksHttp2({
+      cutOff: () => this.#cutOff('Too many refused or reset calls'),
+      limitStreams: (isNarrow) => this.#limitStreams(isNarrow),
+    });
     watchControlFrames(session, limits, () => {
       this.#report('control-frame-flood');
       this.#cutOff('Too many control frames');
@@ -72,6 +75,13 @@ export class Http2Connection implements Connection {
   finish(): void {
     this.#session.close();
     this.#lingerIfOver();
+  }
+
+  /** Clients wait with further calls; those under way go on. */
+  #limitStreams(isNarrow: boolean): void {
+    if (this.#session.closed || this.#session.destroyed) return;
+    const { http2MaxConcurrentStreams: most, http2NarrowStreams } = this.#limits;
+    this.#session.settings({ maxConcurrentStreams: isNarrow ? Math.min(most, http2NarrowStreams) : most });
   }
 
   #cutOff(reason: string): void {

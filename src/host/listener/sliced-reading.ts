@@ -1,13 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Peer } from '../admission/peer.js';
 
-/** What one turn of the event loop parses of a connection without a key: a few dozen requests without a body. */
-const SLICE_BYTES = 4_096;
-
 /**
- * Has the HTTP/1 parser of Node.js read a socket in small parts as long as no key was shown on it. Left alone it works off
- * all that has arrived at once, which may be thousands of requests, also when the connection is closed in between. To be
- * called once HTTP/1 is spoken on the socket. Throws where Node.js does not read sockets by one listener of 'data'.
+ * Has the HTTP/1 parser of Node.js read a socket in parts; see `Peer.sliceBytes`. Left alone it works off all that has
+ * arrived at once, which may be thousands of requests, also when the connection is closed in between. To be called once
+ * HTTP/1 is spoken on the socket. Throws where Node.js does not read sockets by one listener of 'data'.
  */
 export function readInSlices(socket: Socket, peer: Peer): void {
   const listeners = socket.listeners('data');
@@ -19,8 +16,9 @@ export function readInSlices(socket: Socket, peer: Peer): void {
   let waiting: Buffer[] = [];
 
   function read(chunk: Buffer): void {
+    if (peer.isIgnored) return;
     if (waiting.length > 0) waiting.push(chunk);
-    else if (peer.owner.isKnown || chunk.length <= SLICE_BYTES) parse?.call(socket, chunk);
+    else if (chunk.length <= peer.sliceBytes) parse?.call(socket, chunk);
     else {
       waiting.push(chunk);
       peer.isWorking = true;
@@ -31,13 +29,13 @@ export function readInSlices(socket: Socket, peer: Peer): void {
   /** Parses what waits, as far as it may now. The parser must not be given anything while the socket is paused. */
   function goOn(): void {
     const [chunk, ...others] = waiting;
-    if (socket.destroyed) waiting = [];
-    if (chunk === undefined || socket.destroyed) return;
+    if (socket.destroyed || peer.isIgnored) waiting = [];
+    if (chunk === undefined || waiting.length === 0) return;
     if (socket.isPaused()) {
       socket.once('resume', goOn);
       return;
     }
-    const size = peer.owner.isKnown ? chunk.length : SLICE_BYTES;
+    const size = Math.min(chunk.length, peer.sliceBytes);
     waiting = chunk.length > size ? [chunk.subarray(size), ...others] : others;
     parse?.call(socket, chunk.subarray(0, size));
     if (waiting.length > 0) peer.nextTurn(goOn);
