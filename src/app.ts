@@ -54,6 +54,7 @@ import { DEFAULT_LISTENER_LIMITS } from './host/listener/limits.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { createStreamNames } from './host/open-streams.js';
+import { createOperationsPort } from './host/operations-port.js';
 import { createPathClasses, isRpcPath } from './host/path-classes.js';
 import { createRefusedCalls } from './host/refused-calls.js';
 import { VERSION_HEADER } from './host/reply-headers.js';
@@ -89,14 +90,24 @@ export interface AppOptions {
   };
 }
 
+/** Which port a connection came in on. */
+export type PortName = 'service' | 'operations';
+
+/** Where the service listens, for example `http://127.0.0.1:8000`. */
+export interface Addresses {
+  readonly address: string;
+  /** Absent when there is no operations port. */
+  readonly operations?: string;
+}
+
 /** The assembled service. */
 export interface App {
   readonly server: FastifyInstance;
-  /** Starts to listen. Returns the address, for example `http://127.0.0.1:8000`. */
-  listen(): Promise<string>;
+  /** Starts to listen. */
+  listen(): Promise<Addresses>;
   /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
   ready(): Promise<void>;
-  accept(socket: Socket): void;
+  accept(socket: Socket, port: PortName): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and lets go of everything. */
@@ -270,7 +281,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const explainMethod = evaluationMethods.get('Explain');
   if (explainMethod === undefined) throw new Error('EvaluationService has no method Explain');
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
-  const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
+  const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs, admission };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
   const health = createHealthState(serviceNames(services));
@@ -344,14 +355,12 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     takeStream: config.grpcHotLane ? lane : undefined,
     takeRequest: config.grpcHotLane ? restLane : undefined,
   });
-  const server = await createServer({
+  const serverOptions = {
     config,
     log,
-    listener,
     authenticator,
     admission,
     entrance,
-    gate,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state: {
@@ -388,7 +397,9 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     },
     shutdownSignal: shutdown.signal,
     now: () => new Date(now()),
-  });
+  };
+  const server = await createServer({ ...serverOptions, listener, gate });
+  const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   await watch.start();
   observability.recorder?.start();
   observability.pruner?.start();
@@ -399,8 +410,12 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     async ready() {
       await server.ready();
       listener.expectConnections();
+      await operations?.ready();
     },
-    accept: (socket) => listener.accept(socket),
+    accept(socket, port) {
+      if (port === 'service') listener.accept(socket);
+      else operations?.accept(socket);
+    },
     measure: () => metrics.measure(),
     async listen() {
       await server.listen({
@@ -409,7 +424,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
         listenTextResolver: (address) =>
           `listening at ${address.replace(/^http:/, config.tls === null ? 'http:' : 'https:')}`,
       });
-      return addressText(config, (server.server.address() as AddressInfo).port);
+      const address = addressText(config, (server.server.address() as AddressInfo).port);
+      return { address, ...(operations === null ? {} : { operations: await operations.listen() }) };
     },
     async close() {
       draining = true;
@@ -427,6 +443,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       await drained;
       clearTimeout(streamsEnd);
       await server.close();
+      // Last, so that it can be seen that the service drains.
+      await operations?.close();
       load.stop();
       await watch.stop();
       await observability.recorder?.close();

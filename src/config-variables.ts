@@ -3,12 +3,14 @@ import {
   commaList,
   integerIn,
   integerOr,
+  listOf,
   numberIn,
   oneOfWords,
   type Reader,
   text,
   textLike,
 } from './config-readers.js';
+import { isTrustableNetwork } from './host/admission/client-address.js';
 
 /** One variable: its names (the first one set wins), its reader, and what `--help` shows. */
 export interface Variable<T = unknown> {
@@ -215,7 +217,7 @@ export const VARIABLES = {
   ),
   trustProxy: variable<readonly string[]>(
     ['SERVICE_TRUST_PROXY'],
-    commaList(),
+    listOf(isTrustableNetwork, 'addresses, networks, loopback or private, separated by commas', '10.0.0.0/8'),
     [],
     'Proxies whose X-Forwarded-For names the client: addresses, networks such as 10.0.0.0/8, loopback or private, separated by commas.',
   ),

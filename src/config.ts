@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import { databaseUrl, isDatabaseVariable } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
-import { trustedProxies } from './host/admission/client-address.js';
 import type { AdmissionLimits } from './host/admission/limits.js';
 
 /** How the service runs. Read once at start, then frozen. */
@@ -165,13 +164,6 @@ function assemble(values: Values, url: string, environment: Environment, problem
   if (values.authEnabled && values.keys.length + values.adminKeys.length === 0) {
     problems.push(
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
-    );
-  }
-  try {
-    trustedProxies(values.trustProxy);
-  } catch (error) {
-    problems.push(
-      `SERVICE_TRUST_PROXY: ${(error as Error).message}; for example SERVICE_TRUST_PROXY=10.0.0.0/8`,
     );
   }
   if (values.reflection === 'operations' && values.operationsPort === null) {

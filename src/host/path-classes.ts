@@ -1,6 +1,7 @@
 import { type CallClass, callClassOf } from './admission/call-class.js';
 import type { PathClass } from './admission/front-gate.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
+import { OPERATIONS_PATHS } from './operations-routes.js';
 
 /** What calls without a key cost, in units of a simple request: Connect takes some hundred microseconds for an RPC. */
 const RPC_UNITS = 5;
@@ -38,11 +39,13 @@ export function createPathClasses({
     ['/metrics', METRICS_UNITS],
     [`${apiPrefix}/login`, LOGIN_UNITS],
   ]);
-  const needsKey: PathClass = { callClass: 'keyed', publicUnits: 1 };
+  const operational = new Set(OPERATIONS_PATHS.map(({ template }) => template) as string[]);
+  const needsKey: PathClass = { callClass: 'keyed', publicUnits: 1, isOperational: false };
   return (path) => {
     if (path.startsWith(apiStart)) return needsKey;
     const callClass = rpcs.get(path);
     if (callClass !== undefined && callClass !== 'public') return needsKey;
-    return { callClass: 'public', publicUnits: isRpcPath(path) ? RPC_UNITS : (units.get(path) ?? 1) };
+    const publicUnits = isRpcPath(path) ? RPC_UNITS : (units.get(path) ?? 1);
+    return { callClass: 'public', publicUnits, isOperational: operational.has(path) };
   };
 }

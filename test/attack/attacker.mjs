@@ -19,7 +19,12 @@ const sockets = new Set();
 const isOver = () => performance.now() >= endsAt;
 
 function connect() {
-  const socket = net.connect({ host: hostname, port: Number(port), noDelay: true, ...(options.from ? { localAddress: options.from } : {}) });
+  const socket = net.connect({
+    host: hostname,
+    port: Number(port),
+    noDelay: true,
+    ...(options.from ? { localAddress: options.from } : {}),
+  });
   did.connections += 1;
   sockets.add(socket);
   socket.on('error', () => {});

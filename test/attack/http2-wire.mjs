@@ -105,7 +105,12 @@ export class FrameReader {
     while (bytes.length - at >= 9) {
       const size = bytes.readUIntBE(at, 3);
       if (bytes.length - at < 9 + size) break;
-      this.#read(bytes[at + 3] ?? 0, bytes[at + 4] ?? 0, bytes.readUInt32BE(at + 5), bytes.subarray(at + 9, at + 9 + size));
+      this.#read(
+        bytes[at + 3] ?? 0,
+        bytes[at + 4] ?? 0,
+        bytes.readUInt32BE(at + 5),
+        bytes.subarray(at + 9, at + 9 + size),
+      );
       at += 9 + size;
     }
     this.#rest = bytes.subarray(at);
@@ -121,7 +126,8 @@ export class FrameReader {
     if (type === TYPE.settings && (flags & ACK) === 0) this.#on.settings(maxStreams(payload));
     else if (type === TYPE.reset) this.#on.reset(stream);
     else if (type === TYPE.goAway) this.#on.goAway(payload.readUInt32BE(4));
-    else if ((type === TYPE.headers || type === TYPE.data) && (flags & END_STREAM) !== 0) this.#on.ended(stream);
+    else if ((type === TYPE.headers || type === TYPE.data) && (flags & END_STREAM) !== 0)
+      this.#on.ended(stream);
   }
 }
 

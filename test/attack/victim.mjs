@@ -90,7 +90,8 @@ async function probe() {
 function summary(times, since) {
   const all = since === 0 ? times : [...times, performance.now() - since];
   const sorted = all.sort((a, b) => a - b);
-  const at = (/** @type {number} */ share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  const at = (/** @type {number} */ share) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return { calls: times.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 

@@ -176,6 +176,22 @@ export class Admission {
   }
 
   /**
+   * Resolves when it is the turn of a keyed call, never if `isGone` by then; undefined when that is now. Fails like
+   * `takeTurn`.
+   */
+  keyedTurn(isGone: () => boolean): Promise<void> | undefined {
+    let isNow = false;
+    let resolve = () => {
+      isNow = true;
+    };
+    this.takeTurn('keyed', () => resolve(), isGone);
+    if (isNow) return undefined;
+    return new Promise((resolved) => {
+      resolve = resolved;
+    });
+  }
+
+  /**
    * Counts a call without a valid key against the rates of its address and of the process. `units` is what it costs in
    * units of a simple request. Fails with RATE_LIMITED.
    */

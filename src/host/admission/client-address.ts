@@ -32,6 +32,16 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
   };
 }
 
+/** Whether `trustedProxies` takes an entry. */
+export function isTrustableNetwork(entry: string): boolean {
+  try {
+    trustedProxies([entry]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function addNetwork(list: BlockList, network: string): void {
   const [address = '', prefix] = network.split('/');
   const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;

@@ -6,7 +6,7 @@ import type { Credentials } from '../auth/request-credentials.js';
 import type { Admission } from './admission.js';
 import { type ClassifiedMethod, callClassOf } from './call-class.js';
 import type { CallTicket } from './call-ticket.js';
-import type { KeyGuessing } from './key-guessing.js';
+import type { KeyGuessing, KeyPlace } from './key-guessing.js';
 
 /**
  * What every call passes before any of its body is read, whatever protocol it came in by: load, access, and the share of
@@ -27,9 +27,9 @@ export interface Entrance {
   enterWithKey(ticket: CallTicket, method: ClassifiedMethod, apiKey: string | undefined): Principal;
   /**
    * Runs something that looks at a key a caller showed: a wrong one counts as a guess, and after too many guesses no key
-   * is looked at. `look` returns whether the key is right. Fails with RATE_LIMITED.
+   * is looked at. `look` returns undefined for a wrong key. Fails with RATE_LIMITED.
    */
-  guess<T>(ticket: CallTicket, apiKey: string, look: () => T | undefined): T | undefined;
+  guess<T>(place: KeyPlace, ticket: CallTicket, apiKey: string, look: () => T | undefined): T | undefined;
 }
 
 export interface EntranceOptions {
@@ -54,7 +54,7 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   /** What is wrong with the credentials; a rate that is exceeded by calls without a right key comes first. */
   function refused(ticket: CallTicket, error: unknown, apiKey: string | undefined): never {
     if (error instanceof ServiceError && isUnauthenticated(error)) {
-      if (apiKey !== undefined) guessing.shown(ticket.address, apiKey, false);
+      if (apiKey !== undefined) guessing.shown('call', ticket.address, apiKey, false);
       ticket.spendPublic(REFUSED_CALL_UNITS);
     }
     throw error;
@@ -64,7 +64,7 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
     admission.checkLoad(callClassOf(method));
     if (method.access === Access.PUBLIC || !authenticator.enabled)
       return authenticator.authorizeKey(apiKey, method.access);
-    if (apiKey !== undefined) guessing.check(ticket.address, apiKey);
+    if (apiKey !== undefined) guessing.check('call', ticket.address, apiKey);
     let principal: Principal;
     try {
       principal = authenticator.authorizeKey(apiKey, method.access);
@@ -90,10 +90,10 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
         return fail(error);
       }
     },
-    guess(ticket, apiKey, look) {
-      guessing.check(ticket.address, apiKey);
+    guess(place, ticket, apiKey, look) {
+      guessing.check(place, ticket.address, apiKey);
       const found = look();
-      guessing.shown(ticket.address, apiKey, found !== undefined);
+      guessing.shown(place, ticket.address, apiKey, found !== undefined);
       return found;
     },
   };

@@ -9,6 +9,8 @@ export interface PathClass {
   readonly callClass: CallClass;
   /** What it costs without a key, in units of a simple request. */
   readonly publicUnits: number;
+  /** Whether it is answered under overload too: what tells the state of the service costs little. */
+  readonly isOperational: boolean;
 }
 
 /** A call that is refused, as it came in. */
@@ -55,14 +57,14 @@ export function createFrontGate({ admission, classOf, refuse }: FrontGateOptions
   const tickets = new WeakMap<object, CallTicket>();
 
   function pass(raw: RawCall, handOn: () => void): void {
-    const { callClass, publicUnits } = classOf(raw.call.path);
+    const { callClass, publicUnits, isOperational } = classOf(raw.call.path);
     if (callClass !== 'public') {
       handOn();
       return;
     }
     const ticket = admission.ticket(raw.connection, raw.call.headers['x-forwarded-for']);
     try {
-      admission.checkLoad('public');
+      if (!isOperational) admission.checkLoad('public');
       ticket.takePublicPlace(publicUnits);
       raw.onClose(() => ticket.end());
       tickets.set(raw.key, ticket);

@@ -1,9 +1,13 @@
 import { ServiceError } from '../../errors/service-error.js';
 import { addressGroup } from './client-address.js';
 
-/** Different wrong keys that one address may show within a window, and all addresses together. */
-const MAX_WRONG_KEYS_PER_ADDRESS = 20;
-const MAX_WRONG_KEYS = 1_000;
+/** Where a key was shown. */
+export type KeyPlace = 'login' | 'call';
+
+/** Different wrong keys that one address may show within a window: at the login, where people type them, and in all. */
+const MAX_PER_ADDRESS: Readonly<Record<KeyPlace, number>> = { login: 10, call: 50 };
+/** The same for all addresses together. */
+const MAX_IN_ALL: Readonly<Record<KeyPlace, number>> = { login: 100, call: 1_000 };
 const WINDOW_MS = 60_000;
 /** Pairs of an address and a key that are remembered because the key was right. */
 const MAX_PROVEN = 20_000;
@@ -16,11 +20,11 @@ const MAX_PROVEN = 20_000;
  */
 export interface KeyGuessing {
   /** Fails with RATE_LIMITED when this key must not even be looked at. Costs nothing while nothing was guessed. */
-  check(address: string, key: string): void;
+  check(place: KeyPlace, address: string, key: string): void;
   /** A key with this fingerprint was shown, and is configured. */
   right(address: string, fingerprint: string): void;
   /** A key was looked at. */
-  shown(address: string, key: string, isRight: boolean): void;
+  shown(place: KeyPlace, address: string, key: string, isRight: boolean): void;
 }
 
 export interface KeyGuessingOptions {
@@ -32,22 +36,9 @@ export interface KeyGuessingOptions {
 }
 
 export function createKeyGuessing({ now, fingerprintOf, onRefused }: KeyGuessingOptions): KeyGuessing {
-  /** Fingerprints of the wrong keys of this window, by address. */
-  const wrongKeys = new Map<string, Set<string>>();
-  let inAll = 0;
-  let endsAtMs = 0;
+  const windows = { login: new GuessWindow('login'), call: new GuessWindow('call') };
   /** Addresses with keys that were right there, the ones added first in front. */
   const proven = new Set<string>();
-
-  function isLocked(group: string): boolean {
-    if (inAll === 0) return false;
-    if (now() >= endsAtMs) {
-      wrongKeys.clear();
-      inAll = 0;
-      return false;
-    }
-    return inAll >= MAX_WRONG_KEYS || (wrongKeys.get(group)?.size ?? 0) >= MAX_WRONG_KEYS_PER_ADDRESS;
-  }
 
   function right(address: string, fingerprint: string): void {
     const pair = `${addressGroup(address)} ${fingerprint}`;
@@ -57,30 +48,60 @@ export function createKeyGuessing({ now, fingerprintOf, onRefused }: KeyGuessing
     proven.add(pair);
   }
 
-  function wrong(address: string, fingerprint: string): void {
-    const group = addressGroup(address);
-    if (isLocked(group)) return;
-    if (inAll === 0) endsAtMs = now() + WINDOW_MS;
-    const known = wrongKeys.get(group) ?? new Set();
-    if (known.has(fingerprint)) return;
-    wrongKeys.set(group, known.add(fingerprint));
-    inAll += 1;
-  }
-
   return {
-    check(address, key) {
-      if (inAll === 0) return;
+    check(place, address, key) {
+      const window = windows[place];
+      if (window.isEmpty) return;
       const group = addressGroup(address);
-      if (!isLocked(group) || proven.has(`${group} ${fingerprintOf(key)}`)) return;
+      const waitMs = window.waitMs(group, now());
+      if (waitMs === 0 || proven.has(`${group} ${fingerprintOf(key)}`)) return;
       onRefused();
-      throw tooManyWrongKeys((endsAtMs - now()) / 1000);
+      throw tooManyWrongKeys(waitMs / 1000);
     },
     right,
-    shown(address, key, isRight) {
-      if (isRight) right(address, fingerprintOf(key));
-      else wrong(address, fingerprintOf(key));
+    shown(place, address, key, isRight) {
+      const fingerprint = fingerprintOf(key);
+      if (isRight) right(address, fingerprint);
+      else windows[place].count(addressGroup(address), fingerprint, now());
     },
   };
+}
+
+/** The wrong keys of one minute, which begins with the first of them. */
+class GuessWindow {
+  readonly #place: KeyPlace;
+  /** Fingerprints by address; never more than `MAX_IN_ALL` in all. */
+  readonly #wrong = new Map<string, Set<string>>();
+  #inAll = 0;
+  #endsAtMs = 0;
+
+  constructor(place: KeyPlace) {
+    this.#place = place;
+  }
+
+  get isEmpty(): boolean {
+    return this.#inAll === 0;
+  }
+
+  /** Milliseconds until an address may show unknown keys again; 0 when it may. */
+  waitMs(group: string, nowMs: number): number {
+    if (this.#inAll > 0 && nowMs >= this.#endsAtMs) {
+      this.#wrong.clear();
+      this.#inAll = 0;
+    }
+    const ofAddress = this.#wrong.get(group)?.size ?? 0;
+    const isFull = this.#inAll >= MAX_IN_ALL[this.#place] || ofAddress >= MAX_PER_ADDRESS[this.#place];
+    return isFull ? this.#endsAtMs - nowMs : 0;
+  }
+
+  count(group: string, fingerprint: string, nowMs: number): void {
+    if (this.waitMs(group, nowMs) > 0) return;
+    if (this.#inAll === 0) this.#endsAtMs = nowMs + WINDOW_MS;
+    const known = this.#wrong.get(group) ?? new Set();
+    if (known.has(fingerprint)) return;
+    this.#wrong.set(group, known.add(fingerprint));
+    this.#inAll += 1;
+  }
 }
 
 function tooManyWrongKeys(seconds: number): ServiceError {

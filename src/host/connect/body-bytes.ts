@@ -1,4 +1,4 @@
-import type { ConnectError } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { toConnectError } from '../errors/connect-error.js';
 import { messageTooSlow } from './body-time.js';
@@ -52,6 +52,24 @@ export async function* countedStream(
   } finally {
     // Not awaited: it would wait for the chunk that does not come.
     chunks.return?.().catch(() => {});
+  }
+}
+
+/** Passes a body on that has no message above `limit` bytes. Fails with a ConnectError when one is under way. */
+export async function* smallMessages(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Uint8Array> {
+  const meter = new MessageMeter();
+  for await (const chunk of body) {
+    meter.push(chunk);
+    if (meter.arrived > limit + PREFIX_LENGTH) {
+      throw new ConnectError(
+        `messages of this call must not be larger than ${limit} bytes`,
+        Code.ResourceExhausted,
+      );
+    }
+    yield chunk;
   }
 }
 

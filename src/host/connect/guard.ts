@@ -15,7 +15,7 @@ import { type ClassifiedMethod, callClassOf } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { toConnectError } from '../errors/connect-error.js';
-import { countedBody, countedStream } from './body-bytes.js';
+import { countedBody, countedStream, smallMessages } from './body-bytes.js';
 import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
 import { correctedStatus } from './message-errors.js';
@@ -61,7 +61,9 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
       );
     }
     dropEndlessDeadline(request);
-    const bounded = withBodyBytes(request, call, takesOneMessage ? null : bodyTimeMs);
+    const isPublic = callClassOf(method) === 'public';
+    const counted = withBodyBytes(request, call, takesOneMessage ? null : bodyTimeMs);
+    const bounded = isPublic ? withSmallMessages(counted) : counted;
     const response = await handler(takesOneMessage ? withBodyTime(bounded, bodyTimeMs) : bounded);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
@@ -86,6 +88,14 @@ function withBodyBytes(
   const counted =
     messageTimeMs === null ? countedBody(body, ticket) : countedStream(body, ticket, messageTimeMs);
   return { ...request, body: counted };
+}
+
+/** Largest message of a call that needs no key, in bytes: they ask for names. */
+const MAX_PUBLIC_MESSAGE_BYTES = 64 * 1024;
+
+function withSmallMessages(request: UniversalServerRequest): UniversalServerRequest {
+  const body = bytesOf(request);
+  return body === undefined ? request : { ...request, body: smallMessages(body, MAX_PUBLIC_MESSAGE_BYTES) };
 }
 
 function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {

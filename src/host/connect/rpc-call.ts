@@ -34,12 +34,18 @@ export function headerReader(context: HandlerContext): CallContext['header'] {
   return (name) => context.requestHeader.get(name) ?? undefined;
 }
 
-/** The protocol-neutral context of a running handler; `signal` is asked for only when the handler uses it. */
-export function callContextOf(context: HandlerContext, signal: () => AbortSignal): CallContext {
+/** The protocol-neutral context of an RPC, and what the call takes of what is bounded. */
+export interface RpcContext extends CallContext {
+  readonly ticket: CallTicket;
+}
+
+/** The context of a running handler; `signal` is asked for only when the handler uses it. */
+export function callContextOf(context: HandlerContext, signal: () => AbortSignal): RpcContext {
   const call = rpcCallOf(context);
   return {
     principal: call.principal,
     requestId: call.requestId,
+    ticket: call.ticket,
     get signal() {
       return signal();
     },

@@ -1,17 +1,20 @@
 import type { Message } from '@bufbuild/protobuf';
 import { ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { CallContext } from '../../rpc/handler.js';
+import type { Admission } from '../admission/admission.js';
+import { callClassOf } from '../admission/call-class.js';
 import { createCallTime } from '../call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { isUnexpected, toConnectError } from '../errors/connect-error.js';
 import type { HostLog } from '../host-log.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
-import { callContextOf, rpcCallOf } from './rpc-call.js';
+import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 
 /** What every RPC implementation needs. */
 export interface RpcEnvironment {
   readonly log: HostLog;
   readonly requestTimeoutMs: number;
+  /** Where calls with a key wait for their turn; evaluations do not. */
+  readonly admission: Pick<Admission, 'keyedTurn'>;
 }
 
 /** A unary RPC as Connect takes it. */
@@ -21,7 +24,7 @@ export type UnaryImplementation = (request: Message, context: HandlerContext) =>
 export function unaryRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
-  run: (message: Message, context: CallContext, protocol: string) => Message | Promise<Message>,
+  run: (message: Message, context: RpcContext, protocol: string) => Message | Promise<Message>,
 ): UnaryImplementation {
   return async (message, context) => {
     const call = rpcCallOf(context);
@@ -29,6 +32,8 @@ export function unaryRpc(
     try {
       // A deadline may have passed before the call got here.
       context.signal.throwIfAborted();
+      const turn = turnOf(method, environment, context.signal);
+      if (turn !== undefined) await time.bound(turn);
       const reply = await time.bound(
         run(
           message,
@@ -47,6 +52,15 @@ export function unaryRpc(
       time.end();
     }
   };
+}
+
+/** When a call or a message of a stream may be worked on; undefined for now. */
+export function turnOf(
+  method: RpcMethod,
+  { admission }: RpcEnvironment,
+  signal: AbortSignal,
+): Promise<void> | undefined {
+  return callClassOf(method) === 'keyed' ? admission.keyedTurn(() => signal.aborted) : undefined;
 }
 
 /** Any error as a status. */

@@ -62,6 +62,7 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
     batch(evaluations, call) {
       const problem = countProblem(evaluations);
       if (problem !== undefined) throw problem;
+      call.caller.spend(evaluations.length - 1);
       return all(evaluations, call);
     },
     message({ id, evaluations }, call) {
@@ -69,11 +70,23 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
       if (problem !== undefined) {
         return { id: id.slice(0, MAX_STREAM_ID_LENGTH), outcomes: [call.failed(problem)] };
       }
+      const refused = refusalOf(evaluations.length, call);
+      if (refused !== undefined) return { id, outcomes: evaluations.map(() => refused) };
       const outcomes = all(evaluations, call);
       if (!(outcomes instanceof Promise)) return { id, outcomes };
       return outcomes.then((late) => ({ id, outcomes: late }));
     },
   };
+}
+
+/** The status of every evaluation of a message, when there are too many; the stream goes on. */
+function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): ConnectError | undefined {
+  try {
+    caller.spend(evaluations);
+    return undefined;
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 function idProblem(id: string): ServiceError | undefined {

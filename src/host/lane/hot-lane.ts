@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type { ConnectError } from '@connectrpc/connect';
 import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type { Admission } from '../admission/admission.js';
 import { apiKeyOf } from '../auth/request-key.js';
 import type { EvaluationFields } from '../codec/evaluation-codec.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
@@ -30,7 +31,7 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
   const running = new Set<LaneCall>();
   const env: LaneEnvironment = { ...options, running };
   const { calls, codec } = options;
-  const turnsOf = turnsBySession();
+  const turnsOf = turnsBySession(options.admission);
   options.shutdownSignal.addEventListener('abort', () => {
     for (const call of running) call.stop(options.shutdownSignal.reason as ConnectError);
   });
@@ -85,12 +86,12 @@ function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
   return encoding === undefined || encoding === 'identity';
 }
 
-function turnsBySession(): (session: Http2Session | undefined) => Turns {
+function turnsBySession(admission: Pick<Admission, 'peerOf'>): (session: Http2Session | undefined) => Turns {
   const known = new WeakMap<Http2Session, Turns>();
   return (session) => {
     const existing = session && known.get(session);
     if (existing !== undefined) return existing;
-    const turns = new Turns();
+    const turns = new Turns(admission.peerOf(session));
     if (session !== undefined) known.set(session, turns);
     return turns;
   };

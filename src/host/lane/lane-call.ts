@@ -74,6 +74,10 @@ export abstract class LaneCall implements EvaluationCaller {
     return this.#code !== null;
   }
 
+  spend(evaluations: number): void {
+    this.#ticket.spend(evaluations);
+  }
+
   signal(): AbortSignal {
     if (this.#cancel === null) {
       this.#cancel = new AbortController();

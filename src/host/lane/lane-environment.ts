@@ -21,7 +21,7 @@ export interface LaneEnvironment {
   readonly requestTimeoutMs: number;
   /** Largest message of a caller, in bytes. */
   readonly maxMessageBytes: number;
-  readonly admission: Pick<Admission, 'ticket'>;
+  readonly admission: Pick<Admission, 'ticket' | 'peerOf'>;
   readonly entrance: Pick<Entrance, 'enterWithKey'>;
   /** Calls that want to be told when the server shuts down. */
   readonly running: Set<LaneCall>;

@@ -31,7 +31,7 @@ export class LaneRequest implements RestRequest, CallContext {
   readonly #route: RestRoute;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #ticket: CallTicket;
+  readonly ticket: CallTicket;
   readonly #startedAt = performance.now();
   readonly #chunks: Buffer[] = [];
   #revision: number | null = null;
@@ -52,7 +52,7 @@ export class LaneRequest implements RestRequest, CallContext {
     this.url = request.url ?? '';
     this.headers = request.headers;
     this.id = requestIdOf(request.headers);
-    this.#ticket = options.admission.ticket(request.socket, request.headers['x-forwarded-for']);
+    this.ticket = options.admission.ticket(request.socket, request.headers['x-forwarded-for']);
     options.metrics.restStarted('POST', route.template);
     // Comes once: when the reply is complete, or the client went away.
     response.on('close', () => this.#closed());
@@ -83,7 +83,7 @@ export class LaneRequest implements RestRequest, CallContext {
   /** Reads the body and answers, if the call may run. */
   start(apiKey: string | undefined): void {
     try {
-      this.principal = this.#options.entrance.enterWithKey(this.#ticket, this.#route.method, apiKey);
+      this.principal = this.#options.entrance.enterWithKey(this.ticket, this.#route.method, apiKey);
     } catch (error) {
       this.#fail(error);
       return;
@@ -151,7 +151,7 @@ export class LaneRequest implements RestRequest, CallContext {
   #closed(): void {
     const { metrics, logsCalls } = this.#options;
     const { template } = this.#route;
-    this.#ticket.end();
+    this.ticket.end();
     this.#gone?.abort(new ClientGoneError());
     const status = this.#response.writableEnded ? this.#response.statusCode : CLIENT_GONE_STATUS;
     const ms = performance.now() - this.#startedAt;

@@ -27,7 +27,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const CLIENT_GONE_STATUS = 499;
 
 /** What a route is told of a request. */
-export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query'>;
+export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query' | 'ticket'>;
 
 /** What runs behind a JSON route. */
 export interface RestRoute {

@@ -50,7 +50,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
     const shown = credentials.ofRest(request);
     const { apiKey } = shown;
     if (apiKey === undefined) return authenticator.recognizes(shown);
-    return entrance.guess(request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
+    return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
   }
 
   scope.get(`${prefix}/config`, { config: { template: `${prefix}/config` } }, async (request, reply) => {
@@ -77,7 +77,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
       const local = isLocal(request);
       if (schemeOf(request) === 'http' && !local && !debug) return refuse(reply, 403);
       const key = apiKey.trim();
-      const session = entrance.guess(request.ticket, key, () => authenticator.logIn(key));
+      const session = entrance.guess('login', request.ticket, key, () => authenticator.logIn(key));
       if (session === undefined) {
         request.log.info({ address: request.ticket.address }, 'a login was refused');
         return refuse(reply, 401);
