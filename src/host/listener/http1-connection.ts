@@ -50,7 +50,8 @@ export class Http1Connection implements Connection {
 
   /** Whether the last answer said that it is the last one. */
   get #isClosing(): boolean {
-    return this.#last !== null && this.#last.writableEnded && !this.#last.shouldKeepAlive;
+    const last = this.#last;
+    return last?.writableEnded === true && !last.shouldKeepAlive;
   }
 
   closeIfIdle(): void {
