@@ -177,6 +177,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     databaseUp: () => watch.databaseUp,
     eventLoopDelaySeconds: () => load.delayMs / 1000,
     countedCalls: () => admission.keyedCalls,
+    connections: () => admission.connections,
+    publicCalls: () => admission.publicCalls,
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
   });

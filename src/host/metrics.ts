@@ -70,6 +70,9 @@ export interface MetricSources {
   eventLoopDelaySeconds(): number;
   /** Running calls that count for the limit of their API key. */
   countedCalls(): number;
+  /** Open connections, and calls without a key that are running. */
+  connections(): number;
+  publicCalls(): number;
   /** Evaluations that wait for a revision which they demand. */
   waitingForRevision(): number;
   /** Which running calls are streams. */
@@ -253,6 +256,8 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
     'sum',
     sources.countedCalls,
   );
+  gauge('open_connections', 'Open connections.', 'sum', sources.connections);
+  gauge('public_calls', 'Calls without a key that are running.', 'sum', sources.publicCalls);
   gauge(
     'waiting_for_revision',
     'Evaluations that wait for a revision which they demand.',

@@ -20,6 +20,7 @@ import { registerConnect } from './connect/connect-plugin.js';
 import { rpcCallOf } from './connect/rpc-call.js';
 import { registerCors } from './cors.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
+import { toConnectError } from './errors/connect-error.js';
 import type { HealthState } from './health.js';
 import { boundBodies } from './limits/body-bytes.js';
 import { isHttp2 } from './limits/request-connection.js';
@@ -196,9 +197,13 @@ export async function createOperationsServer(options: ServerOptions): Promise<Fa
 }
 
 function reflect(router: ConnectRouter, { services }: ServerOptions): void {
-  registerReflection(router, [...services, Health], (context, units) =>
-    rpcCallOf(context).ticket.spendPublic(units),
-  );
+  registerReflection(router, [...services, Health], (context, units) => {
+    try {
+      rpcCallOf(context).ticket.spendPublic(units);
+    } catch (error) {
+      throw toConnectError(error);
+    }
+  });
 }
 
 async function registerRpcs(

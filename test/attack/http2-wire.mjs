@@ -88,6 +88,7 @@ export function reset(stream) {
 
 /** Reads frames and tells what became of streams. */
 export class FrameReader {
+  /** @type {Buffer} */
   #rest = Buffer.alloc(0);
   #on;
 

@@ -65,6 +65,8 @@ export async function startLane(
     stalenessSeconds: () => 0,
     eventLoopDelaySeconds: () => 0,
     countedCalls: () => 0,
+    connections: () => 0,
+    publicCalls: () => 0,
     waitingForRevision: () => 0,
     streams: () => streams,
   });

@@ -56,6 +56,8 @@ export async function startHost(
       revision: () => 0,
       eventLoopDelaySeconds: () => 0,
       countedCalls: () => 0,
+      connections: () => 0,
+      publicCalls: () => 0,
       waitingForRevision: () => 0,
       streams: () => streams,
       stalenessSeconds: () => 0,
