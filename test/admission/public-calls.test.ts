@@ -310,3 +310,27 @@ describe('a connection', () => {
     expect(await sample('closed_connections_total')).toBe(0);
   });
 });
+
+it('pipelined requests whose connection is closed give everything back', async () => {
+  await start({ SERVICE_MIN_REVISION_WAIT_SECONDS: '60' });
+  const body = JSON.stringify(evaluation);
+  const connection = socket();
+  // The first one waits, and the others behind it.
+  connection.write(
+    `POST /api/v1/evaluation HTTP/1.1\r\nHost: x\r\nX-API-Key: regular\r\nX-Service-Min-Revision: 1000000\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  connection.write('GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10));
+  connection.write('GET /api/v1/agents HTTP/1.1\r\nHost: x\r\nX-API-Key: regular\r\n\r\n'.repeat(10));
+  await until(
+    () => sample('counted_calls'),
+    (count) => count === 11,
+  );
+  expect(await sample('public_calls')).toBe(10);
+  connection.destroy();
+  for (const name of ['counted_calls', 'public_calls', 'requests_in_progress'])
+    await until(
+      () => sample(name),
+      (count) => count === 0,
+    );
+});

@@ -204,9 +204,11 @@ function countStatuses(chunk) {
 
 kinds[/** @type {keyof typeof kinds} */ (kind)]();
 setTimeout(() => {
-  process.send?.(did);
-  process.disconnect?.();
   // Goes away as an attacker does: without a word, and with everything it has sent still on its way.
-  for (const socket of sockets) socket.destroy();
-  process.exit();
+  const leave = () => {
+    for (const socket of sockets) socket.destroy();
+    process.exit();
+  };
+  if (process.send === undefined) leave();
+  else process.send(did, leave);
 }, Number(seconds) * 1000);

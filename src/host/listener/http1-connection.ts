@@ -24,6 +24,7 @@ export class Http1Connection implements Connection {
     this.#socket = socket;
     this.#limits = limits;
     this.#onProblem = onProblem;
+    socket.once('close', () => setImmediate(() => this.#closeResponses()));
   }
 
   get running(): number {
@@ -52,6 +53,14 @@ export class Http1Connection implements Connection {
   get #isClosing(): boolean {
     const last = this.#last;
     return last?.writableEnded === true && !last.shouldKeepAlive;
+  }
+
+  /**
+   * Node.js tells only the response that has the socket that it is closed; those to pipelined requests behind it would
+   * never hear of it, and what they hold would never be given back.
+   */
+  #closeResponses(): void {
+    for (const response of this.#responses) response.emit('close');
   }
 
   closeIfIdle(): void {
