@@ -7,7 +7,7 @@ import {
   errorToJsonBytes,
 } from '@connectrpc/connect/protocol-connect';
 import type { FrontGateOptions, RefusedCall } from './admission/front-gate.js';
-import { toConnectError } from './errors/connect-error.js';
+import { toConnectError, toRpcStatus } from './errors/connect-error.js';
 import { toServiceError } from './errors/problem.js';
 import { statusTrailers } from './lane/trailers.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
@@ -73,7 +73,7 @@ const knownTrailers = new WeakMap<object, OutgoingHttpHeaders>();
 function trailersOf(error: object): OutgoingHttpHeaders {
   const known = knownTrailers.get(error);
   if (known !== undefined) return known;
-  const trailers = statusTrailers(toConnectError(error));
+  const trailers = statusTrailers(toRpcStatus(error));
   knownTrailers.set(error, trailers);
   return trailers;
 }

@@ -1,10 +1,11 @@
 import type { Message } from '@bufbuild/protobuf';
-import { ConnectError, type HandlerContext } from '@connectrpc/connect';
+import { type Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { Admission } from '../admission/admission.js';
 import { callClassOf } from '../admission/call-class.js';
 import { createCallTime } from '../call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { isUnexpected, toConnectError } from '../errors/connect-error.js';
+import { isUnexpected, toConnectError, toRpcStatus } from '../errors/connect-error.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 import type { HostLog } from '../host-log.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
@@ -69,10 +70,15 @@ export function rpcError(error: unknown): ConnectError {
   return toConnectError(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
 }
 
+/** Any error as a status that is not thrown. */
+export function rpcStatus(error: unknown): RpcStatus {
+  return toRpcStatus(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
+}
+
 /** Turns what went wrong with one item of a call into its status, and logs it as it would be logged for a call. */
-export function itemFailure(log: HostLog, rpc: string, requestId: string): (error: unknown) => ConnectError {
+export function itemFailure(log: HostLog, rpc: string, requestId: string): (error: unknown) => RpcStatus {
   return (error) => {
-    const status = rpcError(error);
+    const status = rpcStatus(error);
     logRpcError(log, rpc, requestId, status, error);
     return status;
   };
@@ -83,7 +89,7 @@ export function logRpcError(
   log: HostLog,
   rpc: string,
   requestId: string,
-  status: ConnectError,
+  status: { readonly code: Code },
   error: unknown,
 ): void {
   if (isUnexpected(status)) log.error({ err: error, requestId, rpc }, 'an RPC failed');

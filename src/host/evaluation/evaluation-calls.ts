@@ -1,4 +1,3 @@
-import type { ConnectError } from '@connectrpc/connect';
 import type { ServiceError } from '../../errors/service-error.js';
 import { evaluationCountProblem } from '../../evaluation-api/evaluate-request.js';
 import type {
@@ -8,6 +7,7 @@ import type {
 } from '../../evaluation-api/evaluation-service.js';
 import { invalidRequest } from '../../validation/parse-input.js';
 import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../codec/evaluation-codec.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 import { detailOf, evaluationRequestOf } from './evaluation-input.js';
 import { inSlices } from './in-slices.js';
 
@@ -20,7 +20,7 @@ const MAX_STREAM_ID_LENGTH = 128;
 export interface EvaluationCall {
   readonly caller: EvaluationCaller;
   /** Turns what went wrong with one evaluation of many into its status. */
-  readonly failed: (error: unknown) => ConnectError;
+  readonly failed: (error: unknown) => RpcStatus;
 }
 
 /** The RPCs of the evaluation, whichever lane they came in and whichever codec read them. */
@@ -80,7 +80,7 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
 }
 
 /** The status of every evaluation of a message, when there are too many; the stream goes on. */
-function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): ConnectError | undefined {
+function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): RpcStatus | undefined {
   try {
     caller.spend(evaluations);
     return undefined;

@@ -9,7 +9,8 @@ import { deadlinePassed } from '../connect/body-time.js';
 import { undecodableMessage } from '../connect/message-errors.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { codeWord } from '../connect/status-word.js';
-import { logRpcError, rpcError } from '../connect/unary.js';
+import { logRpcError, rpcStatus } from '../connect/unary.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { OK_TRAILERS, statusTrailers } from './trailers.js';
@@ -136,8 +137,8 @@ export abstract class LaneCall implements EvaluationCaller {
   }
 
   /** What is wrong with one of many evaluations, as its status. */
-  protected readonly itemFailed = (error: unknown): ConnectError => {
-    const status = rpcError(error);
+  protected readonly itemFailed = (error: unknown): RpcStatus => {
+    const status = rpcStatus(error);
     logRpcError(this.env.log, this.method.name, this.#requestId, status, error);
     return status;
   };
@@ -247,7 +248,7 @@ export abstract class LaneCall implements EvaluationCaller {
     if (stream.destroyed || stream.closed) return;
     this.#orGiveUp(() => stream.sendTrailers(this.#trailers));
     if (stream.readableEnded || stream.endAfterHeaders) return;
-    // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what nobody reads.
+    // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what is not read any more.
     setImmediate(() => {
       if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
     });
