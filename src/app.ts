@@ -32,7 +32,14 @@ import { meteredRegistry } from './evaluators/metered.js';
 import { explainHandler } from './explain/explain-handler.js';
 import { createExplainService } from './explain/explain-service.js';
 import { addressText } from './host/address.js';
+import { Admission } from './host/admission/admission.js';
+import { trustedProxies } from './host/admission/client-address.js';
+import { createEntrance } from './host/admission/entrance.js';
+import { createFrontGate } from './host/admission/front-gate.js';
+import { createKeyGuessing } from './host/admission/key-guessing.js';
+import { createLoadShedder } from './host/admission/load-shedder.js';
 import { createAuthenticator } from './host/auth/authenticator.js';
+import { fingerprintOf } from './host/auth/key-ring.js';
 import { directCodec } from './host/codec/direct-codec.js';
 import { serviceNames, shutdownReason } from './host/connect/connect-plugin.js';
 import { evaluationRpcs } from './host/connect/evaluation-rpcs.js';
@@ -43,13 +50,13 @@ import { createEvaluationCalls } from './host/evaluation/evaluation-calls.js';
 import { createHealthState } from './host/health.js';
 import { problemFacts } from './host/host-log.js';
 import { createHotLane } from './host/lane/hot-lane.js';
-import { createByteBudgets } from './host/limits/byte-budget.js';
-import { createCallGate } from './host/limits/call-gate.js';
-import { createLoadShedder } from './host/limits/load-shedder.js';
 import { DEFAULT_LISTENER_LIMITS } from './host/listener/limits.js';
 import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { createStreamNames } from './host/open-streams.js';
+import { createOperationsPort } from './host/operations-port.js';
+import { createPathClasses, isRpcPath } from './host/path-classes.js';
+import { createRefusedCalls } from './host/refused-calls.js';
 import { VERSION_HEADER } from './host/reply-headers.js';
 import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { createRestLane } from './host/rest/rest-lane.js';
@@ -83,14 +90,24 @@ export interface AppOptions {
   };
 }
 
+/** Which port a connection came in on. */
+export type PortName = 'service' | 'operations';
+
+/** Where the service listens, for example `http://127.0.0.1:8000`. */
+export interface Addresses {
+  readonly address: string;
+  /** Absent when there is no operations port. */
+  readonly operations?: string;
+}
+
 /** The assembled service. */
 export interface App {
   readonly server: FastifyInstance;
-  /** Starts to listen. Returns the address, for example `http://127.0.0.1:8000`. */
-  listen(): Promise<string>;
+  /** Starts to listen. */
+  listen(): Promise<Addresses>;
   /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
   ready(): Promise<void>;
-  accept(socket: Socket): void;
+  accept(socket: Socket, port: PortName): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and lets go of everything. */
@@ -105,6 +122,9 @@ const RECEIVE_MARGIN_MS = 1_000;
 
 /** Streams get this much less time than the whole drain, so that their last status still reaches the client. */
 const STREAM_END_MARGIN_MS = 500;
+
+/** Connections beyond the limit that the listener still takes, so that admission can refuse them itself. */
+const SPARE_CONNECTIONS = 100;
 
 /** How long connections that another process handed over may take to speak when this one stops. */
 const SETTLE_LIMIT_MS = 1_000;
@@ -156,16 +176,21 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
     databaseUp: () => watch.databaseUp,
     eventLoopDelaySeconds: () => load.delayMs / 1000,
-    countedCalls: () => gate.running,
+    countedCalls: () => admission.keyedCalls,
+    connections: () => admission.connections,
+    publicCalls: () => admission.publicCalls,
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
   });
   const database = meteredDatabase(opened.database, metrics.databaseTimed);
   const load = createLoadShedder(config.limits.shedDelayMs);
-  const gate = createCallGate({
-    maxCallsPerKey: config.limits.callsPerKey,
+  const admission = new Admission({
+    limits: config.limits.admission,
     load,
-    onRefused: metrics.callRefused,
+    meter: metrics,
+    proxies: trustedProxies(config.trustedProxies),
+    hasKeys: config.auth.enabled,
+    now: monotonic,
   });
   const registry = meteredRegistry(evaluators.registry, metrics.meterOf);
   const now = () => Date.now();
@@ -258,7 +283,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const explainMethod = evaluationMethods.get('Explain');
   if (explainMethod === undefined) throw new Error('EvaluationService has no method Explain');
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
-  const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
+  const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs, admission };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
   const health = createHealthState(serviceNames(services));
@@ -268,9 +293,14 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   let draining = false;
 
   const authenticator = createAuthenticator(config.auth);
-  const budgets = createByteBudgets({
-    connectionBytes: config.limits.connectionBufferBytes,
-    totalBytes: config.limits.bufferBytes,
+  const entrance = createEntrance({
+    admission,
+    authenticator,
+    guessing: createKeyGuessing({
+      now: monotonic,
+      fingerprintOf,
+      onRefused: () => metrics.callRefused('key-guessing'),
+    }),
   });
   const lane = createHotLane({
     calls: evaluationCalls,
@@ -281,9 +311,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     version: VERSION,
     requestTimeoutMs: config.limits.requestTimeoutMs,
     maxMessageBytes: config.limits.bodyBytes,
-    gate,
-    budgets,
-    authenticator,
+    admission,
+    entrance,
     methods: evaluationMethods,
     shutdownSignal: shutdown.signal,
   });
@@ -291,8 +320,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const judgingRoutes = evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now()));
   const restLane = createRestLane({
     routes: judgingRoutes,
-    authenticator,
-    gate,
+    admission,
+    entrance,
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
@@ -302,6 +331,16 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     maxBodyBytes: config.limits.bodyBytes,
     now: () => new Date(now()),
   });
+  const methods = methodsByName([...features.flatMap((one) => one.methods), ...evaluationMethods.values()]);
+  const gate = createFrontGate({
+    admission,
+    classOf: createPathClasses({
+      methods: methods.values(),
+      apiBase: config.apiBase,
+      apiPrefix: config.apiPrefix,
+    }),
+    refuse: createRefusedCalls({ version: VERSION, log, now: () => new Date(now()), isRpc: isRpcPath }),
+  });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
     limits: {
@@ -309,18 +348,21 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       requestTimeoutMs: receiveTimeMs,
       timeoutCheckIntervalMs: Math.min(receiveTimeMs, DEFAULT_LISTENER_LIMITS.timeoutCheckIntervalMs),
       http2MaxConcurrentStreams: config.limits.streamsPerConnection,
+      // Admission refuses first, and counts what it refuses.
+      maxConnections: config.limits.admission.connections + SPARE_CONNECTIONS,
     },
+    admission,
+    gate,
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
     takeStream: config.grpcHotLane ? lane : undefined,
     takeRequest: config.grpcHotLane ? restLane : undefined,
   });
-  const server = await createServer({
+  const serverOptions = {
     config,
     log,
-    listener,
     authenticator,
-    gate,
-    budgets,
+    admission,
+    entrance,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state: {
@@ -334,7 +376,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       },
     },
     services,
-    methods: methodsByName([...features.flatMap((one) => one.methods), ...evaluationMethods.values()]),
+    methods,
     restRoutes: [
       ...features.flatMap((one) =>
         one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
@@ -357,7 +399,9 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     },
     shutdownSignal: shutdown.signal,
     now: () => new Date(now()),
-  });
+  };
+  const server = await createServer({ ...serverOptions, listener, gate });
+  const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   await watch.start();
   observability.recorder?.start();
   observability.pruner?.start();
@@ -368,8 +412,12 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     async ready() {
       await server.ready();
       listener.expectConnections();
+      await operations?.ready();
     },
-    accept: (socket) => listener.accept(socket),
+    accept(socket, port) {
+      if (port === 'service') listener.accept(socket);
+      else operations?.accept(socket);
+    },
     measure: () => metrics.measure(),
     async listen() {
       await server.listen({
@@ -378,7 +426,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
         listenTextResolver: (address) =>
           `listening at ${address.replace(/^http:/, config.tls === null ? 'http:' : 'https:')}`,
       });
-      return addressText(config, (server.server.address() as AddressInfo).port);
+      const address = addressText(config, (server.server.address() as AddressInfo).port);
+      return { address, ...(operations === null ? {} : { operations: await operations.listen() }) };
     },
     async close() {
       draining = true;
@@ -396,6 +445,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       await drained;
       clearTimeout(streamsEnd);
       await server.close();
+      // Last, so that it can be seen that the service drains.
+      await operations?.close();
       load.stop();
       await watch.stop();
       await observability.recorder?.close();

@@ -98,3 +98,13 @@ export function commaList(wildcard?: '*'): Reader<readonly string[] | '*'> {
     example: 'first,second',
   };
 }
+
+/** Texts separated by commas, each of which has to be of one form. */
+export function listOf(
+  isOne: (entry: string) => boolean,
+  form: string,
+  example: string,
+): Reader<readonly string[]> {
+  const { schema } = commaList();
+  return { schema: schema.refine((entries) => entries.every(isOne)), expected: `must be ${form}`, example };
+}

@@ -3,12 +3,14 @@ import {
   commaList,
   integerIn,
   integerOr,
+  listOf,
   numberIn,
   oneOfWords,
   type Reader,
   text,
   textLike,
 } from './config-readers.js';
+import { isTrustableNetwork } from './host/admission/client-address.js';
 
 /** One variable: its names (the first one set wins), its reader, and what `--help` shows. */
 export interface Variable<T = unknown> {
@@ -40,6 +42,25 @@ export const VARIABLES = {
     integerIn(0, 65_535, '8000'),
     8000,
     'Port to listen on; 0 picks a free one.',
+  ),
+  operationsPort: variable<number | null>(
+    ['SERVICE_OPERATIONS_PORT'],
+    integerIn(0, 65_535, '9000'),
+    null,
+    'Port for health, readiness and metrics, which then are not on the public one; 0 picks a free one.',
+  ),
+  operationsHost: variable<string | null>(
+    ['SERVICE_OPERATIONS_HOST'],
+    text(),
+    null,
+    'Address of the operations port.',
+    'that of SERVICE_HOST',
+  ),
+  reflection: variable(
+    ['SERVICE_REFLECTION'],
+    oneOfWords(['public', 'operations', 'off']),
+    'public',
+    'Where gRPC reflection is served: on the public port, on the operations port only, or nowhere.',
   ),
   debug: variable(
     ['SERVICE_DEBUG', 'DEBUG'],
@@ -146,11 +167,77 @@ export const VARIABLES = {
     10_000,
     'Calls of one API key that may run at the same time, streams among them; 0 for any number.',
   ),
+  maxConnections: variable(
+    ['SERVICE_MAX_CONNECTIONS'],
+    integerIn(1, 1_000_000, '10000'),
+    10_000,
+    'Open connections of each process; further ones are closed at once.',
+  ),
+  maxConnectionsPerAddress: variable(
+    ['SERVICE_MAX_CONNECTIONS_PER_ADDRESS'],
+    integerIn(1, 1_000_000, '5000'),
+    5_000,
+    'Open connections from one address (of IPv6, one /64 network), so that no address takes them all; trusted proxies are not bounded.',
+  ),
+  maxPublicCalls: variable(
+    ['SERVICE_MAX_PUBLIC_CALLS'],
+    integerIn(1, 1_000_000, '1024'),
+    1_024,
+    'Calls without a key that may run at the same time, such as health watches and reflection; each holds memory.',
+  ),
+  maxPublicCallsPerAddress: variable(
+    ['SERVICE_MAX_PUBLIC_CALLS_PER_ADDRESS'],
+    integerIn(1, 1_000_000, '256'),
+    256,
+    'The same for one address.',
+  ),
+  maxPublicCallsPerConnection: variable(
+    ['SERVICE_MAX_PUBLIC_CALLS_PER_CONNECTION'],
+    integerIn(1, 1_000_000, '32'),
+    32,
+    'The same for one connection.',
+  ),
+  publicCallsPerSecond: variable(
+    ['SERVICE_PUBLIC_CALLS_PER_SECOND'],
+    integerIn(1, 1_000_000, '4000'),
+    4_000,
+    'Calls a second without a valid key; metrics and public RPCs count as five. About a fifth of what one process can answer.',
+  ),
+  publicCallsPerSecondPerAddress: variable(
+    ['SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS'],
+    integerIn(1, 1_000_000, '1000'),
+    1_000,
+    'The same for one address.',
+  ),
+  maxCallsPerSecondPerKey: variable(
+    ['SERVICE_MAX_CALLS_PER_SECOND_PER_KEY'],
+    integerIn(0, 10_000_000, '5000'),
+    0,
+    'Calls of one API key a second, each evaluation of a batch or stream counted; 0 for any number.',
+  ),
+  trustProxy: variable<readonly string[]>(
+    ['SERVICE_TRUST_PROXY'],
+    listOf(isTrustableNetwork, 'addresses, networks, loopback or private, separated by commas', '10.0.0.0/8'),
+    [],
+    'Proxies whose X-Forwarded-For names the client: addresses, networks such as 10.0.0.0/8, loopback or private, separated by commas.',
+  ),
   maxConnectionBufferBytes: variable(
     ['SERVICE_MAX_CONNECTION_BUFFER_BYTES'],
     integerIn(65_536, 4096 * MIB, '67108864'),
     64 * MIB,
     'Bytes of unanswered requests on one connection; two of the largest always fit.',
+  ),
+  maxAddressBufferBytes: variable(
+    ['SERVICE_MAX_ADDRESS_BUFFER_BYTES'],
+    integerIn(65_536, 1_048_576 * MIB, '100663296'),
+    96 * MIB,
+    'Bytes of unanswered requests of one address, so that no address takes all of the process; two of the largest always fit.',
+  ),
+  maxKeyBufferBytes: variable(
+    ['SERVICE_MAX_KEY_BUFFER_BYTES'],
+    integerIn(65_536, 1_048_576 * MIB, '100663296'),
+    96 * MIB,
+    'The same for one API key.',
   ),
   maxBufferBytes: variable(
     ['SERVICE_MAX_BUFFER_BYTES'],
@@ -162,7 +249,7 @@ export const VARIABLES = {
     ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
     integerIn(0, 60_000, '1000'),
     1_000,
-    'Turn new calls away while the process is this late, in milliseconds; 0 for never.',
+    'Turn evaluations away while the process is this late, in milliseconds, other calls with a key at half of it, those without at an eighth; 0 for never.',
   ),
   grpcHotLane: variable(
     ['SERVICE_GRPC_HOT_LANE'],

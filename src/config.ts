@@ -3,12 +3,18 @@ import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import { databaseUrl, isDatabaseVariable } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
+import type { AdmissionLimits } from './host/admission/limits.js';
 
 /** How the service runs. Read once at start, then frozen. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly debug: boolean;
+  /** Where health, readiness and metrics are served instead of on the public port; null for there. */
+  readonly operations: { readonly host: string; readonly port: number } | null;
+  readonly reflection: 'public' | 'operations' | 'off';
+  /** Proxies whose X-Forwarded-For is believed: addresses, networks, and names of networks. */
+  readonly trustedProxies: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** First part of the path of the JSON routes, for example `/api`; the session routes have no more than this. */
   readonly apiPrefix: string;
@@ -40,12 +46,8 @@ export interface Config {
     readonly bodyBytes: number;
     /** Streams on one HTTP/2 connection. */
     readonly streamsPerConnection: number;
-    /** Calls of one API key at the same time; 0 for any number. */
-    readonly callsPerKey: number;
-    /** Bytes that requests which are not answered may hold on one connection. */
-    readonly connectionBufferBytes: number;
-    /** Bytes that they may hold in the whole process. */
-    readonly bufferBytes: number;
+    /** What connections, addresses, keys and callers without one may use. */
+    readonly admission: AdmissionLimits;
     /** Delay of the event loop from which on new calls are turned away, in milliseconds; 0 for never. */
     readonly shedDelayMs: number;
     /** Longest time a request may take, in milliseconds. */
@@ -164,10 +166,21 @@ function assemble(values: Values, url: string, environment: Environment, problem
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
     );
   }
+  if (values.reflection === 'operations' && values.operationsPort === null) {
+    problems.push(
+      'SERVICE_REFLECTION: operations needs SERVICE_OPERATIONS_PORT; for example SERVICE_OPERATIONS_PORT=9000',
+    );
+  }
   return {
     host: values.host,
     port: values.port,
     debug: values.debug,
+    operations:
+      values.operationsPort === null
+        ? null
+        : { host: values.operationsHost ?? values.host, port: values.operationsPort },
+    reflection: values.reflection,
+    trustedProxies: values.trustProxy,
     tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
     apiPrefix: values.apiPrefix,
     apiBase: `${values.apiPrefix}/${values.apiVersion}`,
@@ -186,10 +199,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     limits: {
       bodyBytes: values.maxBodyBytes,
       streamsPerConnection: values.maxStreamsPerConnection,
-      callsPerKey: values.maxCallsPerKey,
-      // The largest message has to fit beside what arrives behind it.
-      connectionBufferBytes: Math.max(values.maxConnectionBufferBytes, 2 * values.maxBodyBytes),
-      bufferBytes: Math.max(values.maxBufferBytes, 2 * values.maxBodyBytes),
+      admission: admissionLimits(values),
       shedDelayMs: values.shedEventLoopDelayMs,
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
       drainMs: values.drainSeconds * 1000,
@@ -215,6 +225,26 @@ function assemble(values: Values, url: string, environment: Environment, problem
       retentionDays: values.eventRetentionDays,
     },
     unknownVariables: unknownVariables(environment),
+  };
+}
+
+function admissionLimits(values: Values): AdmissionLimits {
+  // The largest message has to fit beside what arrives behind it.
+  const bytes = (setting: number): number => Math.max(setting, 2 * values.maxBodyBytes);
+  return {
+    connections: values.maxConnections,
+    connectionsPerAddress: values.maxConnectionsPerAddress,
+    publicCalls: values.maxPublicCalls,
+    publicCallsPerAddress: values.maxPublicCallsPerAddress,
+    publicCallsPerConnection: values.maxPublicCallsPerConnection,
+    publicCallsPerSecond: values.publicCallsPerSecond,
+    publicCallsPerSecondPerAddress: values.publicCallsPerSecondPerAddress,
+    callsPerKey: values.maxCallsPerKey,
+    callsPerSecondPerKey: values.maxCallsPerSecondPerKey,
+    connectionBytes: bytes(values.maxConnectionBufferBytes),
+    addressBytes: bytes(values.maxAddressBufferBytes),
+    keyBytes: bytes(values.maxKeyBufferBytes),
+    totalBytes: bytes(values.maxBufferBytes),
   };
 }
 

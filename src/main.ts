@@ -72,8 +72,8 @@ async function serve(): Promise<void> {
   try {
     const app = isShared ? primary(config, serviceLog) : await createApp({ config, log });
     stopOnSignals(app, serviceLog);
-    const address = await app.listen();
-    const facts = { address, version: VERSION, ...(isShared ? { workers: config.workers } : {}) };
+    const addresses = await app.listen();
+    const facts = { ...addresses, version: VERSION, ...(isShared ? { workers: config.workers } : {}) };
     log.info(facts, 'ready for REST, gRPC, gRPC-Web and Connect');
   } catch (error) {
     log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${explanation(error)}`);

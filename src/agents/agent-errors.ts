@@ -1,7 +1,7 @@
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { callerError, type ErrorItem, ServiceError } from '../errors/service-error.js';
 
 export function agentNotFound(agentName: string): ServiceError {
-  return new ServiceError('AGENT_NOT_FOUND', {
+  return callerError('AGENT_NOT_FOUND', {
     detail: `There is no agent "${agentName}".`,
     hint: 'Register the agent with initAgent first.',
     name: agentName,

@@ -1,6 +1,7 @@
 /** What the primary and its workers tell each other. */
 import type { Worker } from 'node:cluster';
 import type { Socket } from 'node:net';
+import type { PortName } from '../app.js';
 import type { Config } from '../config.js';
 import type { MeasuredMetric } from '../host/metrics.js';
 
@@ -8,7 +9,7 @@ export type FromPrimary =
   /** The answer to `hello`. */
   | { readonly type: 'start'; readonly config: Config }
   /** Comes with a socket; answered by `received`. */
-  | { readonly type: 'connection'; readonly id: number }
+  | { readonly type: 'connection'; readonly id: number; readonly port: PortName }
   /** Answered by `measured`. */
   | { readonly type: 'measure'; readonly id: number }
   /** The answer to `report`: the metrics of all workers as text. */
@@ -26,7 +27,7 @@ export type FromWorker =
   /** Wants no more connections. Takes those that are under way until `left`, and ends when its requests have ended. */
   | { readonly type: 'leaving' }
   /** `taken` is false when the connection has to go elsewhere. */
-  | { readonly type: 'received'; readonly id: number; readonly taken: boolean }
+  | { readonly type: 'received'; readonly id: number; readonly port: PortName; readonly taken: boolean }
   | { readonly type: 'measured'; readonly id: number; readonly metrics: readonly MeasuredMetric[] }
   | { readonly type: 'report'; readonly id: number };
 

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { Addresses, PortName } from '../app.js';
 import type { Config } from '../config.js';
 import { openDatabase } from '../database/database.js';
 import { addressText } from '../host/address.js';
@@ -16,8 +17,8 @@ const SECRET_BYTES = 32;
 
 /** Several processes that look like one. */
 export interface Primary {
-  /** Starts the workers, then listens. Returns the address, for example `http://127.0.0.1:8000`. */
-  listen(): Promise<string>;
+  /** Starts the workers, then listens. */
+  listen(): Promise<Addresses>;
   /** Lets all workers finish. Rejects when one did not end as it should. */
   close(): Promise<void>;
   /** Ends all workers at once. */
@@ -31,8 +32,12 @@ export interface PrimaryOptions {
   readonly onHopeless: () => void;
 }
 
-/** A worker as the other parts know it. */
-interface Peer extends Receiver, Measurable {}
+/** A worker as the other parts know it: it takes connections of each port. */
+interface Peer extends Measurable {
+  readonly receivers: Readonly<Record<PortName, Receiver>>;
+}
+
+const PORTS: readonly PortName[] = ['service', 'operations'];
 
 /**
  * The process that has the port, applies migrations and keeps the workers running. It answers nothing itself: requests
@@ -40,7 +45,8 @@ interface Peer extends Receiver, Measurable {}
  */
 export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Primary {
   const peers = new Map<Worker, Peer>();
-  const dispatcher = new Dispatcher((error) => log.warn({ err: error }, 'a connection cannot be accepted'));
+  const onAcceptError = (error: Error) => log.warn({ err: error }, 'a connection cannot be accepted');
+  const dispatchers = { service: new Dispatcher(onAcceptError), operations: new Dispatcher(onAcceptError) };
   const pool = new WorkerPool({
     size: config.workers,
     config: withSharedSecret(config),
@@ -50,10 +56,16 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
       const peer = peerOf(worker);
       peers.set(worker, peer);
       metrics.add(peer);
-      dispatcher.add(peer);
+      for (const port of PORTS) dispatchers[port].add(peer.receivers[port]);
     },
-    onLeaving: (worker) => withPeer(worker, (peer) => dispatcher.retire(peer)),
-    onGone: (worker) => withPeer(worker, (peer) => dispatcher.remove(peer)),
+    onLeaving: (worker) =>
+      withPeer(worker, ({ receivers }) => {
+        for (const port of PORTS) dispatchers[port].retire(receivers[port]);
+      }),
+    onGone: (worker) =>
+      withPeer(worker, ({ receivers }) => {
+        for (const port of PORTS) dispatchers[port].remove(receivers[port]);
+      }),
     onEnded: (worker) =>
       withPeer(worker, (peer) => {
         peers.delete(worker);
@@ -69,18 +81,25 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
   );
 
   function peerOf(worker: Worker): Peer {
-    const peer: Peer = {
-      hand(id, socket) {
-        if (worker.isConnected()) {
-          tellWorker(worker, { type: 'connection', id }, socket);
-        } else {
-          dispatcher.retire(peer);
-          dispatcher.answered(peer, id, false);
-        }
-      },
+    return {
+      receivers: { service: receiverOf(worker, 'service'), operations: receiverOf(worker, 'operations') },
       measure: (id) => tellWorker(worker, { type: 'measure', id }),
     };
-    return peer;
+  }
+
+  function receiverOf(worker: Worker, port: PortName): Receiver {
+    const dispatcher = dispatchers[port];
+    const receiver: Receiver = {
+      hand(id, socket) {
+        if (worker.isConnected()) {
+          tellWorker(worker, { type: 'connection', id, port }, socket);
+        } else {
+          dispatcher.retire(receiver);
+          dispatcher.answered(receiver, id, false);
+        }
+      },
+    };
+    return receiver;
   }
 
   function withPeer(worker: Worker, act: (peer: Peer) => void): void {
@@ -90,7 +109,8 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
 
   function heard(worker: Worker, message: FromWorker): void {
     if (message.type === 'received') {
-      withPeer(worker, (peer) => dispatcher.answered(peer, message.id, message.taken));
+      const { id, port, taken } = message;
+      withPeer(worker, ({ receivers }) => dispatchers[port].answered(receivers[port], id, taken));
     } else if (message.type === 'measured') {
       withPeer(worker, (peer) => metrics.measured(peer, message.id, message.metrics));
     } else if (message.type === 'report') {
@@ -106,15 +126,19 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
       await migrateOnce(config, log);
       try {
         await pool.start();
-        const { port } = await dispatcher.listen(config.host, config.port);
-        return addressText(config, port);
+        const { port } = await dispatchers.service.listen(config.host, config.port);
+        const address = addressText(config, port);
+        if (config.operations === null) return { address };
+        const { host, port: wanted } = config.operations;
+        const operations = await dispatchers.operations.listen(host, wanted);
+        return { address, operations: addressText({ host, tls: null }, operations.port) };
       } catch (error) {
         await pool.stop(CLOSE_LIMIT_MS);
         throw error;
       }
     },
     async close() {
-      dispatcher.close();
+      for (const port of PORTS) dispatchers[port].close();
       const cleanly = await pool.stop(config.limits.drainMs + CLOSE_LIMIT_MS);
       if (!cleanly) throw new Error('a worker did not end as it should');
     },

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Socket } from 'node:net';
-import { type App, createApp } from '../app.js';
+import { type App, createApp, type PortName } from '../app.js';
 import type { Config } from '../config.js';
 import { ServiceError } from '../errors/service-error.js';
 import { createLogger, type ServiceLog } from '../logger.js';
@@ -56,12 +56,12 @@ export function runWorker(): void {
     }
   }
 
-  function connection(id: number, socket: Socket | undefined): void {
+  function connection(id: number, port: PortName, socket: Socket | undefined): void {
     const taken = !closing && app !== undefined;
-    void tellPrimary({ type: 'received', id, taken });
+    void tellPrimary({ type: 'received', id, port, taken });
     // Nothing was read from it yet: whoever gets it next misses nothing.
     if (!taken) socket?.destroy();
-    else if (socket !== undefined) app?.accept(socket);
+    else if (socket !== undefined) app?.accept(socket, port);
   }
 
   async function measure(id: number): Promise<void> {
@@ -103,7 +103,7 @@ export function runWorker(): void {
 
   process.on('message', (message: FromPrimary, socket?: Socket) => {
     if (message.type === 'start') void start(message.config);
-    else if (message.type === 'connection') connection(message.id, socket);
+    else if (message.type === 'connection') connection(message.id, message.port, socket);
     else if (message.type === 'measure') void measure(message.id);
     else if (message.type === 'reported') reports.get(message.id)?.(message.text);
     else if (message.type === 'left') onLeft();

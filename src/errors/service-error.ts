@@ -1,6 +1,7 @@
 import type { Code } from '@connectrpc/connect';
 import type { JsonValue } from '../json/json-value.js';
 import type { ErrorCode } from './error-table.js';
+import { withoutStack } from './without-stack.js';
 
 /** What an error item is about. */
 export type ErrorResource = 'Agent' | 'Step' | 'Evaluator' | 'Control' | 'Policy' | 'Evaluation' | 'Request';
@@ -59,4 +60,9 @@ export class ServiceError extends Error {
     this.code = code;
     this.options = options;
   }
+}
+
+/** An error that tells a caller what is wrong with its request: where it was made is of no interest. */
+export function callerError(code: ErrorCode, options: ErrorOptions): ServiceError {
+  return withoutStack(() => new ServiceError(code, options));
 }

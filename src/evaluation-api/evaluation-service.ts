@@ -29,6 +29,8 @@ export interface EvaluationCaller {
    * down. Asked for only by what waits, because most evaluations need no signal.
    */
   signal(): AbortSignal;
+  /** Counts more evaluations than the one a call stands for. Fails with RATE_LIMITED when the caller makes too many. */
+  spend(evaluations: number): void;
 }
 
 /** Judges steps by the controls of their agents. */

@@ -5,6 +5,7 @@ import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { Evaluator } from '../evaluators/types.js';
 import type { ObservabilityMeter } from '../observability/observability-meter.js';
+import type { ClosedReason, RefusalReason } from './admission/limits.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
@@ -46,8 +47,10 @@ export interface Metrics {
   rpcStarted(rpc: string, protocol: string): void;
   rpcEnded(rpc: string, protocol: string, code: string, seconds: number): void;
   evaluated(label: VerdictLabel, stage: Stage, protocol: string): void;
-  /** A call was turned away before it started. */
-  callRefused(why: 'overload' | 'key-limit'): void;
+  /** A call was turned away. */
+  callRefused(reason: RefusalReason): void;
+  /** A connection was not accepted, or was cut off. */
+  connectionClosed(reason: ClosedReason): void;
   /** The meter of an evaluator, once for each. */
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */
@@ -67,6 +70,9 @@ export interface MetricSources {
   eventLoopDelaySeconds(): number;
   /** Running calls that count for the limit of their API key. */
   countedCalls(): number;
+  /** Open connections, and calls without a key that are running. */
+  connections(): number;
+  publicCalls(): number;
   /** Evaluations that wait for a revision which they demand. */
   waitingForRevision(): number;
   /** Which running calls are streams. */
@@ -114,7 +120,13 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
   );
   const refusals = new Counter({
     name: `${prefix}_refused_calls_total`,
-    help: 'Calls turned away before they started: the server was overloaded, or their key had too many running.',
+    help: 'Calls turned away, by the bound that was reached.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const closed = new Counter({
+    name: `${prefix}_closed_connections_total`,
+    help: 'Connections that were not accepted or were cut off, by the bound that was reached.',
     labelNames: ['reason'],
     registers,
   });
@@ -162,6 +174,7 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
       evaluations.of(decision, stage, protocol).value += 1;
     },
     callRefused: (reason) => refusals.inc({ reason }),
+    connectionClosed: (reason) => closed.inc({ reason }),
     meterOf: createEvaluatorMetrics(prefix, registers),
     events: createEventMetrics(prefix, registers),
     databaseTimed: createDatabaseMetrics(prefix, registers),
@@ -243,6 +256,8 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
     'sum',
     sources.countedCalls,
   );
+  gauge('open_connections', 'Open connections.', 'sum', sources.connections);
+  gauge('public_calls', 'Calls without a key that are running.', 'sum', sources.publicCalls);
   gauge(
     'waiting_for_revision',
     'Evaluations that wait for a revision which they demand.',

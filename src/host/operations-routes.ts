@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.js';
+import { sharedText } from './shared-text.js';
 
 /** What the operational routes tell. */
 export interface OperationalState {
@@ -19,6 +20,10 @@ export const OPERATIONS_PATHS = [
 
 /** /health, /ready and /metrics: public, without a database query, outside the API prefix. */
 export function registerOperations(app: FastifyInstance, state: OperationalState, metrics: Metrics): void {
+  const text = sharedText(
+    () => metrics.text(),
+    () => performance.now(),
+  );
   const facts = () => ({
     version: state.version,
     database: state.databaseUp() ? 'up' : 'down',
@@ -37,6 +42,6 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
   app.route({
     method: ['GET', 'HEAD'],
     url: '/metrics',
-    handler: async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()),
+    handler: async (_request, reply) => reply.type(metrics.contentType).send(await text()),
   });
 }

@@ -7,13 +7,23 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import { Code, type ConnectRouter } from '@connectrpc/connect';
+import { Code, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { file_google_rpc_error_details } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { ServerReflection as ServerReflectionV1 } from '../../gen/proto/grpc/reflection/v1/reflection_pb.js';
 import { ServerReflection as ServerReflectionV1Alpha } from '../../gen/proto/grpc/reflection/v1alpha/reflection_pb.js';
 
-/** Adds gRPC server reflection, v1 and v1alpha, for the given services. */
-export function registerReflection(router: ConnectRouter, services: readonly DescService[]): void {
+/** What one answer costs, in units of a simple request: descriptors are large. */
+const ANSWER_UNITS = 10;
+
+/**
+ * Adds gRPC server reflection, v1 and v1alpha, for the given services. `spend` is told what each answer costs before it is
+ * given, and fails when it is too much.
+ */
+export function registerReflection(
+  router: ConnectRouter,
+  services: readonly DescService[],
+  spend: (context: HandlerContext, units: number) => void,
+): void {
   const all = [...services, ServerReflectionV1, ServerReflectionV1Alpha];
   const index = indexFiles(all);
   const names = all.map((service) => ({ name: service.typeName }));
@@ -23,13 +33,19 @@ export function registerReflection(router: ConnectRouter, services: readonly Des
   });
   // Both versions have the same messages under different package names.
   router.service(ServerReflectionV1, {
-    async *serverReflectionInfo(requests) {
-      for await (const request of requests) yield { ...answer(request), originalRequest: request };
+    async *serverReflectionInfo(requests, context) {
+      for await (const request of requests) {
+        spend(context, ANSWER_UNITS);
+        yield { ...answer(request), originalRequest: request };
+      }
     },
   });
   router.service(ServerReflectionV1Alpha, {
-    async *serverReflectionInfo(requests) {
-      for await (const request of requests) yield { ...answer(request), originalRequest: request };
+    async *serverReflectionInfo(requests, context) {
+      for await (const request of requests) {
+        spend(context, ANSWER_UNITS);
+        yield { ...answer(request), originalRequest: request };
+      }
     },
   });
 }
@@ -127,9 +143,19 @@ function errorResponse(errorCode: Code, errorMessage: string) {
   return { case: 'errorResponse' as const, value: { errorCode, errorMessage } };
 }
 
+interface FileResponse {
+  readonly case: 'fileDescriptorResponse';
+  readonly value: { fileDescriptorProto: Uint8Array[] };
+}
+
+/** Files never change while the process runs. */
+const knownResponses = new WeakMap<DescFile, FileResponse>();
+
 /** A file with everything it depends on, so that a client needs no second request. */
 function fileResponse(file: DescFile | undefined, asked: string) {
   if (file === undefined) return errorResponse(Code.NotFound, `not found: ${asked}`);
+  const known = knownResponses.get(file);
+  if (known !== undefined) return known;
   const closure = new Set<DescFile>();
   const collect = (one: DescFile): void => {
     if (closure.has(one)) return;
@@ -138,5 +164,7 @@ function fileResponse(file: DescFile | undefined, asked: string) {
   };
   collect(file);
   const fileDescriptorProto = [...closure].map((one) => toBinary(FileDescriptorProtoSchema, one.proto));
-  return { case: 'fileDescriptorResponse' as const, value: { fileDescriptorProto } };
+  const response = { case: 'fileDescriptorResponse' as const, value: { fileDescriptorProto } };
+  knownResponses.set(file, response);
+  return response;
 }

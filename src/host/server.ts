@@ -9,16 +9,21 @@ import Fastify, {
 } from 'fastify';
 import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import type { Config } from '../config.js';
+import type { Admission } from './admission/admission.js';
+import type { CallTicket } from './admission/call-ticket.js';
+import type { Entrance } from './admission/entrance.js';
+import type { FrontGate } from './admission/front-gate.js';
 import type { Authenticator } from './auth/authenticator.js';
-import { createCredentialReader } from './auth/request-credentials.js';
+import { type CredentialReader, createCredentialReader } from './auth/request-credentials.js';
 import { foreignOriginCheck } from './auth/request-origin.js';
 import { registerConnect } from './connect/connect-plugin.js';
+import { rpcCallOf } from './connect/rpc-call.js';
 import { registerCors } from './cors.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
+import { toConnectError } from './errors/connect-error.js';
 import type { HealthState } from './health.js';
 import { boundBodies } from './limits/body-bytes.js';
-import type { ByteBudgets } from './limits/byte-budget.js';
-import type { CallGate } from './limits/call-gate.js';
+import { isHttp2 } from './limits/request-connection.js';
 import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
 import { openApiDocument } from './openapi/document.js';
@@ -32,14 +37,22 @@ import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
 import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
 import { abandonUnreadBodies } from './unread-body.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request takes of what is bounded; ended when its reply is complete or its caller has gone away. */
+    ticket: CallTicket;
+  }
+}
+
 /** Everything the host serves and serves it with. */
 export interface ServerOptions {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
   readonly listener: Listener;
   readonly authenticator: Authenticator;
-  readonly gate: CallGate;
-  readonly budgets: ByteBudgets;
+  readonly admission: Admission;
+  readonly entrance: Entrance;
+  readonly gate: Pick<FrontGate, 'ticketOf'>;
   readonly metrics: Metrics;
   readonly health: HealthState;
   readonly state: OperationalState;
@@ -57,8 +70,11 @@ export interface ServerOptions {
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
 
-/** Builds the one Fastify instance that serves every protocol. */
-export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+/** What every server of the service is made of. */
+type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now'>;
+
+/** A Fastify instance without routes: ids, tickets, errors and unread bodies are seen to. */
+function createBase(options: BaseOptions): FastifyInstance {
   const { config, log } = options;
   const tellVersionAndId = (request: FastifyRequest, reply: FastifyReply): void => {
     reply.header(VERSION_HEADER, options.state.version);
@@ -94,14 +110,36 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) request.headers = UNKNOWN_CONTENT;
     done();
   });
+  giveTickets(app, options.gate);
   // Requests that no route takes are answered without a look at their bodies.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   abandonUnreadBodies(app);
+  return app;
+}
+
+function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): void {
+  app.decorateRequest('ticket', null as unknown as CallTicket);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    const isStream = isHttp2(raw);
+    const connection = isStream ? raw.stream.session : raw.socket;
+    const ticket = gate.ticketOf(isStream ? raw.stream : raw, connection, raw.headers);
+    request.ticket = ticket;
+    // Comes when the reply is complete, and also when the caller went away.
+    reply.raw.once('close', () => ticket.end());
+    done();
+  });
+}
+
+/** Builds the one Fastify instance that serves every protocol. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { config, authenticator } = options;
+  const app = createBase(options);
   await registerCors(app, config.cors, [VERSION_HEADER]);
   const finder = createRouteFinder(servedPaths(options));
   registerRestErrors(app, finder, options.now);
-  registerOperations(app, options.state, options.metrics);
+  if (config.operations === null) registerOperations(app, options.state, options.metrics);
   await registerOpenApi(
     app,
     openApiDocument({
@@ -111,54 +149,88 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       methodsAt: finder.methodsAt,
     }),
   );
-  const { authenticator } = options;
   const isForeign = foreignOriginCheck(config.cors.origins);
   const credentials = createCredentialReader(isForeign);
   await app.register(async (scope) => {
     observeRest(scope, options.metrics);
-    boundBodies(scope, options.budgets);
+    boundBodies(scope);
     registerRestRoutes(scope, {
       routes: options.restRoutes,
-      authenticator,
+      admission: options.admission,
+      entrance: options.entrance,
       credentials,
-      gate: options.gate,
       requestTimeoutMs: config.limits.requestTimeoutMs,
       shutdownSignal: options.shutdownSignal,
     });
     registerSessionRoutes(scope, {
       prefix: config.apiPrefix,
       authenticator,
+      entrance: options.entrance,
       credentials,
       isForeign,
       debug: config.debug,
     });
   });
-  await app.register((scope) =>
-    registerConnect(scope, {
-      register(router) {
-        options.registerRpcs(router);
-        options.health.register(router);
-        registerReflection(router, [...options.services, Health]);
-      },
-      methods: options.methods,
-      authenticator,
-      credentials,
-      gate: options.gate,
-      budgets: options.budgets,
-      metrics: options.metrics,
-      requestTimeoutMs: config.limits.requestTimeoutMs,
-      maxMessageBytes: config.limits.bodyBytes,
-      shutdownSignal: options.shutdownSignal,
-    }),
-  );
+  await registerRpcs(app, options, credentials, (router) => {
+    options.registerRpcs(router);
+    options.health.register(router);
+    if (config.reflection === 'public') reflect(router, options);
+  });
   logRequests(app);
   return app;
+}
+
+/**
+ * Builds the server of the operations port: health, readiness and metrics over HTTP, health over gRPC, and reflection
+ * where it is wanted there.
+ */
+export async function createOperationsServer(options: ServerOptions): Promise<FastifyInstance> {
+  const app = createBase(options);
+  registerRestErrors(app, createRouteFinder(OPERATIONS_PATHS), options.now);
+  registerOperations(app, options.state, options.metrics);
+  await registerRpcs(app, options, createCredentialReader(foreignOriginCheck([])), (router) => {
+    options.health.register(router);
+    if (options.config.reflection === 'operations') reflect(router, options);
+  });
+  logRequests(app);
+  return app;
+}
+
+function reflect(router: ConnectRouter, { services }: ServerOptions): void {
+  registerReflection(router, [...services, Health], (context, units) => {
+    try {
+      rpcCallOf(context).ticket.spendPublic(units);
+    } catch (error) {
+      throw toConnectError(error);
+    }
+  });
+}
+
+async function registerRpcs(
+  app: FastifyInstance,
+  options: ServerOptions,
+  credentials: CredentialReader,
+  register: (router: ConnectRouter) => void,
+): Promise<void> {
+  const { config, methods, entrance, metrics, shutdownSignal } = options;
+  await app.register((scope) =>
+    registerConnect(scope, {
+      register,
+      methods,
+      entrance,
+      credentials,
+      metrics,
+      requestTimeoutMs: config.limits.requestTimeoutMs,
+      maxMessageBytes: config.limits.bodyBytes,
+      shutdownSignal,
+    }),
+  );
 }
 
 /** What is served where, literal paths before those with parameters. */
 function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [
-    ...OPERATIONS_PATHS,
+    ...(options.config.operations === null ? OPERATIONS_PATHS : []),
     ...OPENAPI_PATHS,
     ...sessionPaths(options.config.apiPrefix),
   ];

@@ -1,3 +1,4 @@
+import { withoutStack } from '../errors/without-stack.js';
 import { decodeJsonText } from './decode-text.js';
 import { checkTextDepth, MAX_JSON_DEPTH, MAX_STORED_JSON_DEPTH } from './json-depth.js';
 import { checkSize } from './json-size.js';
@@ -28,10 +29,10 @@ export function parseJson(input: Uint8Array | string, options: ParseJsonOptions 
   if (options.anySize !== true) checkSize(text);
   if (mayHaveLargeNumbers(text)) return parseLosslessly(text, maxDepth);
   try {
-    return JSON.parse(text) as JsonValue;
+    return withoutStack(() => JSON.parse(text) as JsonValue);
   } catch {
     // It says where the mistake is, and knows words that are no JSON.
-    return parseLosslessly(text, maxDepth);
+    return withoutStack(() => parseLosslessly(text, maxDepth));
   }
 }
 

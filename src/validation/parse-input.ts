@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { callerError, type ErrorItem, type ServiceError } from '../errors/service-error.js';
 import { errorItems } from './items.js';
 
 /** Reads an input: its value when it is valid, else what is wrong with it (at most MAX_ERROR_ITEMS items). */
@@ -17,7 +17,7 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
 
 /** The error of a request whose shape is wrong. `problems` counts them all when `items` are only the first ones. */
 export function invalidRequest(items: readonly ErrorItem[], problems = items.length): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', {
+  return callerError('VALIDATION_ERROR', {
     detail: problems === 1 ? '1 problem in the request' : `${problems} problems in the request`,
     hint: 'Each entry of errors names a member and what is wrong with it.',
     items,

@@ -1,10 +1,11 @@
-import { Code, ConnectError } from '@connectrpc/connect';
+import { Code } from '@connectrpc/connect';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import type { ControlResult, SteeringContext } from '../../src/evaluation/types.js';
 import type { RevisedVerdict } from '../../src/evaluation-api/evaluation-service.js';
 import { directCodec } from '../../src/host/codec/direct-codec.js';
 import type { EvaluationCodec, Outcome } from '../../src/host/codec/evaluation-codec.js';
 import { protobufEsCodec } from '../../src/host/codec/protobuf-es-codec.js';
+import { RpcStatus } from '../../src/host/errors/rpc-status.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import type { Random } from './random.js';
 
@@ -76,14 +77,14 @@ function steering(random: Random): SteeringContext {
   return { message: text(random), ...(random.chance(0.5) ? { required_actions: actions } : {}) };
 }
 
-function randomStatus(random: Random): ConnectError {
+function randomStatus(random: Random): RpcStatus {
   const fieldViolations = random.list(random.count(3), () => ({
     field: text(random),
     // What protobuf-es cannot write is an error of its own.
     description: 'must not be empty',
   }));
   const details = [{ desc: BadRequestSchema, value: { fieldViolations } }];
-  return new ConnectError(text(random), Code.InvalidArgument, undefined, random.chance(0.5) ? details : []);
+  return new RpcStatus(Code.InvalidArgument, text(random), random.chance(0.5) ? details : []);
 }
 
 function number(random: Random): number {

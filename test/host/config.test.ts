@@ -212,7 +212,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   },
   maxCallsPerKey: {
     names: ['SERVICE_MAX_CALLS_PER_KEY'],
-    value: (config) => config.limits.callsPerKey,
+    value: (config) => config.limits.admission.callsPerKey,
     fallback: 10_000,
     accepts: [
       ['0', 0],
@@ -222,7 +222,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   },
   maxConnectionBufferBytes: {
     names: ['SERVICE_MAX_CONNECTION_BUFFER_BYTES'],
-    value: (config) => config.limits.connectionBufferBytes,
+    value: (config) => config.limits.admission.connectionBytes,
     fallback: 64 * 1024 * 1024,
     accepts: [
       // Two of the largest messages always fit.
@@ -233,13 +233,119 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   },
   maxBufferBytes: {
     names: ['SERVICE_MAX_BUFFER_BYTES'],
-    value: (config) => config.limits.bufferBytes,
+    value: (config) => config.limits.admission.totalBytes,
     fallback: 128 * 1024 * 1024,
     accepts: [
       ['65536', 16 * 1024 * 1024],
       ['4294967296', 4_294_967_296],
     ],
     refuses: ['65535', '1099511627777', '8MB'],
+  },
+  maxAddressBufferBytes: {
+    names: ['SERVICE_MAX_ADDRESS_BUFFER_BYTES'],
+    value: (config) => config.limits.admission.addressBytes,
+    fallback: 96 * 1024 * 1024,
+    accepts: [['65536', 16 * 1024 * 1024]],
+    refuses: ['65535', '8MB'],
+  },
+  maxKeyBufferBytes: {
+    names: ['SERVICE_MAX_KEY_BUFFER_BYTES'],
+    value: (config) => config.limits.admission.keyBytes,
+    fallback: 96 * 1024 * 1024,
+    accepts: [['65536', 16 * 1024 * 1024]],
+    refuses: ['65535', '8MB'],
+  },
+  maxConnections: {
+    names: ['SERVICE_MAX_CONNECTIONS'],
+    value: (config) => config.limits.admission.connections,
+    fallback: 10_000,
+    accepts: [['1', 1]],
+    refuses: ['0', 'many'],
+  },
+  maxConnectionsPerAddress: {
+    names: ['SERVICE_MAX_CONNECTIONS_PER_ADDRESS'],
+    value: (config) => config.limits.admission.connectionsPerAddress,
+    fallback: 5_000,
+    accepts: [['1', 1]],
+    refuses: ['0', 'many'],
+  },
+  maxPublicCalls: {
+    names: ['SERVICE_MAX_PUBLIC_CALLS'],
+    value: (config) => config.limits.admission.publicCalls,
+    fallback: 1_024,
+    accepts: [['1', 1]],
+    refuses: ['0', 'many'],
+  },
+  maxPublicCallsPerAddress: {
+    names: ['SERVICE_MAX_PUBLIC_CALLS_PER_ADDRESS'],
+    value: (config) => config.limits.admission.publicCallsPerAddress,
+    fallback: 256,
+    accepts: [['1', 1]],
+    refuses: ['0', 'many'],
+  },
+  maxPublicCallsPerConnection: {
+    names: ['SERVICE_MAX_PUBLIC_CALLS_PER_CONNECTION'],
+    value: (config) => config.limits.admission.publicCallsPerConnection,
+    fallback: 32,
+    accepts: [['1', 1]],
+    refuses: ['0', 'many'],
+  },
+  publicCallsPerSecond: {
+    names: ['SERVICE_PUBLIC_CALLS_PER_SECOND'],
+    value: (config) => config.limits.admission.publicCallsPerSecond,
+    fallback: 4_000,
+    accepts: [['1', 1]],
+    refuses: ['0', 'many'],
+  },
+  publicCallsPerSecondPerAddress: {
+    names: ['SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS'],
+    value: (config) => config.limits.admission.publicCallsPerSecondPerAddress,
+    fallback: 1_000,
+    accepts: [['1', 1]],
+    refuses: ['0', 'many'],
+  },
+  maxCallsPerSecondPerKey: {
+    names: ['SERVICE_MAX_CALLS_PER_SECOND_PER_KEY'],
+    value: (config) => config.limits.admission.callsPerSecondPerKey,
+    fallback: 0,
+    accepts: [['5000', 5_000]],
+    refuses: ['-1', 'many'],
+  },
+  trustProxy: {
+    names: ['SERVICE_TRUST_PROXY'],
+    value: (config) => config.trustedProxies,
+    fallback: [],
+    accepts: [
+      ['10.0.0.0/8, loopback', ['10.0.0.0/8', 'loopback']],
+      ['::1', ['::1']],
+    ],
+    refuses: ['10.0.0.0/33', 'everyone', '10.0.0', '::1/129'],
+  },
+  operationsPort: {
+    names: ['SERVICE_OPERATIONS_PORT'],
+    value: (config) => config.operations,
+    fallback: null,
+    accepts: [['9000', { host: '0.0.0.0', port: 9_000 }]],
+    refuses: ['65536', 'nine'],
+  },
+  operationsHost: {
+    names: ['SERVICE_OPERATIONS_HOST'],
+    value: (config) => config.operations?.host,
+    fallback: undefined,
+    accepts: [['127.0.0.1', '127.0.0.1']],
+    refuses: [],
+    with: { SERVICE_OPERATIONS_PORT: '9000' },
+  },
+  reflection: {
+    names: ['SERVICE_REFLECTION'],
+    value: (config) => config.reflection,
+    fallback: 'public',
+    accepts: [
+      ['off', 'off'],
+      ['operations', 'operations'],
+    ],
+    refuses: ['maybe'],
+    with: { SERVICE_OPERATIONS_PORT: '9000' },
   },
   shedEventLoopDelayMs: {
     names: ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],

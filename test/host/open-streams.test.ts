@@ -36,6 +36,8 @@ it('are counted by method and protocol, over JSON too, and nothing else is', asy
     stalenessSeconds: () => 0,
     eventLoopDelaySeconds: () => 0,
     countedCalls: () => 0,
+    connections: () => 0,
+    publicCalls: () => 0,
     waitingForRevision: () => 0,
     streams: () => names,
   });

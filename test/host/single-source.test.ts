@@ -5,7 +5,6 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ServiceError } from '../../src/errors/service-error.js';
-import { createAuthenticator } from '../../src/host/auth/authenticator.js';
 import { createCredentialReader } from '../../src/host/auth/request-credentials.js';
 import { foreignOriginCheck } from '../../src/host/auth/request-origin.js';
 import { registerConnect } from '../../src/host/connect/connect-plugin.js';
@@ -15,7 +14,7 @@ import { type AnyHandler, collectHandler, handler, streamHandler } from '../../s
 import { freeObject, integer, list, nullable, oneOf, text } from '../../src/validation/fields.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
-import { openBudgets, openGate } from '../support/open-gate.js';
+import { openAdmission } from '../support/open-admission.js';
 import { restClient } from '../support/rest-client.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { compileProto } from '../support/scratch-api.js';
@@ -340,6 +339,8 @@ describe('an RPC that is in a proto file and has a handler', () => {
       snapshotAgents: () => 0,
       eventLoopDelaySeconds: () => 0,
       countedCalls: () => 0,
+      connections: () => 0,
+      publicCalls: () => 0,
       waitingForRevision: () => 0,
       streams: () => streams,
       stalenessSeconds: () => 0,
@@ -350,9 +351,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
       registerConnect(app, {
         register: (router) => router.service(service, {}),
         methods: new Map(),
-        authenticator: createAuthenticator({ enabled: true, keys: ['key'], adminKeys: [] }),
-        gate: openGate(),
-        budgets: openBudgets(),
+        entrance: openAdmission().entrance,
         credentials: createCredentialReader(foreignOriginCheck('*')),
         metrics: createMetrics('test', sources),
         requestTimeoutMs: 1_000,

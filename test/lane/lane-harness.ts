@@ -1,5 +1,5 @@
 import http2 from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   EvaluateRequestSchema,
@@ -8,16 +8,13 @@ import {
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RevisedVerdict } from '../../src/evaluation-api/evaluation-service.js';
-import { createAuthenticator } from '../../src/host/auth/authenticator.js';
 import { directCodec } from '../../src/host/codec/direct-codec.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../src/host/evaluation/evaluation-calls.js';
 import { createHotLane } from '../../src/host/lane/hot-lane.js';
-import { createByteBudgets } from '../../src/host/limits/byte-budget.js';
-import type { CallGate } from '../../src/host/limits/call-gate.js';
 import { createMetrics, type Metrics } from '../../src/host/metrics.js';
 import { createStreamNames } from '../../src/host/open-streams.js';
-import { openGate } from '../support/open-gate.js';
+import { type OpenAdmissionOptions, openAdmission } from '../support/open-admission.js';
 import { framed } from './exchange.js';
 
 const SERVICE = '/enforcement.v1.EvaluationService';
@@ -52,19 +49,11 @@ export interface LaneHarness {
   stop(): Promise<void>;
 }
 
-export interface LaneLimits {
-  readonly gate?: CallGate;
-  /** Bytes of unfinished messages on one connection. */
-  readonly connectionBytes?: number;
-  /** The same on all of them together. */
-  readonly totalBytes?: number;
-}
-
 /** The lane on a bare HTTP/2 server, over an evaluation of the test's own. */
 export async function startLane(
   evaluate: Evaluate,
   requestTimeoutMs = 10_000,
-  limits: LaneLimits = {},
+  options: OpenAdmissionOptions = {},
 ): Promise<LaneHarness> {
   const logged: object[] = [];
   const left: http2.IncomingHttpHeaders[] = [];
@@ -76,14 +65,13 @@ export async function startLane(
     stalenessSeconds: () => 0,
     eventLoopDelaySeconds: () => 0,
     countedCalls: () => 0,
+    connections: () => 0,
+    publicCalls: () => 0,
     waitingForRevision: () => 0,
     streams: () => streams,
   });
   const shutdown = new AbortController();
-  const budgets = createByteBudgets({
-    connectionBytes: limits.connectionBytes ?? 64 * MAX_BYTES,
-    totalBytes: limits.totalBytes ?? 256 * MAX_BYTES,
-  });
+  const { admission, entrance } = openAdmission(options);
   const log = (facts: object, message: string): void => void logged.push({ ...facts, message });
   const lane = createHotLane({
     calls: createEvaluationCalls({
@@ -94,15 +82,18 @@ export async function startLane(
     log: { debug: log, info: log, warn: log, error: log },
     logsCalls: true,
     version: '0.0.0',
-    gate: limits.gate ?? openGate(),
-    budgets,
+    admission,
+    entrance,
     requestTimeoutMs,
     maxMessageBytes: MAX_BYTES,
-    authenticator: createAuthenticator({ enabled: false, keys: [], adminKeys: [] }),
     methods: new Map(rpcMethods(EvaluationService).map((method) => [method.desc.name, method])),
     shutdownSignal: shutdown.signal,
   });
   const server = http2.createServer();
+  server.on('session', (session) => {
+    const peer = admission.connect(session.socket as Socket);
+    if (peer !== undefined) admission.recognize(session, peer);
+  });
   server.on('stream', ((
     stream: http2.ServerHttp2Stream,
     headers: http2.IncomingHttpHeaders,
@@ -121,7 +112,7 @@ export async function startLane(
     url,
     metrics,
     logged,
-    heldBytes: () => budgets.held,
+    heldBytes: () => admission.heldBytes,
     left,
     shutdown,
     session(options) {

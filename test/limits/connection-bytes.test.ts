@@ -28,7 +28,7 @@ describe('unfinished messages of one connection', () => {
     'of %s are bounded together; the one too many is refused and others are served',
     async (rpc) => {
       const budget = 4 * MAX_BYTES;
-      lane = await startLane(() => SAFE, 10_000, { connectionBytes: budget });
+      lane = await startLane(() => SAFE, 10_000, { limits: { connectionBytes: budget } });
       const session = lane.session();
       const calls = Array.from({ length: 8 }, () => open(session, rpc));
       for (const { stream } of calls) stream.write(unfinished(MAX_BYTES - 1_000));

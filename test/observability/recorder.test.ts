@@ -10,7 +10,12 @@ const REQUEST = {
   stage: 'pre',
   step: { type: 'llm', name: 'answer', input: null, output: null, context: null },
 } as const;
-const CALLER = { protocol: 'rest', header: () => undefined, signal: () => new AbortController().signal };
+const CALLER = {
+  protocol: 'rest',
+  header: () => undefined,
+  signal: () => new AbortController().signal,
+  spend: () => {},
+};
 const INTERVAL_MS = 1_000;
 
 /** Until everything has run that waits for nothing but its turn. */

@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
       DATABASE_URL: `file:${path.join(folder, 'service.db')}`,
     });
     app = await createApp({ config, log: pino({ level: 'silent' }) });
-    document = await readOpenApi(await app.listen());
+    document = await readOpenApi((await app.listen()).address);
     operations = operationsOf(document);
     services = [...(await compileProto())].filter(
       (desc) => desc.kind === 'service' && desc.file.proto.package === 'enforcement.v1',

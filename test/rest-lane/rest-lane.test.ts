@@ -7,11 +7,11 @@ import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enfo
 import type { EvaluationService, RevisedVerdict } from '../../src/evaluation-api/evaluation-service.js';
 import { createAuthenticator } from '../../src/host/auth/authenticator.js';
 import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
-import { createCallGate } from '../../src/host/limits/call-gate.js';
 import { evaluationRoutes } from '../../src/host/rest/evaluation-route.js';
 import { createRestLane } from '../../src/host/rest/rest-lane.js';
 import { type RestRoute, restTemplate } from '../../src/host/rest/rest-routes.js';
 import { exchange } from '../support/http-exchange.js';
+import { openAdmission } from '../support/open-admission.js';
 import { until } from '../support/until.js';
 
 const KEY = 'some-key';
@@ -52,11 +52,15 @@ async function start(
 ): Promise<Harness> {
   const counted: string[] = [];
   const logLines: string[] = [];
-  const gate = createCallGate({ maxCallsPerKey: 2, load: { isOverloaded }, onRefused: () => {} });
+  const { admission, entrance } = openAdmission({
+    limits: { callsPerKey: 2 },
+    load: { refuses: () => isOverloaded },
+    authenticator: createAuthenticator({ enabled: true, keys: [KEY], adminKeys: [] }),
+  });
   const takes = createRestLane({
     routes: routes(evaluate),
-    authenticator: createAuthenticator({ enabled: true, keys: [KEY], adminKeys: [] }),
-    gate,
+    admission,
+    entrance,
     metrics: {
       restStarted: (method, path) => counted.push(`${method} ${path}`),
       restEnded: (method, path, status, seconds) => {
@@ -80,7 +84,7 @@ async function start(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counted,
     logLines,
-    running: () => gate.running,
+    running: () => admission.keyedCalls,
     stop() {
       server.close();
       server.closeAllConnections();

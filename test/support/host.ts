@@ -13,7 +13,7 @@ import { createStreamNames } from '../../src/host/open-streams.js';
 import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
 import { createServer } from '../../src/host/server.js';
 import type { AnyHandler } from '../../src/rpc/handler.js';
-import { openBudgets, openGate } from './open-gate.js';
+import { openAdmission } from './open-admission.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
 export interface TestHost {
@@ -37,20 +37,27 @@ export async function startHost(
   const handlerOf = (localName: string): AnyHandler => handlers[localName] as AnyHandler;
   const listener = createListener({ limits: { drainGraceMs: 0 } });
   const health = createHealthState([service.typeName]);
-  const rpcEnvironment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
+  const authenticator = createAuthenticator(config.auth);
+  const opened = openAdmission({ authenticator });
+  const rpcEnvironment = {
+    log,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    admission: opened.admission,
+  };
   const streams = createStreamNames([service], config.apiBase);
   const server = await createServer({
     config,
     log,
     listener,
-    authenticator: createAuthenticator(config.auth),
-    gate: openGate(),
-    budgets: openBudgets(),
+    authenticator,
+    ...opened,
     metrics: createMetrics(config.metricsPrefix, {
       snapshotAgents: () => 0,
       revision: () => 0,
       eventLoopDelaySeconds: () => 0,
       countedCalls: () => 0,
+      connections: () => 0,
+      publicCalls: () => 0,
       waitingForRevision: () => 0,
       streams: () => streams,
       stalenessSeconds: () => 0,

@@ -9,6 +9,8 @@ import { readConfig } from '../../src/config.js';
 export interface TestService {
   /** Base address, for example `http://127.0.0.1:40123`. */
   readonly url: string;
+  /** Address of the operations port; null without one. */
+  readonly operationsUrl: string | null;
   readonly host: string;
   readonly port: number;
   /** SQL statements so far, if they are kept. */
@@ -50,10 +52,11 @@ export async function startService(
   };
   const log = pino({ level: config.log.level }, { write: keepIn(logLines) });
   const app = await createApp({ config, log, ...(keepsLines ? { onQuery: keepIn(queries) } : {}) });
-  const url = await app.listen();
+  const { address: url, operations } = await app.listen();
   const { hostname, port } = new URL(url);
   return {
     url,
+    operationsUrl: operations ?? null,
     host: hostname,
     port: Number(port),
     queries,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import { ServiceError } from '../../errors/service-error.js';
+import { callerError, type ServiceError } from '../../errors/service-error.js';
 import type { Principal } from '../../rpc/handler.js';
 import { createKeyRing, type KeyLists } from './key-ring.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
@@ -17,6 +17,8 @@ export interface Authenticator {
   authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
   /** The same for a caller that has no session, only a key or nothing. */
   authorizeKey(apiKey: string | undefined, access: Access): Principal;
+  /** The principal of a key; undefined when the key is not configured. */
+  find(apiKey: string): Principal | undefined;
   /** Whether the credentials are good for anything. */
   recognizes(credentials: Credentials): Promise<boolean>;
   /** Starts a session for whoever shows a key; undefined when the key is not configured. Works when disabled, too. */
@@ -73,6 +75,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         ? principal.then((found) => ofSession(found, session, access))
         : ofSession(principal, session, access);
     },
+    find: (apiKey) => keyRing.find(apiKey)?.principal,
     async recognizes({ apiKey, session }) {
       if (apiKey !== undefined) return keyRing.find(apiKey) !== undefined;
       return session !== undefined && (await sessions.read(session.token)) !== undefined;
@@ -93,28 +96,28 @@ function permitted(principal: Principal, access: Access, refusal: () => ServiceE
 }
 
 function missingKey(): ServiceError {
-  return new ServiceError('AUTH_MISSING_KEY', {
+  return callerError('AUTH_MISSING_KEY', {
     detail: 'This call needs an API key.',
     hint: 'Send the key in the X-API-Key header (x-api-key metadata over gRPC), or log in from a browser.',
   });
 }
 
 function invalidKey(): ServiceError {
-  return new ServiceError('AUTH_INVALID_KEY', {
+  return callerError('AUTH_INVALID_KEY', {
     detail: 'The API key is not known.',
     hint: 'Send the key exactly as configured, without blanks or quotes.',
   });
 }
 
 function keyLacksRight(): ServiceError {
-  return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'This call needs an admin key.',
     hint: 'Use a key from SERVICE_ADMIN_API_KEYS.',
   });
 }
 
 function sessionLacksRight(): ServiceError {
-  return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'This call needs a session that was started with an admin key.',
     hint: 'Log out, and log in again with a key from SERVICE_ADMIN_API_KEYS.',
   });
@@ -122,7 +125,7 @@ function sessionLacksRight(): ServiceError {
 
 /** A page of another origin tries to act in the name of a session. */
 export function foreignOrigin(): ServiceError {
-  return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'Pages of this origin may not act in the name of a browser session.',
     hint: 'Call from the same origin, list the origin in SERVICE_CORS_ORIGINS, or send an API key.',
   });

@@ -1,7 +1,7 @@
-import type { ConnectError } from '@connectrpc/connect';
 import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
 import type { JsonObject } from '../../json/json-value.js';
 import type { MappingError } from '../connect/mapping-error.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 
 /** One EvaluateRequest, its fields as they were sent: nothing is checked beyond what protobuf checks. */
 export interface EvaluationFields {
@@ -30,7 +30,7 @@ export interface StreamFields {
 }
 
 /** What came of one evaluation of a batch or stream: the verdict, or the status why there is none. */
-export type Outcome = RevisedVerdict | ConnectError;
+export type Outcome = RevisedVerdict | RpcStatus;
 
 /** One EvaluateStreamResponse. */
 export interface StreamReply {

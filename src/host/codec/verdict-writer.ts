@@ -1,10 +1,8 @@
-import { toBinary } from '@bufbuild/protobuf';
-import { ConnectError } from '@connectrpc/connect';
 import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
-import { StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
 import type { ControlResult, EvaluatorResult, SteeringContext } from '../../evaluation/types.js';
 import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
-import { statusMessage } from '../connect/evaluation-messages.js';
+import { encodeStatus } from '../errors/encode-status.js';
+import { RpcStatus } from '../errors/rpc-status.js';
 import type { BackwardWriter } from './backward-writer.js';
 import type { Outcome, StreamReply } from './evaluation-codec.js';
 import { writeStructFields } from './struct-writer.js';
@@ -35,9 +33,8 @@ function writeResults(writer: BackwardWriter, tag: number, outcomes: readonly Ou
 
 /** Fields of EvaluateStreamResult. */
 function writeOutcome(writer: BackwardWriter, outcome: Outcome): void {
-  if (outcome instanceof ConnectError) {
-    // Its details may be of any type.
-    writer.bytes(0x12, toBinary(StatusSchema, statusMessage(outcome)));
+  if (outcome instanceof RpcStatus) {
+    writer.bytes(0x12, encodeStatus(outcome));
     return;
   }
   const before = writer.length;

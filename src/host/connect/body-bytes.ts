@@ -1,6 +1,6 @@
-import type { ConnectError } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { toConnectError } from '../errors/connect-error.js';
-import { FREE_BYTES, type HeldBytes } from '../limits/byte-budget.js';
 import { messageTooSlow } from './body-time.js';
 
 /** Bytes before each message of a stream: flags and length. The same in gRPC, gRPC-Web and Connect. */
@@ -12,10 +12,10 @@ const PREFIX_LENGTH = 5;
  */
 export async function* countedBody(
   body: AsyncIterable<Uint8Array>,
-  held: HeldBytes,
+  ticket: CallTicket,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
-    orRelease(held, () => held.add(chunk.length));
+    orRelease(ticket, () => ticket.holdMore(chunk.length));
     yield chunk;
   }
 }
@@ -26,7 +26,7 @@ export async function* countedBody(
  */
 export async function* countedStream(
   body: AsyncIterable<Uint8Array>,
-  held: HeldBytes,
+  ticket: CallTicket,
   limitMs: number,
 ): AsyncGenerator<Uint8Array> {
   const meter = new MessageMeter();
@@ -41,13 +41,13 @@ export async function* countedStream(
       if (chunk.done === true) return;
       const { messages } = meter;
       meter.push(chunk.value);
-      orRelease(held, () => held.set(meter.arrived));
+      orRelease(ticket, () => ticket.hold(meter.arrived));
       if (meter.messages > messages) leftMs = limitMs;
       else if (isLarge) leftMs -= performance.now() - started;
       yield chunk.value;
     }
   } catch (error) {
-    held.release();
+    ticket.release();
     throw error;
   } finally {
     // Not awaited: it would wait for the chunk that does not come.
@@ -55,11 +55,29 @@ export async function* countedStream(
   }
 }
 
-function orRelease(held: HeldBytes, change: () => void): void {
+/** Passes a body on that has no message above `limit` bytes. Fails with a ConnectError when one is under way. */
+export async function* smallMessages(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Uint8Array> {
+  const meter = new MessageMeter();
+  for await (const chunk of body) {
+    meter.push(chunk);
+    if (meter.arrived > limit + PREFIX_LENGTH) {
+      throw new ConnectError(
+        `messages of this call must not be larger than ${limit} bytes`,
+        Code.ResourceExhausted,
+      );
+    }
+    yield chunk;
+  }
+}
+
+function orRelease(ticket: CallTicket, change: () => void): void {
   try {
     change();
   } catch (error) {
-    held.release();
+    ticket.release();
     throw toConnectError(error);
   }
 }

@@ -8,12 +8,9 @@ import {
   ErrorInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { type ByteBudgets, HeldBytes } from '../limits/byte-budget.js';
-import type { CallGate } from '../limits/call-gate.js';
-import { connectionOf } from '../limits/request-connection.js';
 import type { Metrics } from '../metrics.js';
 import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
@@ -26,11 +23,8 @@ export interface ConnectPluginOptions {
   readonly register: (router: ConnectRouter) => void;
   /** Every method that has options of ours, by `package.Service/Method`. Only those of gRPC itself may be missing. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
-  readonly authenticator: Authenticator;
+  readonly entrance: Pick<Entrance, 'enter'>;
   readonly credentials: CredentialReader;
-  readonly gate: CallGate;
-  /** What connections may have in requests that are not complete. */
-  readonly budgets: ByteBudgets;
   readonly metrics: Metrics;
   /** How long the request of a unary call may take to arrive, in milliseconds. */
   readonly requestTimeoutMs: number;
@@ -61,8 +55,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
         requestId: request.id,
         credentials: options.credentials.ofRpc(request),
         principal: { level: 'anonymous', keyFingerprint: null },
-        place: options.gate.place(),
-        held: new HeldBytes(options.budgets.of(connectionOf(request.raw))),
+        ticket: request.ticket,
         code: null,
       };
       calls.set(request, call);
@@ -83,6 +76,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
 
 /** The services of gRPC itself, which have no options of ours. */
 const PUBLIC_SERVICES = /^grpc\.(?:health|reflection)\./;
+const PUBLIC_METHOD = { access: Access.PUBLIC, isEvaluation: false };
 
 /** Guards every handler. Returns the names of those whose access level is unknown. */
 function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[] {
@@ -92,9 +86,8 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
     const method = options.methods.get(name);
     if (method === undefined && !PUBLIC_SERVICES.test(name)) unknown.push(name);
     router.handlers[index] = guardHandler(handler, {
-      access: method?.access ?? Access.PUBLIC,
-      authenticator: options.authenticator,
-      gate: options.gate,
+      method: method ?? PUBLIC_METHOD,
+      entrance: options.entrance,
       bodyTimeMs: options.requestTimeoutMs,
     });
   });
@@ -111,8 +104,6 @@ function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>
     repairAuthority(request);
     // Comes when the reply is complete, and also when the caller went away, over every version of HTTP.
     reply.raw.once('close', () => {
-      calls.get(request)?.place.giveBack();
-      calls.get(request)?.held.release();
       const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
       const status = calls.get(request)?.code ?? fallback;
       const code = typeof status === 'string' ? status : codeWord(status);

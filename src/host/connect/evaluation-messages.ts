@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import { anyPack, StructSchema } from '@bufbuild/protobuf/wkt';
-import { ConnectError } from '@connectrpc/connect';
 import {
   Decision,
   type SteeringContext as SteeringContextMessage,
@@ -27,6 +26,7 @@ import type { ControlResult, SteeringContext } from '../../evaluation/types.js';
 import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../codec/evaluation-codec.js';
+import { RpcStatus } from '../errors/rpc-status.js';
 import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
 import { MappingError, within } from './mapping-error.js';
 
@@ -98,18 +98,16 @@ export function streamReplyMessage(reply: StreamReply): EvaluateStreamResponse {
 function resultMessage(outcome: Outcome): EvaluateStreamResult {
   const message = create(EvaluateStreamResultSchema);
   message.outcome =
-    outcome instanceof ConnectError
+    outcome instanceof RpcStatus
       ? { case: 'error', value: statusMessage(outcome) }
       : { case: 'verdict', value: verdictMessage(outcome) };
   return message;
 }
 
 /** A status as the message that carries it inside a reply. */
-export function statusMessage(error: ConnectError): Status {
-  const details = error.details.flatMap((detail) =>
-    'desc' in detail ? [anyPack(detail.desc, create(detail.desc, detail.value))] : [],
-  );
-  return create(StatusSchema, { code: error.code, message: error.rawMessage, details });
+export function statusMessage({ code, message, details }: RpcStatus): Status {
+  const packed = details.map(({ desc, value }) => anyPack(desc, create(desc, value)));
+  return create(StatusSchema, { code, message, details: packed });
 }
 
 const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;

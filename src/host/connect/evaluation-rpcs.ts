@@ -9,7 +9,7 @@ import type {
   EvaluateStreamResponse,
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type { EvaluationCaller, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { type EvaluationCall, type EvaluationCalls, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
 import { inCompletionOrder } from './completion-order.js';
@@ -21,7 +21,7 @@ import {
   verdictMessage,
 } from './evaluation-messages.js';
 import { correctedDecodeError } from './message-errors.js';
-import { headerReader, rpcCallOf } from './rpc-call.js';
+import { headerReader, type RpcContext, rpcCallOf } from './rpc-call.js';
 import { itemFailure, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
 
 /** The RPCs that call the evaluation directly, without the detour over plain values. */
@@ -31,7 +31,7 @@ export function evaluationRpcs(
   environment: RpcEnvironment,
 ): Omit<ServiceImpl<typeof EvaluationServiceDesc>, 'explain'> {
   const evaluate = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
-    const caller = { protocol, header: context.header, signal: () => context.signal };
+    const caller = callerOf(context, protocol);
     const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
     const reply = (made: RevisedVerdict): EvaluateResponse => {
       context.reportRevision(made.revision);
@@ -43,7 +43,7 @@ export function evaluationRpcs(
   const batch = unaryRpc(batchMethod, environment, (message, context, protocol) => {
     const { evaluations } = message as EvaluateBatchRequest;
     const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), {
-      caller: { protocol, header: context.header, signal: () => context.signal },
+      caller: callerOf(context, protocol),
       failed: itemFailure(environment.log, batchMethod.name, context.requestId),
     });
     return outcomes instanceof Promise ? outcomes.then(batchMessage) : batchMessage(outcomes);
@@ -54,6 +54,15 @@ export function evaluationRpcs(
     evaluateBatch: (request, context) => batch(request as Message, context) as Promise<EvaluateBatchResponse>,
     evaluateStream: (requests, context) =>
       evaluateStream(calls, streamMethod, environment, requests, context),
+  };
+}
+
+function callerOf(context: RpcContext, protocol: string): EvaluationCaller {
+  return {
+    protocol,
+    header: context.header,
+    signal: () => context.signal,
+    spend: (evaluations) => context.ticket.spend(evaluations),
   };
 }
 
@@ -73,7 +82,12 @@ async function* evaluateStream(
   const rpc = rpcCallOf(context);
   const { signal } = context;
   const call: EvaluationCall = {
-    caller: { protocol: context.protocolName, header: headerReader(context), signal: () => signal },
+    caller: {
+      protocol: context.protocolName,
+      header: headerReader(context),
+      signal: () => signal,
+      spend: (evaluations) => rpc.ticket.spend(evaluations),
+    },
     failed: itemFailure(environment.log, method.name, rpc.requestId),
   };
   const answer = (message: EvaluateStreamRequest) => {

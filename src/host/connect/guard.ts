@@ -11,12 +11,11 @@ import {
 } from '@connectrpc/connect/protocol-connect';
 import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
-import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { Authenticator } from '../auth/authenticator.js';
+import { type ClassifiedMethod, callClassOf } from '../admission/call-class.js';
+import type { Entrance } from '../admission/entrance.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { toConnectError } from '../errors/connect-error.js';
-import type { CallGate } from '../limits/call-gate.js';
-import { countedBody, countedStream } from './body-bytes.js';
+import { countedBody, countedStream, smallMessages } from './body-bytes.js';
 import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
 import { withMinimalMessage } from './grpc-message.js';
 import { correctedStatus } from './message-errors.js';
@@ -24,9 +23,8 @@ import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
 export interface GuardOptions {
-  readonly access: Access;
-  readonly authenticator: Authenticator;
-  readonly gate: CallGate;
+  readonly method: ClassifiedMethod;
+  readonly entrance: Pick<Entrance, 'enter'>;
   /** How long the request of a call that takes one message, or a large message of a stream, may take, in milliseconds. */
   readonly bodyTimeMs: number;
 }
@@ -36,17 +34,18 @@ export interface GuardOptions {
  * messages that cannot be decoded: Connect calls that an internal error, but it is the caller's.
  */
 export function guardHandler(handler: UniversalHandler, options: GuardOptions): UniversalHandler {
-  const { access, authenticator, gate, bodyTimeMs } = options;
+  const { method, entrance, bodyTimeMs } = options;
   const { methodKind } = handler.method;
   const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';
   const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const call = request.contextValues?.get(rpcCallKey) ?? null;
     if (call === null) throw new Error('an RPC ran outside the host');
     try {
-      if (access !== Access.PUBLIC) gate.checkLoad();
-      const principal = authenticator.authorize(call.credentials, access);
-      call.principal = principal instanceof Promise ? await principal : principal;
-      call.place.take(call.principal);
+      // Calls without a key have passed the front gate already.
+      if (callClassOf(method) !== 'public') {
+        const principal = entrance.enter(call.ticket, method, call.credentials);
+        call.principal = principal instanceof Promise ? await principal : principal;
+      }
     } catch (error) {
       const status = toConnectError(error);
       call.code = status.code;
@@ -62,7 +61,9 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
       );
     }
     dropEndlessDeadline(request);
-    const bounded = withBodyBytes(request, call, takesOneMessage ? null : bodyTimeMs);
+    const isPublic = callClassOf(method) === 'public';
+    const counted = withBodyBytes(request, call, takesOneMessage ? null : bodyTimeMs);
+    const bounded = isPublic ? withSmallMessages(counted) : counted;
     const response = await handler(takesOneMessage ? withBodyTime(bounded, bodyTimeMs) : bounded);
     return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
   };
@@ -79,13 +80,22 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
 /** With `messageTimeMs` the body is a stream of messages. */
 function withBodyBytes(
   request: UniversalServerRequest,
-  { held }: RpcCall,
+  { ticket }: RpcCall,
   messageTimeMs: number | null,
 ): UniversalServerRequest {
   const body = bytesOf(request);
   if (body === undefined) return request;
-  const counted = messageTimeMs === null ? countedBody(body, held) : countedStream(body, held, messageTimeMs);
+  const counted =
+    messageTimeMs === null ? countedBody(body, ticket) : countedStream(body, ticket, messageTimeMs);
   return { ...request, body: counted };
+}
+
+/** Largest message of a call that needs no key, in bytes: they ask for names. */
+const MAX_PUBLIC_MESSAGE_BYTES = 64 * 1024;
+
+function withSmallMessages(request: UniversalServerRequest): UniversalServerRequest {
+  const body = bytesOf(request);
+  return body === undefined ? request : { ...request, body: smallMessages(body, MAX_PUBLIC_MESSAGE_BYTES) };
 }
 
 function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {

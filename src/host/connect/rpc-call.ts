@@ -1,18 +1,15 @@
 import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Principal } from '../../rpc/handler.js';
+import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
-import type { HeldBytes } from '../limits/byte-budget.js';
-import type { CallPlace } from '../limits/call-gate.js';
 
 /** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
 export interface RpcCall {
   readonly requestId: string;
   readonly credentials: Credentials;
   principal: Principal;
-  /** Its place among the calls of its key; given back when the request is over. */
-  readonly place: CallPlace;
-  /** What has arrived of its body; released when the request is over. */
-  readonly held: HeldBytes;
+  /** What it takes of what is bounded; given back when the request is over. */
+  readonly ticket: CallTicket;
   /** Status the call ends with; null as long as it runs. Read for the metrics. */
   code: Code | 'ok' | null;
 }
@@ -37,12 +34,18 @@ export function headerReader(context: HandlerContext): CallContext['header'] {
   return (name) => context.requestHeader.get(name) ?? undefined;
 }
 
-/** The protocol-neutral context of a running handler; `signal` is asked for only when the handler uses it. */
-export function callContextOf(context: HandlerContext, signal: () => AbortSignal): CallContext {
+/** The protocol-neutral context of an RPC, and what the call takes of what is bounded. */
+export interface RpcContext extends CallContext {
+  readonly ticket: CallTicket;
+}
+
+/** The context of a running handler; `signal` is asked for only when the handler uses it. */
+export function callContextOf(context: HandlerContext, signal: () => AbortSignal): RpcContext {
   const call = rpcCallOf(context);
   return {
     principal: call.principal,
     requestId: call.requestId,
+    ticket: call.ticket,
     get signal() {
       return signal();
     },

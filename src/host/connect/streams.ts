@@ -5,7 +5,7 @@ import { untilAborted } from '../../rpc/until-aborted.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { correctedDecodeError } from './message-errors.js';
 import { callContextOf, type RpcCall, rpcCallOf } from './rpc-call.js';
-import { logRpcError, type RpcEnvironment, rpcError } from './unary.js';
+import { logRpcError, type RpcEnvironment, rpcError, turnOf } from './unary.js';
 
 /** An RPC that answers with a stream, as Connect takes it. */
 export type StreamImplementation = (request: Message, context: HandlerContext) => AsyncIterable<Message>;
@@ -53,7 +53,7 @@ export function collectRpc(
   return async (messages, context) => {
     const call = rpcCallOf(context);
     try {
-      const bounded = untilAborted(messages, context.signal);
+      const bounded = untilAborted(inTurns(messages, method, environment, context.signal), context.signal);
       const reply = await run(
         bounded,
         callContextOf(context, () => context.signal),
@@ -64,6 +64,19 @@ export function collectRpc(
       throw failed(method, environment, call, error);
     }
   };
+}
+
+/** A message may take as long as a call. */
+async function* inTurns(
+  messages: AsyncIterable<Message>,
+  method: RpcMethod,
+  environment: RpcEnvironment,
+  signal: AbortSignal,
+): AsyncGenerator<Message> {
+  for await (const message of messages) {
+    await turnOf(method, environment, signal);
+    yield message;
+  }
 }
 
 function failed(method: RpcMethod, environment: RpcEnvironment, call: RpcCall, error: unknown) {

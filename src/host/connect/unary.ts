@@ -1,17 +1,21 @@
 import type { Message } from '@bufbuild/protobuf';
-import { ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { CallContext } from '../../rpc/handler.js';
+import { type Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { Admission } from '../admission/admission.js';
+import { callClassOf } from '../admission/call-class.js';
 import { createCallTime } from '../call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { isUnexpected, toConnectError } from '../errors/connect-error.js';
+import { isUnexpected, toConnectError, toRpcStatus } from '../errors/connect-error.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 import type { HostLog } from '../host-log.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
-import { callContextOf, rpcCallOf } from './rpc-call.js';
+import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 
 /** What every RPC implementation needs. */
 export interface RpcEnvironment {
   readonly log: HostLog;
   readonly requestTimeoutMs: number;
+  /** Where calls with a key wait for their turn; evaluations do not. */
+  readonly admission: Pick<Admission, 'keyedTurn'>;
 }
 
 /** A unary RPC as Connect takes it. */
@@ -21,7 +25,7 @@ export type UnaryImplementation = (request: Message, context: HandlerContext) =>
 export function unaryRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
-  run: (message: Message, context: CallContext, protocol: string) => Message | Promise<Message>,
+  run: (message: Message, context: RpcContext, protocol: string) => Message | Promise<Message>,
 ): UnaryImplementation {
   return async (message, context) => {
     const call = rpcCallOf(context);
@@ -29,6 +33,8 @@ export function unaryRpc(
     try {
       // A deadline may have passed before the call got here.
       context.signal.throwIfAborted();
+      const turn = turnOf(method, environment, context.signal);
+      if (turn !== undefined) await time.bound(turn);
       const reply = await time.bound(
         run(
           message,
@@ -49,16 +55,30 @@ export function unaryRpc(
   };
 }
 
+/** When a call or a message of a stream may be worked on; undefined for now. */
+export function turnOf(
+  method: RpcMethod,
+  { admission }: RpcEnvironment,
+  signal: AbortSignal,
+): Promise<void> | undefined {
+  return callClassOf(method) === 'keyed' ? admission.keyedTurn(() => signal.aborted) : undefined;
+}
+
 /** Any error as a status. */
 export function rpcError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   return toConnectError(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
 }
 
+/** Any error as a status that is not thrown. */
+export function rpcStatus(error: unknown): RpcStatus {
+  return toRpcStatus(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
+}
+
 /** Turns what went wrong with one item of a call into its status, and logs it as it would be logged for a call. */
-export function itemFailure(log: HostLog, rpc: string, requestId: string): (error: unknown) => ConnectError {
+export function itemFailure(log: HostLog, rpc: string, requestId: string): (error: unknown) => RpcStatus {
   return (error) => {
-    const status = rpcError(error);
+    const status = rpcStatus(error);
     logRpcError(log, rpc, requestId, status, error);
     return status;
   };
@@ -69,7 +89,7 @@ export function logRpcError(
   log: HostLog,
   rpc: string,
   requestId: string,
-  status: ConnectError,
+  status: { readonly code: Code },
   error: unknown,
 ): void {
   if (isUnexpected(status)) log.error({ err: error, requestId, rpc }, 'an RPC failed');

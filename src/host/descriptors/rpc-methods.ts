@@ -2,6 +2,7 @@ import { type DescMethod, type DescService, getOption, hasOption } from '@bufbui
 import {
   Access,
   access,
+  evaluation,
   NullRule,
   nulls,
   success_status,
@@ -28,6 +29,8 @@ export interface RpcMethod {
   /** `package.Service/Method`, as on the wire. */
   readonly name: string;
   readonly access: Access;
+  /** Whether it evaluates steps: under overload it is refused last. */
+  readonly isEvaluation: boolean;
   readonly successStatus: number;
   readonly omitNulls: boolean;
   readonly bindings: readonly HttpBinding[];
@@ -46,6 +49,7 @@ export function rpcMethods(service: DescService): RpcMethod[] {
       desc,
       name,
       access: level,
+      isEvaluation: getOption(desc, evaluation),
       successStatus: hasOption(desc, success_status) ? getOption(desc, success_status) : 200,
       omitNulls: getOption(desc, nulls) === NullRule.OMIT,
       bindings: hasOption(desc, http) ? httpBindings(getOption(desc, http), desc, name) : [],

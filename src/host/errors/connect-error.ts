@@ -7,6 +7,7 @@ import {
 import { ERROR_TABLE } from '../../errors/error-table.js';
 import type { ErrorItem, ServiceError } from '../../errors/service-error.js';
 import { isServerFault, publicDetail, toServiceError } from './problem.js';
+import { connectErrorOf, RpcStatus, type StatusDetail, statusOfConnectError } from './rpc-status.js';
 
 /** Domain of the reasons in `google.rpc.ErrorInfo`. */
 export const ERROR_DOMAIN = 'control-enforcement';
@@ -22,17 +23,21 @@ const MAX_TEXT_LENGTH = 500;
  * Any error as a status with `google.rpc.ErrorInfo` (reason: our error code) and, when members are to blame,
  * `google.rpc.BadRequest`.
  */
-export function toConnectError(error: unknown): ConnectError {
+export function toRpcStatus(error: unknown): RpcStatus {
   // What the protocol itself reports (deadline, cancellation, size limits) already is a status.
-  if (error instanceof ConnectError) return error;
+  if (error instanceof ConnectError) return statusOfConnectError(error);
   const serviceError = toServiceError(error);
-  return new ConnectError(
+  return new RpcStatus(
+    serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode,
     // Half of a surrogate pair, which JSON may carry, cannot be sent.
     statusMessage(serviceError).toWellFormed(),
-    serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode,
-    undefined,
     statusDetails(serviceError),
   );
+}
+
+/** The same as Connect throws it. */
+export function toConnectError(error: unknown): ConnectError {
+  return error instanceof ConnectError ? error : connectErrorOf(toRpcStatus(error));
 }
 
 /** Text of a status: the detail and the first offending member. */
@@ -43,14 +48,12 @@ export function statusMessage(error: ServiceError): string {
   return `${publicDetail(error)} (${shortened(place + first.message)})`;
 }
 
-type OutgoingDetails = NonNullable<ConstructorParameters<typeof ConnectError>[3]>;
-
-function statusDetails(error: ServiceError): OutgoingDetails {
+function statusDetails(error: ServiceError): StatusDetail[] {
   const { name, kind, items, facts, retryAfterSeconds } = error.options;
   const metadata: Record<string, string> = { ...facts };
   if (name !== undefined) metadata.name = name.toWellFormed();
   if (kind !== undefined) metadata.kind = kind;
-  const details: OutgoingDetails = [
+  const details: StatusDetail[] = [
     { desc: ErrorInfoSchema, value: { reason: error.code, domain: ERROR_DOMAIN, metadata } },
   ];
   if (items !== undefined && items.length > 0 && !isServerFault(error)) {
@@ -93,6 +96,6 @@ function shortened(text: string): string {
 }
 
 /** Whether a status is a fault of the server that has to be logged. */
-export function isUnexpected(error: ConnectError): boolean {
-  return error.code === Code.Internal || error.code === Code.Unknown || error.code === Code.DataLoss;
+export function isUnexpected({ code }: { readonly code: Code }): boolean {
+  return code === Code.Internal || code === Code.Unknown || code === Code.DataLoss;
 }

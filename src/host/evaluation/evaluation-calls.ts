@@ -1,4 +1,3 @@
-import type { ConnectError } from '@connectrpc/connect';
 import type { ServiceError } from '../../errors/service-error.js';
 import { evaluationCountProblem } from '../../evaluation-api/evaluate-request.js';
 import type {
@@ -8,6 +7,7 @@ import type {
 } from '../../evaluation-api/evaluation-service.js';
 import { invalidRequest } from '../../validation/parse-input.js';
 import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../codec/evaluation-codec.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 import { detailOf, evaluationRequestOf } from './evaluation-input.js';
 import { inSlices } from './in-slices.js';
 
@@ -20,7 +20,7 @@ const MAX_STREAM_ID_LENGTH = 128;
 export interface EvaluationCall {
   readonly caller: EvaluationCaller;
   /** Turns what went wrong with one evaluation of many into its status. */
-  readonly failed: (error: unknown) => ConnectError;
+  readonly failed: (error: unknown) => RpcStatus;
 }
 
 /** The RPCs of the evaluation, whichever lane they came in and whichever codec read them. */
@@ -62,6 +62,7 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
     batch(evaluations, call) {
       const problem = countProblem(evaluations);
       if (problem !== undefined) throw problem;
+      call.caller.spend(evaluations.length - 1);
       return all(evaluations, call);
     },
     message({ id, evaluations }, call) {
@@ -69,11 +70,23 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
       if (problem !== undefined) {
         return { id: id.slice(0, MAX_STREAM_ID_LENGTH), outcomes: [call.failed(problem)] };
       }
+      const refused = refusalOf(evaluations.length, call);
+      if (refused !== undefined) return { id, outcomes: evaluations.map(() => refused) };
       const outcomes = all(evaluations, call);
       if (!(outcomes instanceof Promise)) return { id, outcomes };
       return outcomes.then((late) => ({ id, outcomes: late }));
     },
   };
+}
+
+/** The status of every evaluation of a message, when there are too many; the stream goes on. */
+function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): RpcStatus | undefined {
+  try {
+    caller.spend(evaluations);
+    return undefined;
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 function idProblem(id: string): ServiceError | undefined {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type { ConnectError } from '@connectrpc/connect';
 import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { Admission } from '../admission/admission.js';
 import { apiKeyOf } from '../auth/request-key.js';
 import type { EvaluationFields } from '../codec/evaluation-codec.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
@@ -14,7 +14,6 @@ import { Turns } from './turns.js';
 import { UnaryCall, type UnaryWork } from './unary-call.js';
 
 export interface HotLaneOptions extends Omit<LaneEnvironment, 'running'> {
-  readonly authenticator: Authenticator;
   /** The methods of EvaluationService by their names. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
   /** Aborted, with the status as its reason, when what still runs has to end. */
@@ -31,8 +30,8 @@ type StartCall = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => La
 export function createHotLane(options: HotLaneOptions): StreamTaker {
   const running = new Set<LaneCall>();
   const env: LaneEnvironment = { ...options, running };
-  const { authenticator, calls, codec } = options;
-  const turnsOf = turnsBySession();
+  const { calls, codec } = options;
+  const turnsOf = turnsBySession(options.admission);
   options.shutdownSignal.addEventListener('abort', () => {
     for (const call of running) call.stop(options.shutdownSignal.reason as ConnectError);
   });
@@ -65,7 +64,8 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
   for (const [name, kind] of Object.entries(kinds)) {
     const found = options.methods.get(name);
     if (found === undefined) throw new Error(`EvaluationService has no method ${name}`);
-    const method: LaneMethod = { name: found.name, access: found.access, path: `/${found.name}` };
+    const { access, isEvaluation } = found;
+    const method: LaneMethod = { name: found.name, access, isEvaluation, path: `/${found.name}` };
     lanes.set(method.path, { method, create: kind(method) });
   }
 
@@ -73,7 +73,7 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
     const lane = lanes.get(headers[':path'] as string | undefined);
     if (lane === undefined || !isPlainGrpc(headers)) return false;
     const call = lane.create(stream, headers);
-    call.start(() => authenticator.authorizeKey(apiKeyOf({ headers, rawHeaders }), lane.method.access));
+    call.start(apiKeyOf({ headers, rawHeaders }));
     return true;
   };
 }
@@ -86,12 +86,12 @@ function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
   return encoding === undefined || encoding === 'identity';
 }
 
-function turnsBySession(): (session: Http2Session | undefined) => Turns {
+function turnsBySession(admission: Pick<Admission, 'peerOf'>): (session: Http2Session | undefined) => Turns {
   const known = new WeakMap<Http2Session, Turns>();
   return (session) => {
     const existing = session && known.get(session);
     if (existing !== undefined) return existing;
-    const turns = new Turns();
+    const turns = new Turns(admission.peerOf(session));
     if (session !== undefined) known.set(session, turns);
     return turns;
   };

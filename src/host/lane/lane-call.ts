@@ -3,15 +3,14 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { parseTimeout } from '@connectrpc/connect/protocol-grpc';
 import type { EvaluationCaller } from '../../evaluation-api/evaluation-service.js';
-import type { Principal } from '../../rpc/handler.js';
+import type { CallTicket } from '../admission/call-ticket.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { deadlinePassed } from '../connect/body-time.js';
 import { undecodableMessage } from '../connect/message-errors.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { codeWord } from '../connect/status-word.js';
-import { logRpcError, rpcError } from '../connect/unary.js';
-import type { ByteBudget } from '../limits/byte-budget.js';
-import type { CallPlace } from '../limits/call-gate.js';
+import { logRpcError, rpcStatus } from '../connect/unary.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { OK_TRAILERS, statusTrailers } from './trailers.js';
@@ -31,10 +30,7 @@ export abstract class LaneCall implements EvaluationCaller {
   readonly #requestId: string;
   readonly #headers: IncomingHttpHeaders;
   readonly #startedAt = performance.now();
-  readonly #place: CallPlace;
-  readonly #budget: ByteBudget;
-  /** Bytes of its body that wait for the rest of their message. */
-  #heldBytes = 0;
+  readonly #ticket: CallTicket;
   /** The word for the metrics; null while the call runs. */
   #code: string | null = null;
   #trailers: OutgoingHttpHeaders = OK_TRAILERS;
@@ -54,17 +50,15 @@ export abstract class LaneCall implements EvaluationCaller {
     this.stream = stream;
     this.#headers = headers;
     this.#requestId = requestIdOf(headers);
-    this.#place = env.gate.place();
-    this.#budget = env.budgets.of(stream.session);
+    this.#ticket = env.admission.ticket(stream.session, headers['x-forwarded-for']);
     env.metrics.rpcStarted(method.name, this.protocol);
     stream.once('close', () => this.#closed());
   }
 
-  /** Lets the call run if `authorize` does not throw. None of its body is read before. */
-  start(authorize: () => Principal): void {
+  /** Lets the call run if it may. None of its body is read before. */
+  start(apiKey: string | undefined): void {
     this.guarded(() => {
-      this.env.gate.checkLoad();
-      this.#place.take(authorize());
+      this.env.entrance.enterWithKey(this.#ticket, this.method, apiKey);
       const timeout = this.#headers['grpc-timeout'] as string | undefined;
       if (timeout !== undefined) this.#deadline = this.#startedAt + timeoutMs(timeout);
       this.startReading();
@@ -79,6 +73,10 @@ export abstract class LaneCall implements EvaluationCaller {
   /** Whether the status is decided. */
   protected get isOver(): boolean {
     return this.#code !== null;
+  }
+
+  spend(evaluations: number): void {
+    this.#ticket.spend(evaluations);
   }
 
   signal(): AbortSignal {
@@ -106,9 +104,7 @@ export abstract class LaneCall implements EvaluationCaller {
 
   /** Counts the bytes that wait for the rest of their message. Throws when the connection has too many of them. */
   protected hold(bytes: number): void {
-    if (bytes === this.#heldBytes) return;
-    this.#budget.change(this.#heldBytes, bytes);
-    this.#heldBytes = bytes;
+    this.#ticket.hold(bytes);
   }
 
   /** Ends the call at its deadline, or after `limitMs` if that is sooner. Replaces the limit before it. */
@@ -141,8 +137,8 @@ export abstract class LaneCall implements EvaluationCaller {
   }
 
   /** What is wrong with one of many evaluations, as its status. */
-  protected readonly itemFailed = (error: unknown): ConnectError => {
-    const status = rpcError(error);
+  protected readonly itemFailed = (error: unknown): RpcStatus => {
+    const status = rpcStatus(error);
     logRpcError(this.env.log, this.method.name, this.#requestId, status, error);
     return status;
   };
@@ -252,7 +248,7 @@ export abstract class LaneCall implements EvaluationCaller {
     if (stream.destroyed || stream.closed) return;
     this.#orGiveUp(() => stream.sendTrailers(this.#trailers));
     if (stream.readableEnded || stream.endAfterHeaders) return;
-    // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what nobody reads.
+    // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what is not read any more.
     setImmediate(() => {
       if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
     });
@@ -262,9 +258,8 @@ export abstract class LaneCall implements EvaluationCaller {
     clearTimeout(this.#timer);
     this.#code ??= 'canceled';
     this.#cancel?.abort(callCanceled());
-    this.#place.giveBack();
+    this.#ticket.end();
     this.letGo();
-    this.hold(0);
     const { env, method } = this;
     env.running.delete(this);
     const ms = performance.now() - this.#startedAt;

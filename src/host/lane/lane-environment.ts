@@ -1,9 +1,9 @@
-import type { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { Admission } from '../admission/admission.js';
+import type { ClassifiedMethod } from '../admission/call-class.js';
+import type { Entrance } from '../admission/entrance.js';
 import type { EvaluationCodec } from '../codec/evaluation-codec.js';
 import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
 import type { HostLog } from '../host-log.js';
-import type { ByteBudgets } from '../limits/byte-budget.js';
-import type { CallGate } from '../limits/call-gate.js';
 import type { Metrics } from '../metrics.js';
 import type { LaneCall } from './lane-call.js';
 
@@ -21,18 +21,15 @@ export interface LaneEnvironment {
   readonly requestTimeoutMs: number;
   /** Largest message of a caller, in bytes. */
   readonly maxMessageBytes: number;
-  /** Turns calls away. */
-  readonly gate: CallGate;
-  /** What connections may have in unfinished messages. */
-  readonly budgets: ByteBudgets;
+  readonly admission: Pick<Admission, 'ticket' | 'peerOf'>;
+  readonly entrance: Pick<Entrance, 'enterWithKey'>;
   /** Calls that want to be told when the server shuts down. */
   readonly running: Set<LaneCall>;
 }
 
 /** An RPC of the lane. */
-export interface LaneMethod {
+export interface LaneMethod extends ClassifiedMethod {
   /** `package.Service/Method`. */
   readonly name: string;
   readonly path: string;
-  readonly access: Access;
 }

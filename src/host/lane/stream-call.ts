@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { MAX_EVALUATIONS } from '../../evaluation-api/evaluate-request.js';
+import { FREE_BYTES } from '../admission/call-ticket.js';
 import type { StreamReply } from '../codec/evaluation-codec.js';
 import { messageTooSlow } from '../connect/body-time.js';
 import { type EvaluationCall, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
-import { FREE_BYTES } from '../limits/byte-budget.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';

@@ -1,14 +1,20 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { ConnectError } from '@connectrpc/connect';
-import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { encodeGrpcMessage } from '../connect/grpc-message.js';
+import { encodeStatus } from '../errors/encode-status.js';
+import type { RpcStatus } from '../errors/rpc-status.js';
 
 /** The trailers of a call that went well. */
 export const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' };
 
-/** The trailers that carry a status: what Connect sends, with the message escaped as little as gRPC asks for. */
-export function statusTrailers(status: ConnectError): OutgoingHttpHeaders {
-  const headers = setTrailerStatus(new Headers(), status);
-  headers.set('grpc-message', encodeGrpcMessage(status.rawMessage));
-  return Object.fromEntries(headers);
+/** The trailers that carry a status; its message is escaped as little as gRPC asks for. */
+export function statusTrailers(status: RpcStatus): OutgoingHttpHeaders {
+  const { code, message, details } = status;
+  const trailers: OutgoingHttpHeaders = {
+    'grpc-status': String(code),
+    'grpc-message': encodeGrpcMessage(message),
+  };
+  // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
+  if (details.length > 0)
+    trailers['grpc-status-details-bin'] = encodeStatus(status).toString('base64').replace(/=+$/, '');
+  return trailers;
 }

@@ -1,3 +1,5 @@
+import type { Peer } from '../admission/peer.js';
+
 /** Cost of one evaluation, and bytes that cost as much. */
 const BYTES_PER_UNIT = 2_048;
 /**
@@ -16,17 +18,24 @@ export interface TurnTaker {
 
 /** The turns of the streams of one connection. */
 export class Turns {
+  readonly #peer: Peer | undefined;
   #spent = 0;
   #isOpen = false;
   #unflushed: TurnTaker[] = [];
   #waiting: TurnTaker[] = [];
 
+  constructor(peer?: Peer) {
+    this.#peer = peer;
+  }
+
   /** Whether there is something left to be spent in this turn. */
   get mayGoOn(): boolean {
-    return this.#spent < UNITS_PER_TURN;
+    return this.#spent < UNITS_PER_TURN && this.#peer?.owner.isHeldUp !== true;
   }
 
   spend(evaluations: number, bytes: number): void {
+    // Counted as one call, because what follows in this turn is charged to the connection as well.
+    if (this.#spent === 0) this.#peer?.callStarted();
     this.#spent += evaluations + bytes / BYTES_PER_UNIT;
     this.#open();
   }

@@ -8,8 +8,3 @@ export type RawRequest = IncomingMessage | Http2ServerRequest;
 export function isHttp2(raw: RawRequest): raw is Http2ServerRequest {
   return 'stream' in raw;
 }
-
-/** The connection a request came on: an HTTP/2 session, or the socket of HTTP/1. */
-export function connectionOf(raw: RawRequest): object | undefined {
-  return isHttp2(raw) ? raw.stream.session : raw.socket;
-}

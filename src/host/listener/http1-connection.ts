@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Peer } from '../admission/peer.js';
 import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
 import type { ProblemListener } from './problem.js';
@@ -7,19 +8,23 @@ import type { ProblemListener } from './problem.js';
 /** One HTTP/1 connection and the requests that run on it. */
 export class Http1Connection implements Connection {
   readonly protocol = 'http1';
+  readonly peer: Peer | undefined;
   readonly #socket: Socket;
   readonly #limits: ListenerLimits;
   readonly #onProblem: ProblemListener;
   /** In the order of arrival: responses are sent in that order. */
   readonly #responses = new Set<ServerResponse>();
+  #last: ServerResponse | null = null;
   #finishing = false;
   /** A request has begun on it. */
   #used = false;
 
-  constructor(socket: Socket, limits: ListenerLimits, onProblem: ProblemListener) {
+  constructor(socket: Socket, limits: ListenerLimits, onProblem: ProblemListener, peer: Peer | undefined) {
+    this.peer = peer;
     this.#socket = socket;
     this.#limits = limits;
     this.#onProblem = onProblem;
+    socket.once('close', () => setImmediate(() => this.#closeResponses()));
   }
 
   get running(): number {
@@ -32,15 +37,30 @@ export class Http1Connection implements Connection {
    */
   begin(response: ServerResponse): boolean {
     // The first request was on its way when the end was ordered: its client could not know.
-    if (this.#finishing && this.#used) return false;
+    if ((this.#finishing || this.#isClosing) && this.#used) return false;
     if (this.#finishing) response.shouldKeepAlive = false;
     this.#used = true;
+    this.#last = response;
     this.#responses.add(response);
     response.on('close', () => {
       this.#responses.delete(response);
       if (this.#finishing && this.#responses.size === 0) this.#socket.destroySoon();
     });
     return true;
+  }
+
+  /** Whether the last answer said that it is the last one. */
+  get #isClosing(): boolean {
+    const last = this.#last;
+    return last?.writableEnded === true && !last.shouldKeepAlive;
+  }
+
+  /**
+   * Node.js tells only the response that has the socket that it is closed; those to pipelined requests behind it would
+   * never hear of it, and what they hold would never be given back.
+   */
+  #closeResponses(): void {
+    for (const response of this.#responses) response.emit('close');
   }
 
   closeIfIdle(): void {

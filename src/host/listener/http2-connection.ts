@@ -5,6 +5,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { Peer } from '../admission/peer.js';
 import { watchControlFrames } from './control-frames.js';
 import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
@@ -21,6 +22,7 @@ export class Http2Connection implements Connection {
   readonly #remoteAddress: string | undefined;
   readonly #limits: ListenerLimits;
   readonly #onProblem: ProblemListener;
+  readonly #peer: Peer | undefined;
   /** Fires when no stream has been open for the idle time; started anew when the last one closes. */
   readonly #idleTimer: NodeJS.Timeout;
   /** Fires when the next ping is due. */
@@ -35,8 +37,10 @@ export class Http2Connection implements Connection {
     socket: Socket,
     limits: ListenerLimits,
     onProblem: ProblemListener,
+    peer: Peer | undefined,
   ) {
     this.#session = session;
+    this.#peer = peer;
     this.#socket = socket;
     this.#remoteAddress = socket.remoteAddress;
     this.#limits = limits;
@@ -50,10 +54,13 @@ export class Http2Connection implements Connection {
       clearTimeout(this.#pingTimer);
       clearTimeout(this.#answerTimer);
     });
+    peer?.speaksHttp2({
+      cutOff: () => this.#cutOff('Too many refused or reset calls'),
+      limitStreams: (isNarrow) => this.#limitStreams(isNarrow),
+    });
     watchControlFrames(session, limits, () => {
       this.#report('control-frame-flood');
-      session.destroy(new Error('Too many control frames'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
-      this.#lingerIfOver();
+      this.#cutOff('Too many control frames');
     });
   }
 
@@ -70,6 +77,18 @@ export class Http2Connection implements Connection {
     this.#lingerIfOver();
   }
 
+  /** Clients wait with further calls; those under way go on. */
+  #limitStreams(isNarrow: boolean): void {
+    if (this.#session.closed || this.#session.destroyed) return;
+    const { http2MaxConcurrentStreams: most, http2NarrowStreams } = this.#limits;
+    this.#session.settings({ maxConcurrentStreams: isNarrow ? Math.min(most, http2NarrowStreams) : most });
+  }
+
+  #cutOff(reason: string): void {
+    this.#session.destroy(new Error(reason), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#lingerIfOver();
+  }
+
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     this.#streams += 1;
     const receiveTimer = this.#boundReceiving(stream, headers);
@@ -77,6 +96,7 @@ export class Http2Connection implements Connection {
     stream.on('error', () => {});
     stream.once('close', () => {
       clearTimeout(receiveTimer);
+      if (!stream.headersSent && stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#peer?.offended();
       this.#streams -= 1;
       if (this.#streams > 0) return;
       this.#idleTimer.refresh();

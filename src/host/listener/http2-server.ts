@@ -8,6 +8,9 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { Admission } from '../admission/admission.js';
+import type { FrontGate } from '../admission/front-gate.js';
+import type { Peer } from '../admission/peer.js';
 import { Http2Connection } from './http2-connection.js';
 import type { ListenerLimits } from './limits.js';
 import type { ProblemListener } from './problem.js';
@@ -32,16 +35,22 @@ export interface Http2Sockets {
    * Starts a session on an open socket; `opened` is called once the client has acknowledged our settings. Returns
    * undefined when no session could be started.
    */
-  serve(socket: Socket, opened: () => void): Http2Connection | undefined;
+  serve(socket: Socket, opened: () => void, peer: Peer | undefined): Http2Connection | undefined;
 }
 
-/** Makes the HTTP/2 server; `onRequest` gets the requests of all its sessions that `takeStream` does not take. */
-export function createHttp2Sockets(
-  limits: ListenerLimits,
-  onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
-  onProblem: ProblemListener,
-  takeStream?: StreamTaker,
-): Http2Sockets {
+export interface Http2SocketOptions {
+  readonly limits: ListenerLimits;
+  /** Gets the requests of all sessions that `takeStream` does not take. */
+  readonly onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+  readonly onProblem: ProblemListener;
+  readonly admission: Admission | undefined;
+  readonly gate: Pick<FrontGate, 'stream'> | undefined;
+  readonly takeStream: StreamTaker | undefined;
+}
+
+/** Makes the HTTP/2 server. */
+export function createHttp2Sockets(options: Http2SocketOptions): Http2Sockets {
+  const { limits, onRequest, onProblem, admission, gate, takeStream } = options;
   // This server never listens: sockets are handed to it.
   const server = createServer(
     {
@@ -57,14 +66,19 @@ export function createHttp2Sockets(
     },
     onRequest,
   );
-  if (takeStream !== undefined) putFirst(server, takeStream);
+  putFirst(server, (stream, headers, rawHeaders, makeRequest) => {
+    admission?.peerOf(stream.session)?.callStarted();
+    if (takeStream?.(stream, headers, rawHeaders) === true) return;
+    if (gate === undefined) makeRequest();
+    else gate.stream(stream, headers, makeRequest);
+  });
   let started: ServerHttp2Session | undefined;
   server.on('session', (session) => {
     started = session;
   });
 
   return {
-    serve(socket, opened) {
+    serve(socket, opened, peer) {
       // A session does not end by itself when a half-open socket ends.
       socket.allowHalfOpen = false;
       const remoteAddress = socket.remoteAddress;
@@ -75,7 +89,8 @@ export function createHttp2Sockets(
       session.on('error', (error) => onProblem({ kind: 'http2-session', error, remoteAddress }));
       // Header size and stream count are enforced from the acknowledgement on.
       session.once('localSettings', opened);
-      return new Http2Connection(session, socket, limits, onProblem);
+      if (peer !== undefined) admission?.recognize(session, peer);
+      return new Http2Connection(session, socket, limits, onProblem, peer);
     },
   };
 }
@@ -87,18 +102,19 @@ type StreamListener = (
   rawHeaders: string[],
 ) => void;
 
+/** Gets every stream, with what makes a request of it. */
+type FirstListener = (...parameters: [...Parameters<StreamTaker>, makeRequest: () => void]) => void;
+
 /** A server that has requests makes them in a listener of 'stream' of its own; ours comes before it. */
-function putFirst(server: Http2Server, takeStream: StreamTaker): void {
+function putFirst(server: Http2Server, first: FirstListener): void {
   const listeners = server.listeners('stream') as StreamListener[];
   const [makeRequest] = listeners;
   if (listeners.length !== 1 || makeRequest === undefined) {
     throw new Error('This version of Node.js makes HTTP/2 requests in a way the listener does not know');
   }
   server.removeAllListeners('stream');
-  const onStream: StreamListener = (stream, headers, flags, rawHeaders) => {
-    if (!takeStream(stream, headers, rawHeaders))
-      makeRequest.call(server, stream, headers, flags, rawHeaders);
-  };
+  const onStream: StreamListener = (stream, headers, flags, rawHeaders) =>
+    first(stream, headers, rawHeaders, () => makeRequest.call(server, stream, headers, flags, rawHeaders));
   // The types of Node.js leave out the raw headers, which every listener is given.
   server.on('stream', onStream as (...parameters: never) => void as never);
 }

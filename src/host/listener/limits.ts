@@ -20,6 +20,8 @@ export interface ListenerLimits {
   readonly sendStallTimeoutMs: number;
   /** HTTP/2: streams a client may have open on one connection. */
   readonly http2MaxConcurrentStreams: number;
+  /** HTTP/2: the same while the client takes more than its share of the time, so that it brings less at once. */
+  readonly http2NarrowStreams: number;
   /** HTTP/2: memory of one session in megabytes; new streams are refused above it. */
   readonly http2SessionMemoryMegabytes: number;
   /** HTTP/2: how long a session is kept without an open stream. */
@@ -58,6 +60,7 @@ export const DEFAULT_LISTENER_LIMITS: ListenerLimits = {
   keepAliveTimeoutMs: 72_000,
   sendStallTimeoutMs: 60_000,
   http2MaxConcurrentStreams: 256,
+  http2NarrowStreams: 16,
   http2SessionMemoryMegabytes: 16,
   // gRPC clients keep channels for long and reconnect silently.
   http2IdleTimeoutMs: 300_000,

@@ -3,6 +3,9 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyServerFactory } from 'fastify';
+import type { Admission } from '../admission/admission.js';
+import type { FrontGate } from '../admission/front-gate.js';
+import { isResetStorm } from './first-flight.js';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
 import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
@@ -10,6 +13,7 @@ import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
 import { type ListenerCounts, OpenConnections } from './open-connections.js';
 import type { ProblemListener } from './problem.js';
 import { type Protocol, peekProtocol } from './protocol-peek.js';
+import { readInSlices } from './sliced-reading.js';
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
 
 /** How often it is looked whether every connection has spoken, in milliseconds. */
@@ -22,6 +26,10 @@ export interface ListenerOptions {
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Told about every connection that was given up, for logs and metrics. */
   readonly onProblem?: ProblemListener | undefined;
+  /** Decides which connections are taken, and is told of their calls. Without it every connection is. */
+  readonly admission?: Admission | undefined;
+  /** Stands before Fastify. */
+  readonly gate?: Pick<FrontGate, 'stream' | 'request'> | undefined;
   /** Gets HTTP/2 streams before Fastify does. */
   readonly takeStream?: StreamTaker | undefined;
   /** Gets HTTP/1 requests before Fastify does. */
@@ -86,7 +94,15 @@ export function createListener(options: ListenerOptions = {}): Listener {
 
   function createFront(handle: RequestHandler): FrontServer {
     const http1 = new WeakMap<Socket, Http1Connection>();
-    const http2 = createHttp2Sockets(limits, handle, onProblem, options.takeStream);
+    const { admission, gate } = options;
+    const http2 = createHttp2Sockets({
+      limits,
+      onRequest: handle,
+      onProblem,
+      admission,
+      gate,
+      takeStream: options.takeStream,
+    });
 
     const server = new FrontServer(limits, onHttp1Request, {
       accept,
@@ -104,14 +120,24 @@ export function createListener(options: ListenerOptions = {}): Listener {
     });
 
     function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
-      if (http1.get(request.socket)?.begin(response) !== true) return;
+      const connection = http1.get(request.socket);
+      connection?.peer?.callStarted();
+      if (connection?.begin(response) !== true) return;
       if (headerCount(request) > limits.maxHeaderCount) refuseTooManyHeaders(response);
-      else if (options.takeRequest?.(request, response) !== true) handle(request, response);
+      else if (options.takeRequest?.(request, response) === true) return;
+      else if (gate === undefined) handle(request, response);
+      else gate.request(request, response, () => handle(request, response));
     }
 
     function accept(accepted: Socket): void {
       const remoteAddress = accepted.remoteAddress;
       accepted.on('error', (error) => onProblem({ kind: 'socket', error, remoteAddress }));
+      const peer = admission?.connect(accepted);
+      if (admission !== undefined && peer === undefined) {
+        onProblem({ kind: 'refused', remoteAddress });
+        accepted.destroy();
+        return;
+      }
       connections.add(accepted);
       const openingTimer = setTimeout(() => {
         onProblem({ kind: 'opening-timeout', remoteAddress });
@@ -124,19 +150,33 @@ export function createListener(options: ListenerOptions = {}): Listener {
         if (socket.destroyed || draining.signal.aborted) {
           accepted.destroy();
         } else if (protocol === 'http2') {
-          const connection = http2.serve(socket, opened);
+          const connection = http2.serve(socket, opened, peer);
           if (connection === undefined) accepted.destroy();
           else connections.established(accepted, connection);
         } else {
           opened();
-          const connection = new Http1Connection(socket, limits, onProblem);
+          const connection = new Http1Connection(socket, limits, onProblem, peer);
           http1.set(socket, connection);
           connections.established(accepted, connection);
           server.serveHttp1(socket);
+          if (peer !== undefined) {
+            admission?.recognize(socket, peer);
+            readInSlices(socket, peer);
+          }
         }
       };
-      if (tlsGate) tlsGate.handshake(accepted, establish);
-      else peekProtocol(accepted, (protocol) => establish(accepted, protocol));
+      const inTurn = (work: () => void): void => {
+        if (peer === undefined) work();
+        else peer.takeTurn(work);
+      };
+      if (tlsGate) {
+        inTurn(() => tlsGate.handshake(accepted, establish));
+        return;
+      }
+      peekProtocol(accepted, (protocol, received) => {
+        if (protocol === 'http2' && peer !== undefined && isResetStorm(received)) peer.cutOff();
+        else inTurn(() => establish(accepted, protocol));
+      });
     }
 
     return server;

@@ -51,7 +51,7 @@ function evaluate(
   request: RestRequest,
   context: CallContext,
 ): RestReply | Promise<RestReply> {
-  const caller = callerOf(context);
+  const caller = callerOf(request, context);
   const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
   const reply = (verdict: RevisedVerdict): RestReply => {
     context.reportRevision(verdict.revision);
@@ -61,8 +61,13 @@ function evaluate(
   return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
 }
 
-function callerOf(context: CallContext): EvaluationCaller {
-  return { protocol: 'rest', header: (name) => context.header(name), signal: () => context.signal };
+function callerOf({ ticket }: RestRequest, context: CallContext): EvaluationCaller {
+  return {
+    protocol: 'rest',
+    header: (name) => context.header(name),
+    signal: () => context.signal,
+    spend: (evaluations) => ticket.spend(evaluations),
+  };
 }
 
 /** Header by which a caller demands a revision. */
@@ -93,9 +98,10 @@ function evaluateBatch(
   now: () => Date,
 ): RestReply | Promise<RestReply> {
   const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
-  const caller = callerOf(context);
+  const caller = callerOf(request, context);
   const failed = (error: unknown) => printFailure(problemOf(error, request, now));
   const demanded = demandedRevision(context);
+  caller.spend(evaluations.length - 1);
   let oldest = Number.POSITIVE_INFINITY;
   const succeeded = (verdict: RevisedVerdict): Buffer => {
     oldest = Math.min(oldest, verdict.revision);

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
-import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { CallContext, Principal } from '../../rpc/handler.js';
+import type { CallTicket } from '../admission/call-ticket.js';
 import { type CallTime, createCallTime } from '../call-time.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
-import type { CallPlace } from '../limits/call-gate.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
 import { ClientGoneError, errorAnswer } from './rest-errors.js';
 import type { RestLaneOptions } from './rest-lane.js';
@@ -32,7 +31,7 @@ export class LaneRequest implements RestRequest, CallContext {
   readonly #route: RestRoute;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #place: CallPlace;
+  readonly ticket: CallTicket;
   readonly #startedAt = performance.now();
   readonly #chunks: Buffer[] = [];
   #revision: number | null = null;
@@ -53,7 +52,7 @@ export class LaneRequest implements RestRequest, CallContext {
     this.url = request.url ?? '';
     this.headers = request.headers;
     this.id = requestIdOf(request.headers);
-    this.#place = options.gate.place();
+    this.ticket = options.admission.ticket(request.socket, request.headers['x-forwarded-for']);
     options.metrics.restStarted('POST', route.template);
     // Comes once: when the reply is complete, or the client went away.
     response.on('close', () => this.#closed());
@@ -81,12 +80,10 @@ export class LaneRequest implements RestRequest, CallContext {
     this.#revision = revision;
   }
 
-  /** Reads the body and answers, if `authorize` does not throw. */
-  start(authorize: () => Principal): void {
+  /** Reads the body and answers, if the call may run. */
+  start(apiKey: string | undefined): void {
     try {
-      if (this.#route.method.access !== Access.PUBLIC) this.#options.gate.checkLoad();
-      this.principal = authorize();
-      this.#place.take(this.principal);
+      this.principal = this.#options.entrance.enterWithKey(this.ticket, this.#route.method, apiKey);
     } catch (error) {
       this.#fail(error);
       return;
@@ -154,7 +151,7 @@ export class LaneRequest implements RestRequest, CallContext {
   #closed(): void {
     const { metrics, logsCalls } = this.#options;
     const { template } = this.#route;
-    this.#place.giveBack();
+    this.ticket.end();
     this.#gone?.abort(new ClientGoneError());
     const status = this.#response.writableEnded ? this.#response.statusCode : CLIENT_GONE_STATUS;
     const ms = performance.now() - this.#startedAt;

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { Admission } from '../admission/admission.js';
+import { FREE_BYTES } from '../admission/call-ticket.js';
+import type { Entrance } from '../admission/entrance.js';
 import { apiKeyOf } from '../auth/request-key.js';
-import { FREE_BYTES } from '../limits/byte-budget.js';
-import type { CallGate } from '../limits/call-gate.js';
 import type { RequestTaker } from '../listener/listener.js';
 import type { Metrics } from '../metrics.js';
 import { LaneRequest } from './lane-request.js';
@@ -12,8 +12,8 @@ import type { RestRoute } from './rest-routes.js';
 export interface RestLaneOptions {
   /** Served by the lane: POST with a body, and no parameters in the path. */
   readonly routes: readonly RestRoute[];
-  readonly authenticator: Pick<Authenticator, 'authorizeKey'>;
-  readonly gate: CallGate;
+  readonly admission: Pick<Admission, 'ticket'>;
+  readonly entrance: Pick<Entrance, 'enterWithKey'>;
   readonly metrics: Pick<Metrics, 'restStarted' | 'restEnded'>;
   readonly log: FastifyBaseLogger;
   /** Whether anybody reads a log line for each request. */
@@ -44,7 +44,6 @@ export function createRestLane(options: RestLaneOptions): RequestTaker {
       throw new Error(`${method.name} has no place in the lane`);
     routes.set(template, route);
   }
-  const { authenticator } = options;
   // What larger bodies take together is bounded where Fastify reads them.
   const maxBodyBytes = Math.min(options.maxBodyBytes, FREE_BYTES);
 
@@ -52,9 +51,7 @@ export function createRestLane(options: RestLaneOptions): RequestTaker {
     // Exactly the path: with a query, or written in another way, it goes to the router.
     const route = routes.get(request.url);
     if (route === undefined || !isOrdinary(request, maxBodyBytes)) return false;
-    new LaneRequest(options, route, request, response).start(() =>
-      authenticator.authorizeKey(apiKeyOf(request), route.method.access),
-    );
+    new LaneRequest(options, route, request, response).start(apiKeyOf(request));
     return true;
   };
 }

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
-import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { ErrorItem } from '../../errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { AnyHandler, CallContext, Principal } from '../../rpc/handler.js';
 import { inputItems, invalidRequest } from '../../validation/parse-input.js';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { Admission } from '../admission/admission.js';
+import { callClassOf } from '../admission/call-class.js';
+import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { createCallTime } from '../call-time.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
-import type { CallGate } from '../limits/call-gate.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { type ArrivedBody, readBody } from './rest-body.js';
 import { ClientGoneError, type FailedRequest } from './rest-errors.js';
@@ -27,7 +27,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const CLIENT_GONE_STATUS = 499;
 
 /** What a route is told of a request. */
-export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query'>;
+export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query' | 'ticket'>;
 
 /** What runs behind a JSON route. */
 export interface RestRoute {
@@ -128,9 +128,9 @@ function located(item: ErrorItem, params: Record<string, string>, other: 'query'
 
 export interface RestOptions {
   readonly routes: readonly RestRoute[];
-  readonly authenticator: Authenticator;
+  readonly entrance: Pick<Entrance, 'enter'>;
+  readonly admission: Pick<Admission, 'takeTurn'>;
   readonly credentials: CredentialReader;
-  readonly gate: CallGate;
   readonly requestTimeoutMs: number;
   /** Ends streams that are under way when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
@@ -154,21 +154,21 @@ function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions
     onRequest: (request, reply, done) => {
       // The router takes `/agents/` for an agent without a name; it is a path nobody serves.
       if (Object.values(request.params as object).includes('')) return reply.callNotFound();
-      if (method.access !== Access.PUBLIC) options.gate.checkLoad();
-      const place = options.gate.place();
-      reply.raw.once('close', () => place.giveBack());
-      const principal = options.authenticator.authorize(options.credentials.ofRest(request), method.access);
+      const credentials = options.credentials.ofRest(request);
+      const principal = options.entrance.enter(request.ticket, method, credentials);
       if (!(principal instanceof Promise)) {
-        place.take(principal);
         request.principal = principal;
         return done();
       }
       principal
         .then((found) => {
-          place.take(found);
           request.principal = found;
         })
         .then(() => done(), done);
+    },
+    preHandler: (_request, reply, done) => {
+      if (callClassOf(method) !== 'keyed') return done();
+      options.admission.takeTurn('keyed', done, () => reply.raw.destroyed);
     },
     handler: (request, reply) => answer(route, request, reply, options),
   });

@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ServiceError } from '../../errors/service-error.js';
 import { text } from '../../validation/fields.js';
 import { parseInput } from '../../validation/parse-input.js';
+import type { Entrance } from '../admission/entrance.js';
 import { type Authenticator, foreignOrigin, type NewSession } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
 import { SESSION_SECONDS } from '../auth/session-tokens.js';
 import { readBody } from '../rest/rest-body.js';
 import type { ServedPath } from '../rest/route-finder.js';
-import { createLoginThrottle } from './login-throttle.js';
 import { sessionCookie } from './session-cookie.js';
 
 /** What the session routes work with. */
@@ -17,6 +16,7 @@ export interface SessionRouteOptions {
   /** First part of their paths, for example `/api`. */
   readonly prefix: string;
   readonly authenticator: Authenticator;
+  readonly entrance: Pick<Entrance, 'guess'>;
   readonly credentials: CredentialReader;
   readonly isForeign: ForeignOriginCheck;
   /** Lets browsers log in over plain http from any host. */
@@ -38,17 +38,24 @@ export function sessionPaths(prefix: string): ServedPath[] {
 
 /** The routes a web console uses to find out about authentication, to log in and to log out. All are public. */
 export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
-  const { prefix, authenticator, credentials, isForeign, debug } = options;
-  const throttle = createLoginThrottle(() => performance.now());
+  const { prefix, authenticator, entrance, credentials, isForeign, debug } = options;
   const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     // A page elsewhere must not log a user out, into an account of its choice, or use up the attempts of its address.
     if (isForeign(request)) throw foreignOrigin();
     done();
   };
 
+  /** Whether a request has a key or a session. Fails with RATE_LIMITED when its address has guessed keys. */
+  async function recognizes(request: FastifyRequest): Promise<boolean> {
+    const shown = credentials.ofRest(request);
+    const { apiKey } = shown;
+    if (apiKey === undefined) return authenticator.recognizes(shown);
+    return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
+  }
+
   scope.get(`${prefix}/config`, { config: { template: `${prefix}/config` } }, async (request, reply) => {
     const { enabled } = authenticator;
-    const active = enabled && (await authenticator.recognizes(credentials.ofRest(request)));
+    const active = enabled && (await recognizes(request));
     return notStored(reply).send({
       requires_api_key: enabled,
       auth_mode: enabled ? 'api-key' : 'none',
@@ -69,13 +76,10 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
       const { api_key: apiKey } = parseInput(LOGIN_INPUT, body.value);
       const local = isLocal(request);
       if (schemeOf(request) === 'http' && !local && !debug) return refuse(reply, 403);
-      const address = addressOf(request);
-      const wait = throttle.secondsToWait(address);
-      if (wait > 0) throw tooManyAttempts(wait);
-      const session = authenticator.logIn(apiKey.trim());
+      const key = apiKey.trim();
+      const session = entrance.guess('login', request.ticket, key, () => authenticator.logIn(key));
       if (session === undefined) {
-        throttle.refused(address);
-        request.log.info({ address }, 'a login was refused');
+        request.log.info({ address: request.ticket.address }, 'a login was refused');
         return refuse(reply, 401);
       }
       return accept(reply, await session, !debug && !local);
@@ -111,17 +115,4 @@ function notStored(reply: FastifyReply): FastifyReply {
 /** Browsers take these names for secure even over plain http. */
 function isLocal(request: FastifyRequest): boolean {
   return /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/i.test(request.host);
-}
-
-/** The address of the client; connections that were just closed have none any more. */
-function addressOf(request: FastifyRequest): string {
-  return (request.ip as string | undefined) ?? '';
-}
-
-function tooManyAttempts(seconds: number): ServiceError {
-  return new ServiceError('RATE_LIMITED', {
-    detail: 'Too many logins were refused.',
-    hint: 'Wait as long as Retry-After says, then try again.',
-    retryAfterSeconds: seconds,
-  });
 }

@@ -14,7 +14,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file enforcement/v1/options.proto.
  */
 export const file_enforcement_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkQKDGxpc3Rfd3JhcHBlchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi1hwMgASgIUgtsaXN0V3JhcHBlcjo7Cgd2YXJpYW50Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGLaHAyABKAhSB3ZhcmlhbnQ6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi1hwMgASgJUgZoZWFkZXJiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOkQKDGxpc3Rfd3JhcHBlchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi1hwMgASgIUgtsaXN0V3JhcHBlcjo7Cgd2YXJpYW50Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGLaHAyABKAhSB3ZhcmlhbnQ6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi1hwMgASgJUgZoZWFkZXJiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call an RPC when API keys are enabled.
@@ -116,13 +116,22 @@ export const nulls: GenExtension<MethodOptions, NullRule> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 2);
 
 /**
+ * The RPC evaluates steps. Under overload its calls are refused last, after all others, and they never wait for
+ * their turn behind others.
+ *
+ * @generated from extension: bool evaluation = 50104;
+ */
+export const evaluation: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 3);
+
+/**
  * The message stands for a bare JSON list: its single repeated field is the list itself. It lets an empty
  * list differ from an absent one.
  *
  * @generated from extension: bool list_wrapper = 50101;
  */
 export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 3);
+  extDesc(file_enforcement_v1_options, 4);
 
 /**
  * The message has forms that differ in their members. In JSON a member that does not belong to the form at hand
@@ -131,7 +140,7 @@ export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool variant = 50102;
  */
 export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 4);
+  extDesc(file_enforcement_v1_options, 5);
 
 /**
  * HTTP header that carries the member on the JSON route. The body of a reply does not have it, because deployed
@@ -140,5 +149,5 @@ export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string header = 50101;
  */
 export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 5);
+  extDesc(file_enforcement_v1_options, 6);
 

@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ATTACKS } from '../attack/attacks.js';
+import {
+  type AttackedService,
+  type Latency,
+  startAttacked,
+  type VictimReport,
+} from '../attack/under-attack.js';
+import { type CompiledService, compileService } from '../support/service-process.js';
+
+/** Seconds of each phase: before an attack, during it, and from a second after its end on. */
+const SECONDS = Number(process.env.VERIFY_SECONDS ?? 5);
+const PAUSE_MS = 1_000;
+
+let compiled: CompiledService;
+beforeAll(async () => {
+  compiled = await compileService();
+});
+afterAll(() => compiled.remove());
+
+const ms = (value: number) => value.toFixed(1).padStart(7);
+const line = (what: string, { calls, p50, p99, max }: Latency) =>
+  `  ${what.padEnd(24)} p50 ${ms(p50)}  p99 ${ms(p99)}  max ${ms(max)}  calls ${calls}`;
+const failuresOf = ({ failures }: VictimReport) =>
+  Object.values(failures).reduce((sum, count) => sum + count, 0);
+
+it.each(ATTACKS.map((attack) => [attack.name, attack] as const))(
+  '%s',
+  async (name, attack) => {
+    // A service of its own for each, so that memory is what this attack made of it.
+    const attacked: AttackedService = await startAttacked(compiled);
+    try {
+      await pause(2_000);
+      await attacked.victim();
+      await pause(SECONDS * 1_000);
+      const quiet = await attacked.victim();
+      const before = attacked.residentMib();
+      let most = before;
+      const watching = setInterval(() => {
+        most = Math.max(most, attacked.residentMib());
+      }, 100);
+      const report = await attacked.attack(attack, SECONDS);
+      const during = await attacked.victim();
+      await pause(PAUSE_MS);
+      const pausing = await attacked.victim();
+      await pause(SECONDS * 1_000);
+      const after = await attacked.victim();
+      clearInterval(watching);
+      const refused = await attacked.sample('refused_calls_total');
+      const closed = await attacked.sample('closed_connections_total');
+      const ratio = (one: Latency, other: Latency) => (one.p99 / other.p99).toFixed(1);
+      console.log(
+        [
+          `${name}: ${report.requests} requests on ${report.connections} connections in ${SECONDS} s`,
+          line('quiet', quiet.kept),
+          line('quiet, new connections', quiet.fresh),
+          line('during', during.kept),
+          line('during, new connections', during.fresh),
+          line('a second after', after.kept),
+          line('after, new connections', after.fresh),
+          `  p99 during/quiet ${ratio(during.kept, quiet.kept)}, after/quiet ${ratio(after.kept, quiet.kept)}; new connections ${ratio(during.fresh, quiet.fresh)}, ${ratio(after.fresh, quiet.fresh)}`,
+          `  refused ${refused}, connections closed ${closed}, memory ${before.toFixed(0)} MiB, +${(most - before).toFixed(0)} MiB`,
+        ].join('\n'),
+      );
+      expect(failuresOf(quiet) + failuresOf(during) + failuresOf(pausing) + failuresOf(after)).toBe(0);
+      expect(after.kept.calls).toBeGreaterThan(0);
+    } finally {
+      await attacked.dispose();
+    }
+  },
+  120_000 + 4 * SECONDS * 1_000,
+);
