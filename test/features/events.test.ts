@@ -55,7 +55,18 @@ const REFUSED_QUERIES: [unknown, string[]][] = [
   [[], ['model_attributes_type']],
 ];
 
-describeOnEachDatabase('events', (freshDatabaseUrl) => {
+/** A rule of the database itself that no event named "heavy" satisfies. */
+const REFUSE_HEAVY = {
+  sqlite: `CREATE TRIGGER "no_heavy" BEFORE INSERT ON "events" WHEN NEW."control_name" = 'heavy'
+    BEGIN SELECT RAISE(ABORT, 'too heavy'); END`,
+  postgresql: `ALTER TABLE "events" ADD CONSTRAINT "no_heavy" CHECK ("control_name" <> 'heavy')`,
+};
+const ACCEPT_HEAVY = {
+  sqlite: 'DROP TRIGGER "no_heavy"',
+  postgresql: 'ALTER TABLE "events" DROP CONSTRAINT "no_heavy"',
+};
+
+describeOnEachDatabase('events', (freshDatabaseUrl, kind) => {
   let service: TestService;
   let databaseUrl: string;
   let routes: ReturnType<typeof eventRoutes>;
@@ -319,15 +330,37 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
     ]);
   });
 
-  it('fail with 202 when the database refuses them', async () => {
+  it('are refused with 503 while their table is missing, and stored when they are sent again', async () => {
     await executeSql(databaseUrl, 'ALTER TABLE "events" RENAME TO "events_away"');
     try {
       const reply = await routes.send(event());
-      expect([reply.status, reply.body]).toEqual([202, FAILED(1)]);
+      expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+      expect(reply.headers.get('retry-after')).toBe('1');
       expect((await routes.query({})).status).toBe(500);
     } finally {
       await executeSql(databaseUrl, 'ALTER TABLE "events_away" RENAME TO "events"');
     }
     expect((await routes.send(event())).body).toEqual(QUEUED(1));
+  });
+
+  it('fail with 202 when the database refuses their data, and do not harm those sent at the same time', async () => {
+    await executeSql(databaseUrl, REFUSE_HEAVY[kind]);
+    try {
+      const heavy = event({ trace_id: 'heavy', control_name: 'heavy' });
+      const replies = await Promise.all([
+        routes.send(event({ trace_id: 'light' })),
+        routes.send(heavy),
+        routes.send(event({ trace_id: 'light' })),
+      ]);
+      expect(replies.map(({ status, body }) => [status, body])).toEqual([
+        [202, QUEUED(1)],
+        [202, FAILED(1)],
+        [202, QUEUED(1)],
+      ]);
+      expect((await routes.query({ trace_id: 'light' })).body.total).toBe(2);
+      expect((await routes.query({ trace_id: 'heavy' })).body.total).toBe(0);
+    } finally {
+      await executeSql(databaseUrl, ACCEPT_HEAVY[kind]);
+    }
   });
 });
