@@ -70,10 +70,7 @@ async function serve(): Promise<void> {
   const stopper = stopOnSignals(signals, serviceLog);
   for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
   if (!config.auth.enabled) {
-    log.warn(
-      {},
-      'API keys are off: anyone who reaches this port may do everything (SERVICE_API_KEY_ENABLED)',
-    );
+    log.warn({}, keysOffWarning(config.host));
   }
   if ((config.auth.sessionSecret?.length ?? SAFE_SECRET_LENGTH) < SAFE_SECRET_LENGTH) {
     log.warn(
@@ -116,4 +113,12 @@ async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Pr
     },
   });
   return created;
+}
+
+function keysOffWarning(host: string): string {
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
+  return isLocal
+    ? 'API keys are off: every program on this machine may do everything (SERVICE_API_KEY_ENABLED)'
+    : `API keys are off and the service listens on ${host}: anyone who reaches this port may do everything; ` +
+        'set SERVICE_API_KEY_ENABLED=true, or SERVICE_HOST=127.0.0.1';
 }

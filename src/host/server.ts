@@ -10,8 +10,8 @@ import Fastify, {
 import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import type { Config } from '../config.js';
 import type { Authenticator } from './auth/authenticator.js';
-import { createCredentialReader } from './auth/request-credentials.js';
-import { foreignOriginCheck } from './auth/request-origin.js';
+import { createCredentialReader, createKeylessCredentialReader } from './auth/request-credentials.js';
+import { foreignOriginCheck, keylessPageCheck } from './auth/request-origin.js';
 import { registerConnect } from './connect/connect-plugin.js';
 import { registerCors } from './cors.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';
@@ -98,7 +98,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   abandonUnreadBodies(app);
-  await registerCors(app, config.cors, [VERSION_HEADER]);
+  const { authenticator } = options;
+  const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
+  await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
   const finder = createRouteFinder(servedPaths(options));
   registerRestErrors(app, finder, options.now);
   registerOperations(app, options.state, options.metrics);
@@ -111,9 +113,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       methodsAt: finder.methodsAt,
     }),
   );
-  const { authenticator } = options;
   const isForeign = foreignOriginCheck(config.cors.origins);
-  const credentials = createCredentialReader(isForeign);
+  const credentials =
+    isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
   await app.register(async (scope) => {
     observeRest(scope, options.metrics);
     boundBodies(scope, options.budgets);
