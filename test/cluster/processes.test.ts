@@ -5,7 +5,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { restClient } from '../support/rest-client.js';
@@ -21,9 +21,6 @@ import { until } from '../support/until.js';
 import { onConnection, request } from './support/connections.js';
 import { openEvaluation } from './support/open-evaluation.js';
 import { isRunning, killIfThere, workersOf } from './support/workers.js';
-
-// Each test starts several processes.
-vi.setConfig({ testTimeout: 240_000 });
 
 const PREFIX = 'control_enforcement_server';
 const AGENT = 'shared-agent';

@@ -13,8 +13,6 @@ import { until } from '../support/until.js';
 import { observability } from './event-streams.support.js';
 
 const AGENT = 'loaded-agent-1';
-/** Long for a refusal, but far shorter than the time-outs of a request and of a transaction. */
-const REFUSAL_LIMIT_MS = 5_000;
 const EVENT = {
   control_execution_id: 'outage-1',
   trace_id: 'outage',
@@ -113,15 +111,11 @@ describe('while PostgreSQL is gone', () => {
     ['GET', '/api/v1/controls', undefined],
     ['GET', '/api/v1/controls/1', undefined],
     ['GET', '/api/v1/controls/1/data', undefined],
-  ])(
-    '%s %s is refused with 503 and tells when to come back',
-    async (method, path, body) => {
-      const reply = await call(method, path, body);
-      expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
-      expect(reply.headers.get('retry-after')).toBe('1');
-    },
-    REFUSAL_LIMIT_MS,
-  );
+  ])('%s %s is refused with 503 and tells when to come back', async (method, path, body) => {
+    const reply = await call(method, path, body);
+    expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+    expect(reply.headers.get('retry-after')).toBe('1');
+  });
 
   it('RPCs that need the database are refused with UNAVAILABLE', async () => {
     for (const outcome of [

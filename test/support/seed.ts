@@ -1,4 +1,5 @@
 import type { RestClient, RestReply } from './rest-client.js';
+import { until } from './until.js';
 
 /** A definition that denies steps whose input contains `word`. */
 export function denyWord(word: string, more: object = {}): Record<string, unknown> {
@@ -10,10 +11,16 @@ export function denyWord(word: string, more: object = {}): Record<string, unknow
   };
 }
 
-/** Fills a service over its JSON routes; whatever is refused throws. */
+/**
+ * Fills a service over its JSON routes; whatever is refused throws. A busy machine may take longer for a change than the
+ * service waits: what it answers with 503 is sent again, as it says.
+ */
 export function seeder(call: RestClient) {
   async function demand(...request: Parameters<RestClient>): Promise<RestReply> {
-    const reply = await call(...request);
+    const reply = await until(
+      () => call(...request),
+      ({ status }) => status !== 503,
+    );
     if (reply.status === 200) return reply;
     throw new Error(`${request[0]} ${request[1]}: ${reply.status} ${JSON.stringify(reply.body)}`);
   }
