@@ -4,7 +4,7 @@ import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
 import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
 import { executeSql } from '../support/sql.js';
-import { event, eventRoutes, problems } from './events.support.js';
+import { event, eventRoutes, problems, refuseEventsOf } from './events.support.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const REFUSED_EVENTS: [object, string[]][] = [
@@ -55,18 +55,7 @@ const REFUSED_QUERIES: [unknown, string[]][] = [
   [[], ['model_attributes_type']],
 ];
 
-/** A rule of the database itself that no event named "heavy" satisfies. */
-const REFUSE_HEAVY = {
-  sqlite: `CREATE TRIGGER "no_heavy" BEFORE INSERT ON "events" WHEN NEW."control_name" = 'heavy'
-    BEGIN SELECT RAISE(ABORT, 'too heavy'); END`,
-  postgresql: `ALTER TABLE "events" ADD CONSTRAINT "no_heavy" CHECK ("control_name" <> 'heavy')`,
-};
-const ACCEPT_HEAVY = {
-  sqlite: 'DROP TRIGGER "no_heavy"',
-  postgresql: 'ALTER TABLE "events" DROP CONSTRAINT "no_heavy"',
-};
-
-describeOnEachDatabase('events', (freshDatabaseUrl, kind) => {
+describeOnEachDatabase('events', (freshDatabaseUrl) => {
   let service: TestService;
   let databaseUrl: string;
   let routes: ReturnType<typeof eventRoutes>;
@@ -344,7 +333,7 @@ describeOnEachDatabase('events', (freshDatabaseUrl, kind) => {
   });
 
   it('fail with 202 when the database refuses their data, and do not harm those sent at the same time', async () => {
-    await executeSql(databaseUrl, REFUSE_HEAVY[kind]);
+    const accept = await refuseEventsOf(databaseUrl, 'heavy');
     try {
       const heavy = event({ trace_id: 'heavy', control_name: 'heavy' });
       const replies = await Promise.all([
@@ -360,7 +349,7 @@ describeOnEachDatabase('events', (freshDatabaseUrl, kind) => {
       expect((await routes.query({ trace_id: 'light' })).body.total).toBe(2);
       expect((await routes.query({ trace_id: 'heavy' })).body.total).toBe(0);
     } finally {
-      await executeSql(databaseUrl, ACCEPT_HEAVY[kind]);
+      await accept();
     }
   });
 });
