@@ -7,7 +7,7 @@ import {
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { createTestDatabase, describeOnEachDatabase, type TestDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
+import { type RestClient, restClient, untilServed } from '../support/rest-client.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
@@ -51,10 +51,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     );
   /** The same for a revision that there is: however long it takes to arrive on a busy machine. */
   const evaluateInTime = (...request: Parameters<typeof evaluateAt>) =>
-    until(
-      () => evaluateAt(...request),
-      ({ status }) => status !== 503,
-    );
+    untilServed(() => evaluateAt(...request));
   const revisionOf = (reply: { headers: Headers }) => Number(reply.headers.get('x-service-revision'));
   const loads = () => reader.queries.filter((sql) => LOAD.test(sql)).length;
 

@@ -1,5 +1,4 @@
-import type { RestClient, RestReply } from './rest-client.js';
-import { until } from './until.js';
+import { type RestClient, type RestReply, untilServed } from './rest-client.js';
 
 /** A definition that denies steps whose input contains `word`. */
 export function denyWord(word: string, more: object = {}): Record<string, unknown> {
@@ -12,15 +11,11 @@ export function denyWord(word: string, more: object = {}): Record<string, unknow
 }
 
 /**
- * Fills a service over its JSON routes; whatever is refused throws. A busy machine may take longer for a change than the
- * service waits: what it answers with 503 is sent again, as it says.
+ * Fills a service over its JSON routes; whatever is refused for good throws.
  */
 export function seeder(call: RestClient) {
   async function demand(...request: Parameters<RestClient>): Promise<RestReply> {
-    const reply = await until(
-      () => call(...request),
-      ({ status }) => status !== 503,
-    );
+    const reply = await untilServed(() => call(...request));
     if (reply.status === 200) return reply;
     throw new Error(`${request[0]} ${request[1]}: ${reply.status} ${JSON.stringify(reply.body)}`);
   }
