@@ -69,9 +69,7 @@ async function serve(): Promise<void> {
   signals.logIgnored(log);
   const stopper = stopOnSignals(signals, serviceLog);
   for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
-  if (!config.auth.enabled) {
-    log.warn({}, keysOffWarning(config.host));
-  }
+  if (!config.auth.enabled) log.warn({}, keysOffWarning(config.host));
   if ((config.auth.sessionSecret?.length ?? SAFE_SECRET_LENGTH) < SAFE_SECRET_LENGTH) {
     log.warn(
       {},
@@ -80,6 +78,7 @@ async function serve(): Promise<void> {
   }
   try {
     const app = isShared ? await primary(config, serviceLog) : await single(config, serviceLog);
+    if (stopper.stopping) return;
     // Workers have to be ended even before they serve.
     if (isShared) stopper.closes(app);
     const address = await app.listen();
