@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/long/**/*.long.ts'],
     globalSetup: ['test/support/postgres-global-setup.ts', 'test/support/packages-global-setup.ts'],
-    hookTimeout: 60_000,
+    hookTimeout: 600_000,
     // One after another: each file loads the machine by itself.
     maxWorkers: 1,
     fileParallelism: false,

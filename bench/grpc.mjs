@@ -9,7 +9,7 @@
  * names of the rows to measure.
  */
 import { startChild } from './support/child-server.mjs';
-import { streamLoad, unaryLoad } from './support/grpc-load.mjs';
+import { STREAMS_IN_ALL, streamLoad, unaryLoad } from './support/grpc-load.mjs';
 import { BATCH, CONTROLS, restBody, streamMessage, unaryMessage } from './support/grpc-messages.mjs';
 import { rowOf } from './support/measure.mjs';
 import { median, report } from './support/report.mjs';
@@ -83,9 +83,11 @@ report('grpc', rows);
 
 async function measure({ raw, against, count, size, loadOf }, controls, name) {
   const load = loadOf(controls);
-  const calls = Math.ceil((count * SCALE) / (controls === 100 ? 4 : 1));
+  // What is counted has to be what is sent, and streams send equal parts.
+  const whole = (wanted) => Math.ceil(wanted / STREAMS_IN_ALL) * STREAMS_IN_ALL;
+  const calls = whole((count * SCALE) / (controls === 100 ? 4 : 1));
   // Slow ones are measured on fewer calls.
-  const callsOf = (server) => (server === 'plain-connect' ? Math.ceil(calls / 4) : calls);
+  const callsOf = (server) => (server === 'plain-connect' ? whole(calls / 4) : calls);
   for (const server of against) {
     const reply = await load(servers[server].url, callsOf(server));
     if (server === 'service') await raw.answerWith(reply);

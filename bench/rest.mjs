@@ -4,9 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
 import { startServiceProcess } from '../scripts/start-service.mjs';
 import { median, report } from './support/report.mjs';
+import { restLoad } from './support/rest-load.mjs';
 
 const ROUNDS = 5;
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 20_000);
@@ -79,15 +79,7 @@ const cpuOfBare = async (url) => JSON.parse(await call(url, 'GET', '/cpu')).seco
 async function round(url, readCpu) {
   const before = await readCpu(url);
   const start = performance.now();
-  const result = await autocannon({
-    url: url + PATH,
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: BODY,
-    connections: CONNECTIONS,
-    amount: REQUESTS,
-  });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error('some requests failed');
+  await restLoad(url, PATH, BODY, REQUESTS, CONNECTIONS);
   const seconds = (performance.now() - start) / 1000;
   const cpu = (await readCpu(url)) - before;
   return { cpuPer10k: (cpu / REQUESTS) * 10_000, perSecond: REQUESTS / seconds };

@@ -121,7 +121,7 @@ export const VARIABLES = {
     ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
     commaList('*'),
     '*',
-    'Origins that browsers may call from, separated by commas, or *. Credentials only for listed origins.',
+    'Origins that browsers may call from, separated by commas, or *. Credentials only for listed origins; without API keys, changes too, but for pages on localhost.',
   ),
   corsMethods: variable<readonly string[] | '*'>(
     ['SERVICE_ALLOW_METHODS', 'ALLOW_METHODS'],

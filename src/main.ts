@@ -1,27 +1,36 @@
 import './harden.js';
 import cluster from 'node:cluster';
-import { createApp } from './app.js';
+import type { App } from './app.js';
 import { helpText } from './cli.js';
-import { createPrimary, type Primary } from './cluster/primary.js';
-import { runWorker } from './cluster/worker.js';
-import { commandOf, runOnDatabase } from './commands.js';
+import type { Primary } from './cluster/primary.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
 import { createLogger, type ServiceLog } from './logger.js';
+import { takeSignals } from './signals.js';
 import { explanation, isOurMistake } from './start-error.js';
+import { stopOnSignals } from './stop-on-signals.js';
 import { VERSION } from './version.js';
 
 /** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
 const SAFE_SECRET_LENGTH = 32;
 
+// What takes long to load is imported where it is needed: signals that come meanwhile must be heard.
 const [argument] = process.argv.slice(2);
-if (cluster.isWorker) runWorker();
+if (cluster.isWorker) await work();
 else if (argument === '--help' || argument === '-h') console.log(helpText());
 else if (argument === '--version' || argument === '-v') console.log(VERSION);
 else if (argument === undefined) await serve();
 else await runCommand(process.argv.slice(2));
 
+/** Serves as one of several processes. */
+async function work(): Promise<void> {
+  const signals = takeSignals();
+  const { runWorker } = await import('./cluster/worker.js');
+  runWorker(signals);
+}
+
 /** Does one of the commands on the database and ends. */
 async function runCommand(words: readonly string[]): Promise<void> {
+  const { commandOf, runOnDatabase } = await import('./commands.js');
   const command = commandOf(words);
   if (command === undefined) {
     console.error(`Unknown argument ${words.join(' ')}; see --help.`);
@@ -51,18 +60,16 @@ function configuration(): Config | undefined {
 }
 
 async function serve(): Promise<void> {
+  const signals = takeSignals();
   const config = configuration();
   if (config === undefined) return;
   const isShared = config.workers > 1;
   const serviceLog = createLogger(config.log, isShared ? process.pid : undefined);
   const { log } = serviceLog;
+  signals.logIgnored(log);
+  const stopper = stopOnSignals(signals, serviceLog);
   for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
-  if (!config.auth.enabled) {
-    log.warn(
-      {},
-      'API keys are off: anyone who reaches this port may do everything (SERVICE_API_KEY_ENABLED)',
-    );
-  }
+  if (!config.auth.enabled) log.warn({}, keysOffWarning(config.host));
   if ((config.auth.sessionSecret?.length ?? SAFE_SECRET_LENGTH) < SAFE_SECRET_LENGTH) {
     log.warn(
       {},
@@ -70,12 +77,17 @@ async function serve(): Promise<void> {
     );
   }
   try {
-    const app = isShared ? primary(config, serviceLog) : await createApp({ config, log });
-    stopOnSignals(app, serviceLog);
+    const app = isShared ? await primary(config, serviceLog) : await single(config, serviceLog);
+    if (stopper.stopping) return;
+    // Workers have to be ended even before they serve.
+    if (isShared) stopper.closes(app);
     const addresses = await app.listen();
+    stopper.closes(app);
+    if (stopper.stopping) return;
     const facts = { ...addresses, version: VERSION, ...(isShared ? { workers: config.workers } : {}) };
     log.info(facts, 'ready for REST, gRPC, gRPC-Web and Connect');
   } catch (error) {
+    if (stopper.stopping) return;
     log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${explanation(error)}`);
     process.exitCode = 1;
     // Whatever was opened before must not keep a service alive that does not serve.
@@ -83,8 +95,14 @@ async function serve(): Promise<void> {
   }
 }
 
+async function single(config: Config, { log }: ServiceLog): Promise<App> {
+  const { createApp } = await import('./app.js');
+  return createApp({ config, log });
+}
+
 /** Several processes. When they do not live, whoever started this one has to know. */
-function primary(config: Config, { log, flushed }: ServiceLog): Primary {
+async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
+  const { createPrimary } = await import('./cluster/primary.js');
   const created = createPrimary({
     config,
     log,
@@ -96,35 +114,10 @@ function primary(config: Config, { log, flushed }: ServiceLog): Primary {
   return created;
 }
 
-/** What runs until it is told to stop. */
-interface Running {
-  close(): Promise<void>;
-  /** Ends other processes at once; this one ends by itself. */
-  kill?(): void;
-}
-
-function stopOnSignals(running: Running, { log, flushed }: ServiceLog): void {
-  let stopping = false;
-  const exit = (code: number) => void flushed().then(() => process.exit(code));
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping) {
-        log.warn({ signal }, 'stopping at once');
-        running.kill?.();
-        process.exit(1);
-      }
-      stopping = true;
-      log.info({ signal }, 'finishing running requests');
-      running.close().then(
-        () => {
-          log.info({}, 'stopped');
-          exit(0);
-        },
-        (error: unknown) => {
-          log.error({ err: error }, 'stopped with an error');
-          exit(1);
-        },
-      );
-    });
-  }
+function keysOffWarning(host: string): string {
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
+  return isLocal
+    ? 'API keys are off: every program on this machine may do everything (SERVICE_API_KEY_ENABLED)'
+    : `API keys are off and the service listens on ${host}: anyone who reaches this port may do everything; ` +
+        'set SERVICE_API_KEY_ENABLED=true, or SERVICE_HOST=127.0.0.1';
 }

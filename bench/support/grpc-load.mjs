@@ -38,9 +38,14 @@ export async function unaryLoad(url, path, message, count) {
   return last;
 }
 
-/** Sends `count` messages on a few streams. Resolves with a reply. */
+/** All streams together; each sends as many messages as every other. */
+export const STREAMS_IN_ALL = CONNECTIONS * STREAMS;
+
+/** Sends `count` messages, a multiple of STREAMS_IN_ALL, on as many streams. Resolves with a reply. */
 export async function streamLoad(url, path, message, count) {
-  const each = Math.ceil(count / (CONNECTIONS * STREAMS));
+  const each = count / STREAMS_IN_ALL;
+  if (!Number.isInteger(each))
+    throw new Error(`${count} messages cannot be shared by ${STREAMS_IN_ALL} streams`);
   let last = NOTHING;
   await onConnections(
     url,

@@ -2,11 +2,13 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-const CONNECTIONS = 32;
 const HEAD_END = '\r\n\r\n';
 
-/** Posts `body` to `path` `count` times. Resolves with the body of the last reply. */
-export async function restLoad(url, path, body, count) {
+/**
+ * Posts `body` to `path` `count` times over `connections`, each of which has the next request ready when a reply has
+ * arrived. Resolves, as soon as the last reply has arrived, with its body; rejects on any status but 200.
+ */
+export async function restLoad(url, path, body, count, connections = 32) {
   const { hostname, port, host } = new URL(url);
   const request = Buffer.from(
     `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
@@ -43,6 +45,6 @@ export async function restLoad(url, path, body, count) {
     });
     socket.destroy();
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, run));
+  await Promise.all(Array.from({ length: connections }, run));
   return last;
 }

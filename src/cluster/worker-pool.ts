@@ -35,7 +35,8 @@ export interface WorkerPoolOptions {
 interface Member {
   readonly worker: Worker;
   state: 'starting' | 'serving' | 'leaving';
-  readyAtMs: number;
+  /** When it could serve, in milliseconds of a clock that never goes back; null before. */
+  readyAtMs: number | null;
   failure: StartFailure | undefined;
 }
 
@@ -88,8 +89,8 @@ export class WorkerPool {
   }
 
   /**
-   * Asks all to finish, and ends those that have not after `limitMs`. Resolves when all have ended: true when each did
-   * so by itself and without an error.
+   * Asks all to finish, and ends those that have not after `limitMs`. Resolves when all have ended: true when each that
+   * has served did so by itself and without an error. Those that were about to start had nothing to finish.
    */
   async stop(limitMs: number): Promise<boolean> {
     this.#stopping = true;
@@ -97,7 +98,11 @@ export class WorkerPool {
     const emptied = new Promise<void>((resolve) => {
       this.#emptied = resolve;
     });
-    for (const { worker } of this.#members.values()) tellWorker(worker, { type: 'stop' });
+    for (const { worker, readyAtMs } of this.#members.values()) {
+      tellWorker(worker, { type: 'stop' });
+      // It may still be loading what it needs to hear messages.
+      if (readyAtMs === null) worker.process.kill('SIGTERM');
+    }
     if (this.#members.size === 0) return this.#allCleanly;
     const limit = setTimeout(() => this.kill(), limitMs);
     await emptied;
@@ -112,8 +117,9 @@ export class WorkerPool {
   }
 
   #fork(): void {
+    if (this.#stopping) return;
     const worker = cluster.fork();
-    const member: Member = { worker, state: 'starting', readyAtMs: 0, failure: undefined };
+    const member: Member = { worker, state: 'starting', readyAtMs: null, failure: undefined };
     this.#members.set(worker, member);
     worker.on('message', (message: FromWorker) => this.#heard(member, message));
     worker.on('error', (error) => this.#options.log.debug({ err: error }, 'a worker cannot be reached'));
@@ -146,7 +152,8 @@ export class WorkerPool {
   #heard(member: Member, message: FromWorker): void {
     const { worker } = member;
     if (message.type === 'hello') {
-      if (!this.#stopping) tellWorker(worker, { type: 'start', config: this.#options.config });
+      // What it was told before it said hello, it has not heard.
+      tellWorker(worker, this.#stopping ? { type: 'stop' } : { type: 'start', config: this.#options.config });
     } else if (message.type === 'ready') {
       this.#ready(member);
     } else if (message.type === 'failed') {
@@ -157,7 +164,7 @@ export class WorkerPool {
       this.#options.onLeaving(worker);
       tellWorker(worker, { type: 'left' });
       // Somebody ends this one alone: the next takes over while it finishes.
-      if (served && !this.#stopping) this.#fork();
+      if (served) this.#fork();
     } else {
       this.#options.onMessage(worker, message);
     }
@@ -183,18 +190,14 @@ export class WorkerPool {
     member.state = 'leaving';
     this.#options.onEnded(worker);
     if (this.#stopping) {
-      if (exit.code !== 0) this.#allCleanly = false;
+      if (exit.code !== 0 && member.readyAtMs !== null) this.#allCleanly = false;
       if (this.#members.size === 0) this.#emptied?.();
     } else if (state !== 'leaving') {
-      this.#replace(member, state, exit);
+      this.#replace(member, exit);
     }
   }
 
-  #replace(
-    member: Member,
-    state: Member['state'],
-    exit: { code: number | null; signal: string | null },
-  ): void {
+  #replace(member: Member, exit: Exit): void {
     const { log } = this.#options;
     const { worker, failure } = member;
     if (failure !== undefined && this.#starting !== null) {
@@ -208,7 +211,7 @@ export class WorkerPool {
       this.#forkAfter(DATABASE_PAUSE_MS);
       return;
     }
-    const early = state === 'starting' || performance.now() - member.readyAtMs < EARLY_END_MS;
+    const early = member.readyAtMs === null || performance.now() - member.readyAtMs < EARLY_END_MS;
     const pause = this.#crashLoop.ended(early);
     const reason = failure === undefined ? '' : ` (${failure.message})`;
     log.error(facts, `a worker ended${reason}${pause === null ? '' : '; another takes its place'}`);

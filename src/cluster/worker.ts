@@ -4,6 +4,7 @@ import { type App, createApp, type PortName } from '../app.js';
 import type { Config } from '../config.js';
 import { ServiceError } from '../errors/service-error.js';
 import { createLogger, type ServiceLog } from '../logger.js';
+import type { Signals } from '../signals.js';
 import { explanation, isOurMistake } from '../start-error.js';
 import { type FromPrimary, type StartFailure, tellPrimary } from './messages.js';
 
@@ -16,10 +17,12 @@ const REPORT_LIMIT_MS = 5_000;
 const LEAVE_LIMIT_MS = 2_000;
 
 /** Serves as one of several processes: connections, configuration and the order to stop come from the primary. */
-export function runWorker(): void {
+export function runWorker(signals: Signals): void {
   const reports = new Map<number, (text: string) => void>();
   let lastReport = 0;
   let app: App | undefined;
+  /** Settled when the app is ready or cannot be. */
+  let getsReady: Promise<void> | undefined;
   let serviceLog: ServiceLog | undefined;
   let stopping = false;
   let closing = false;
@@ -45,11 +48,15 @@ export function runWorker(): void {
 
   async function start(config: Config): Promise<void> {
     serviceLog = createLogger(config.log, process.pid);
+    signals.logIgnored(serviceLog.log);
     try {
       app = await createApp({ config, log: serviceLog.log, shared: { allMetrics } });
-      await app.ready();
+      getsReady = app.ready();
+      await getsReady;
       if (!stopping) await tellPrimary({ type: 'ready' });
     } catch (error) {
+      // It is about to end, and nobody waits for it to be ready.
+      if (stopping) return;
       // The primary says it, once for all workers.
       await tellPrimary({ type: 'failed', failure: startFailure(error) });
       process.exit(1);
@@ -89,6 +96,7 @@ export function runWorker(): void {
     closing = true;
     if (app === undefined) process.exit(0);
     try {
+      await getsReady;
       await app.close();
       // The counts since the primary asked last.
       await measure(0);
@@ -109,7 +117,7 @@ export function runWorker(): void {
     else if (message.type === 'left') onLeft();
     else if (message.type === 'stop') void stop();
   });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+  signals.onStop(() => void stop());
   const { worker } = cluster;
   worker?.on('disconnect', () => {
     // Without a primary there are no new connections. Node.js would end a worker here that has not been asked to go.

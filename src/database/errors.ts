@@ -32,6 +32,11 @@ const SQLITE_CODES = new Set([3, 5, 6, 7, 8, 10, 13, 14, 15]);
 const MESSAGE =
   /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Cannot use a pool after|Client (?:was closed|has encountered|is not)|Query read timeout|The database connection is not open|ConnectionFailed\(|the database is closed)/i;
 
+/** PostgreSQL: data exception, violated constraint, limit of the program such as the size of an index entry. */
+const DATA_SQLSTATE = /^(?:22|23|54)[0-9A-Z]{3}$/;
+/** SQLite, low byte: too big, constraint, mismatch of types. */
+const SQLITE_DATA_CODES = new Set([18, 19, 20]);
+
 /** A write may have been committed or not: whoever waited for it never heard. It can be tried again when it is idempotent. */
 export class OutcomeUnknownError extends ServiceError {
   constructor(detail: string, cause?: unknown) {
@@ -96,6 +101,22 @@ function isUnavailable(error: unknown, depth = 0): boolean {
   // Connecting to a name with several addresses fails with one error for each of them.
   if (Array.isArray(errors) && errors.some((each) => isUnavailable(each, depth + 1))) return true;
   return isUnavailable(cause, depth + 1) || isUnavailable(meta?.driverAdapterError, depth + 1);
+}
+
+/**
+ * True when the chain of causes says that the database refused the data of a statement, so that the same data will be
+ * refused again. Every other failure is one of the storage, and may pass.
+ */
+export function isRefusedData(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > MAX_CAUSE_DEPTH) return false;
+  const { code, originalCode, rawCode, extendedCode, cause, meta } = error as ErrorShape;
+  for (const text of [code, originalCode]) {
+    if (typeof text === 'string' && DATA_SQLSTATE.test(text)) return true;
+  }
+  for (const number of [rawCode, extendedCode]) {
+    if (typeof number === 'number' && SQLITE_DATA_CODES.has(number & 0xff)) return true;
+  }
+  return isRefusedData(cause, depth + 1) || isRefusedData(meta?.driverAdapterError, depth + 1);
 }
 
 /** What Prisma, its adapters, drivers and Node tell in their errors; every member may be absent or another type. */

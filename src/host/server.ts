@@ -14,8 +14,12 @@ import type { CallTicket } from './admission/call-ticket.js';
 import type { Entrance } from './admission/entrance.js';
 import type { FrontGate } from './admission/front-gate.js';
 import type { Authenticator } from './auth/authenticator.js';
-import { type CredentialReader, createCredentialReader } from './auth/request-credentials.js';
-import { foreignOriginCheck } from './auth/request-origin.js';
+import {
+  type CredentialReader,
+  createCredentialReader,
+  createKeylessCredentialReader,
+} from './auth/request-credentials.js';
+import { foreignOriginCheck, keylessPageCheck } from './auth/request-origin.js';
 import { registerConnect } from './connect/connect-plugin.js';
 import { rpcCallOf } from './connect/rpc-call.js';
 import { registerCors } from './cors.js';
@@ -136,7 +140,8 @@ function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): v
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, authenticator } = options;
   const app = createBase(options);
-  await registerCors(app, config.cors, [VERSION_HEADER]);
+  const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
+  await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
   const finder = createRouteFinder(servedPaths(options));
   registerRestErrors(app, finder, options.now);
   if (config.operations === null) registerOperations(app, options.state, options.metrics);
@@ -150,7 +155,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     }),
   );
   const isForeign = foreignOriginCheck(config.cors.origins);
-  const credentials = createCredentialReader(isForeign);
+  const credentials =
+    isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
   await app.register(async (scope) => {
     observeRest(scope, options.metrics);
     boundBodies(scope);

@@ -1,5 +1,5 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { asServiceError, unavailable } from '../database/errors.js';
+import { asServiceError, isRefusedData, unavailable } from '../database/errors.js';
 import { ServiceError } from '../errors/service-error.js';
 import { type ControlEvent, shownEvent } from './event.js';
 import { type EncodedEvent, encodeEvent, type WriteEvents } from './event-writer.js';
@@ -18,8 +18,9 @@ const MAX_GROUP_LENGTH = 8 * 1024 * 1024;
 
 /**
  * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored: with an
- * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored. `onQueued` is
- * called as soon as they are taken in; who gives it offers again what found no room, and counts what is
+ * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored, with
+ * SERVICE_UNAVAILABLE when the storage fails, and with DATABASE_ERROR only when it refuses these events for good.
+ * `onQueued` is called as soon as they are taken in; who gives it offers again what found no room, and counts what is
  * dropped in the end.
  */
 export type Ingest = (events: readonly ControlEvent[], onQueued?: () => void) => Promise<void>;
@@ -102,15 +103,17 @@ export function createIngest(options: IngestOptions): Ingest {
       await write(group.flatMap(({ events }) => events));
       meter.committed((performance.now() - startMs) / 1000);
     } catch (error) {
+      const thrown = asServiceError(error);
       // What one call brought and the database refuses must not fail the others. What it cannot take now fails all.
-      const isAway = asServiceError(error).code === 'SERVICE_UNAVAILABLE';
+      const isAway = thrown.code === 'SERVICE_UNAVAILABLE';
       if (group.length > 1 && !isAway) {
         for (const one of group) await writeGroup([one]);
         return;
       }
+      const failure = storageFailure(thrown);
       for (const { events, reject } of group) {
-        countDropped(events, isAway ? 'storage' : 'refused');
-        reject(error);
+        countDropped(events, failure.code === 'SERVICE_UNAVAILABLE' ? 'storage' : 'refused');
+        reject(failure);
       }
       return;
     }
@@ -146,6 +149,15 @@ export function createIngest(options: IngestOptions): Ingest {
     if (!logEvents) return;
     for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
   };
+}
+
+/**
+ * What a failed transaction means for the sender of its events. Only data that the database refuses are refused for
+ * good; a missing table or a damaged file says nothing about the events, which can be stored later.
+ */
+function storageFailure(failure: ServiceError): ServiceError {
+  if (failure.code !== 'DATABASE_ERROR' || isRefusedData(failure)) return failure;
+  return unavailable('The events cannot be stored at present.', failure);
 }
 
 /** Makes rows of many events, by turns with others. */

@@ -4,6 +4,7 @@ import type { CallContext } from '../rpc/handler.js';
 import { type ControlEvent, isStorableEvent } from './event.js';
 import { type Ingest, IngestFullError } from './event-ingest.js';
 import type { ObservabilityMeter } from './observability-meter.js';
+import type { RefusedEvents } from './refused-events.js';
 
 /** Events of one stream that wait for their commit at most: those of a transaction that runs, and of the next one. */
 const MAX_IN_FLIGHT = 4_000;
@@ -15,7 +16,7 @@ const FULL_ATTEMPTS = 100;
 export interface IngestStreamOptions {
   readonly ingest: Ingest;
   readonly meter: ObservabilityMeter;
-  readonly log: { warn(facts: object, message: string): void };
+  readonly onRefused: RefusedEvents;
   readonly limits?: { readonly fullPauseMs: number; readonly fullAttempts: number };
 }
 
@@ -35,7 +36,7 @@ export type IngestStream = (
  * waits as may, or while there is no room in the queue. However it ends, it ends when nothing is on its way any more,
  * so that it can tell how much is stored.
  */
-export function createIngestStream({ ingest, meter, log, limits }: IngestStreamOptions): IngestStream {
+export function createIngestStream({ ingest, meter, onRefused, limits }: IngestStreamOptions): IngestStream {
   const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
 
   /** Resolves when the events have their place in the queue, with what tells that they are committed. */
@@ -81,8 +82,8 @@ export function createIngestStream({ ingest, meter, log, limits }: IngestStreamO
           },
           (error: unknown) => {
             if (error instanceof ServiceError && error.code === 'DATABASE_ERROR') {
-              // As for CreateEvents: the database cannot hold them, and trying again would not help.
-              log.warn({ err: error, events: count }, 'events could not be stored');
+              // As for CreateEvents: the database can never hold them, and trying again would not help.
+              onRefused(count, error);
               dropped += count;
             } else failure ??= { error };
           },
@@ -120,6 +121,8 @@ export function createIngestStream({ ingest, meter, log, limits }: IngestStreamO
         const { events } = value;
         received += events.length;
         if (!events.every(isStorableEvent)) {
+          meter.dropped.client.refused += events.length;
+          onRefused(events.length);
           dropped += events.length;
           continue;
         }

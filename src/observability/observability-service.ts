@@ -1,14 +1,15 @@
 import { controlNotFound } from '../controls/control-errors.js';
 import type { Database } from '../database/database.js';
-import { OutcomeUnknownError } from '../database/errors.js';
 import { ServiceError } from '../errors/service-error.js';
 import { readAgentName } from '../validation/names.js';
 import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
 import { printCursor } from './event-cursor.js';
 import { filterOf } from './event-filter.js';
-import { type Ingest, IngestFullError } from './event-ingest.js';
+import type { Ingest } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import type { EventSearch } from './event-search.js';
+import type { ObservabilityMeter } from './observability-meter.js';
+import type { RefusedEvents } from './refused-events.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { timeWindow } from './time-range.js';
@@ -19,8 +20,9 @@ const MAX_LISTED_CONTROLS = 10_000;
 /** Takes events in, finds them and counts them. */
 export interface ObservabilityService {
   /**
-   * Tells in its reply, not by an error, when storing fails: deployed clients expect that. Rejects with
-   * SERVICE_UNAVAILABLE when it takes nothing in at present, and when nobody knows whether the events are stored.
+   * Stores all of the events or none. Tells in its reply, not by an error, that the database can never hold one of
+   * them: deployed clients send nothing again that was answered, which would be of no use here. Rejects with
+   * SERVICE_UNAVAILABLE when the events cannot be stored at present, and when it is unknown whether they are stored.
    */
   create(events: readonly ControlEvent[]): Promise<object>;
   query(input: ObservabilityInputs['queryEvents']): Promise<object>;
@@ -33,24 +35,29 @@ export interface ObservabilityOptions {
   readonly database: Pick<Database, 'kind' | 'bulk'>;
   readonly search: Pick<EventSearch, 'page' | 'count'>;
   readonly ingest: Ingest;
-  readonly log: { warn(facts: object, message: string): void };
+  readonly meter: Pick<ObservabilityMeter, 'dropped'>;
+  readonly onRefused: RefusedEvents;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
-  const { database, search, ingest, log, now } = options;
+  const { database, search, ingest, meter, onRefused, now } = options;
   const statistics = createStatisticsStore(database);
 
-  /** Whether the events are committed. */
+  /** True when the events are committed, false when the database can never hold them. */
   async function stored(events: readonly ControlEvent[]): Promise<boolean> {
-    if (!events.every(isStorableEvent)) return false;
+    if (!events.every(isStorableEvent)) {
+      meter.dropped.client.refused += events.length;
+      onRefused(events.length);
+      return false;
+    }
     try {
       await ingest(events);
       return true;
     } catch (error) {
-      if (!isStorageFailure(error)) throw error;
-      log.warn({ err: error, events: events.length }, 'events could not be stored');
+      if (!isRefusal(error)) throw error;
+      onRefused(events.length, error);
       return false;
     }
   }
@@ -121,9 +128,6 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
   };
 }
 
-function isStorageFailure(error: unknown): boolean {
-  if (error instanceof IngestFullError || error instanceof OutcomeUnknownError) return false;
-  return (
-    error instanceof ServiceError && (error.code === 'SERVICE_UNAVAILABLE' || error.code === 'DATABASE_ERROR')
-  );
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'DATABASE_ERROR';
 }

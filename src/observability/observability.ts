@@ -15,6 +15,7 @@ import { observabilityHandlers, observabilityOffHandlers } from './observability
 import type { ObservabilityMeter } from './observability-meter.js';
 import { createObservabilityService } from './observability-service.js';
 import { createRecorder, type Recorder } from './recorder.js';
+import { createRefusedEvents } from './refused-events.js';
 
 export interface ObservabilityParts {
   readonly config: Config['observability'];
@@ -63,9 +64,10 @@ export function createObservability({
     logEvents: config.stdout,
     meter,
   });
-  const service = createObservabilityService({ database, search, ingest, log, now });
+  const onRefused = createRefusedEvents({ log, now: monotonic });
+  const service = createObservabilityService({ database, search, ingest, meter, onRefused, now });
   const streams = {
-    ingest: createIngestStream({ ingest, meter, log }),
+    ingest: createIngestStream({ ingest, meter, onRefused }),
     export: createExportEvents(search),
     watch: createWatchEvents({ feed, tail, now: monotonic }),
   };

@@ -5,6 +5,8 @@ import { restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';
 
 export const AGENT = 'guarded-agent-1';
+/** Time of evaluations whose limit is not what is tested, in milliseconds. */
+export const PATIENT_MS = 300_000;
 
 /** An agent that must not say `bad`, neither before nor after, and is steered when it says `vague`. */
 export async function seedAgent(url: string, agent = AGENT): Promise<void> {

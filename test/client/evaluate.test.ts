@@ -5,7 +5,7 @@ import { createClient as createBrowserClient } from '../../src/client/index.js';
 import { createClient } from '../../src/client/node.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
-import { AGENT, asking, seedAgent, watchedClient } from './client-harness.js';
+import { AGENT, asking, PATIENT_MS, seedAgent, watchedClient } from './client-harness.js';
 
 describe('a client', () => {
   let service: TestService;
@@ -39,7 +39,7 @@ describe('a client', () => {
 
   it('works over the gRPC-Web transport of browsers', async () => {
     const transport = createGrpcWebTransport({ baseUrl: service.url });
-    const client = createBrowserClient({ transport, agent: AGENT, timeoutMs: 2_000 });
+    const client = createBrowserClient({ transport, agent: AGENT, timeoutMs: PATIENT_MS });
     const texts = ['bad', 'good', 'bad'];
     const results = await Promise.all(texts.map((text) => client.evaluate(asking(text))));
     expect(results.map((one) => one.isSafe)).toEqual([false, true, false]);
@@ -166,9 +166,12 @@ describe('a client', () => {
 
   it('demands a revision: per call, and from then on', async () => {
     const client = createClient({ baseUrl: service.url, timeoutMs: 400 });
-    const now = await client.evaluate(asking('x'));
+    const patient = { timeoutMs: PATIENT_MS };
+    const now = await client.evaluate(asking('x'), patient);
     const revision = now.evaluated ? now.verdict.revision : -1n;
-    expect(await client.evaluate(asking('x'), { minRevision: revision })).toMatchObject({ isSafe: true });
+    expect(await client.evaluate(asking('x'), { ...patient, minRevision: revision })).toMatchObject({
+      isSafe: true,
+    });
     const ahead = await client.evaluate(asking('x'), { minRevision: revision + 1_000n });
     expect(ahead).toMatchObject({ evaluated: false, isSafe: false });
     client.atLeast(revision + 1_000n);

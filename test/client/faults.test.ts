@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/client/node.js';
+import { withGrowingTime } from '../support/growing-time.js';
 import { startService, type TestService } from '../support/service.js';
 import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
-import { asking, seedAgent, watchedTransport } from './client-harness.js';
+import { asking, PATIENT_MS, seedAgent, watchedTransport } from './client-harness.js';
 import { keepAsking } from './keep-asking.js';
 import { startTcpBalancer } from './tcp-balancer.js';
 
@@ -22,7 +23,7 @@ describe('a client whose network fails', () => {
   afterAll(() => service.stop());
   beforeEach(async () => {
     proxy = await startTcpProxy(service.url);
-    client = createClient({ baseUrl: proxy.url, timeoutMs: 20_000 });
+    client = createClient({ baseUrl: proxy.url, timeoutMs: PATIENT_MS });
   });
   afterEach(async () => {
     client.close();
@@ -66,9 +67,11 @@ describe('a client whose network fails', () => {
     await proxy.set('refuse');
     proxy.cut();
     const waiting = Promise.all(Array.from({ length: 100 }, () => client.evaluate(asking('bad'))));
-    const impatient = await client.evaluate(asking('good'), { timeoutMs: 200 });
-    expect(impatient).toMatchObject({ evaluated: false, isSafe: false });
-    expect(impatient.reason).toMatch(/ECONNREFUSED|last because/);
+    await withGrowingTime(200, async (timeoutMs) => {
+      const impatient = await client.evaluate(asking('good'), { timeoutMs });
+      expect(impatient).toMatchObject({ evaluated: false, isSafe: false });
+      expect(impatient.reason).toMatch(/ECONNREFUSED|last because/);
+    });
     await proxy.set('clear');
     for (const one of await waiting) expect(one).toMatchObject({ evaluated: true, isSafe: false });
   });
@@ -76,7 +79,7 @@ describe('a client whose network fails', () => {
   it('finds out by itself that a connection is dead of which nobody tells it', async () => {
     const network = await startTcpBalancer();
     network.setTargets([service.url]);
-    const patient = createClient({ baseUrl: network.url, timeoutMs: 20_000 });
+    const patient = createClient({ baseUrl: network.url, timeoutMs: PATIENT_MS });
     await patient.evaluate(asking('good'));
     network.freeze();
     expect(await patient.evaluate(asking('bad'))).toMatchObject({ evaluated: true, isSafe: false });
@@ -87,7 +90,12 @@ describe('a client whose network fails', () => {
 
   it('keeps to a deadline inside the window for gathering, and does not send what nobody waits for', async () => {
     const { transport, traffic } = watchedTransport(proxy.url);
-    const gathering = createClient({ transport, streaming: true, batchWindowMs: 60_000, timeoutMs: 20_000 });
+    const gathering = createClient({
+      transport,
+      streaming: true,
+      batchWindowMs: 60_000,
+      timeoutMs: PATIENT_MS,
+    });
     await gathering.evaluate(asking('good'));
     await proxy.set('pause');
     const first = gathering.evaluate(asking('bad'));
@@ -151,7 +159,7 @@ describe('a client whose service is killed', () => {
     let service = await start('0');
     const url = await service.listening();
     await seedAgent(url);
-    const client = createClient({ baseUrl: url, timeoutMs: 80_000 });
+    const client = createClient({ baseUrl: url, timeoutMs: PATIENT_MS });
     const asked = keepAsking(client, 20);
     await until(
       () => asked.answers.length,
@@ -169,5 +177,5 @@ describe('a client whose service is killed', () => {
     expect(await asked.stop()).toEqual({ failures: [], wrong: [] });
     client.close();
     await service.dispose();
-  }, 90_000);
+  });
 });

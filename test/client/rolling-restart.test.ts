@@ -9,7 +9,7 @@ import {
   spawnService,
 } from '../support/service-process.js';
 import { until } from '../support/until.js';
-import { seedAgent } from './client-harness.js';
+import { PATIENT_MS, seedAgent } from './client-harness.js';
 import { keepAsking } from './keep-asking.js';
 import { startTcpBalancer } from './tcp-balancer.js';
 
@@ -38,7 +38,7 @@ describeOnEachDatabase('a rolling restart of two replicas', (freshDatabaseUrl) =
     const balancer = await startTcpBalancer();
     balancer.setTargets([first.url, second.url]);
 
-    const timeoutMs = 25_000;
+    const timeoutMs = PATIENT_MS;
     const clients = [
       createClient({ baseUrl: balancer.url, timeoutMs }),
       createClient({ baseUrl: balancer.url, timeoutMs }),
@@ -71,5 +71,5 @@ describeOnEachDatabase('a rolling restart of two replicas', (freshDatabaseUrl) =
     expect(balancer.taken.size).toBeGreaterThanOrEqual(3);
     for (const client of clients) client.close();
     balancer.close();
-  }, 120_000);
+  });
 });

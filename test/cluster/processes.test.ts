@@ -5,7 +5,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { restClient } from '../support/rest-client.js';
@@ -19,10 +19,8 @@ import {
 } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { onConnection, request } from './support/connections.js';
+import { openEvaluation } from './support/open-evaluation.js';
 import { isRunning, killIfThere, workersOf } from './support/workers.js';
-
-// Each test starts several processes.
-vi.setConfig({ testTimeout: 240_000 });
 
 const PREFIX = 'control_enforcement_server';
 const AGENT = 'shared-agent';
@@ -217,7 +215,7 @@ describe('processes of one service', () => {
       const url = await service.listening();
       const pids = await workersOf(service);
       await seeder(restClient(url)).agent(AGENT);
-      const open = await Promise.all([openRequest(url), openRequest(url)]);
+      const open = await Promise.all([openEvaluation(url, EVALUATION), openEvaluation(url, EVALUATION)]);
       // Ctrl-C tells everybody.
       if (target === 'group') for (const pid of pids) process.kill(pid, 'SIGINT');
       service.process.kill('SIGINT');
@@ -237,11 +235,14 @@ describe('processes of one service', () => {
     const service = await run({ SERVICE_DRAIN_SECONDS: '600' });
     const url = await service.listening();
     const pids = await workersOf(service);
-    const finish = await openRequest(url);
+    const finish = await openEvaluation(url, EVALUATION);
     service.process.kill('SIGTERM');
     await service.output(/finishing running requests/);
-    service.process.kill('SIGTERM');
+    // Signals that follow at once are the same request to stop.
+    const insisting = setInterval(() => service.process.kill('SIGTERM'), 50);
     expect(await service.ended).toEqual({ code: 1, signal: null });
+    clearInterval(insisting);
+    expect(service.stdout()).toMatch(/stopping at once/);
     await until(
       () => pids.filter(isRunning),
       (running) => running.length === 0,
@@ -254,7 +255,7 @@ describe('processes of one service', () => {
     const url = await service.listening();
     const pids = await workersOf(service);
     await seeder(restClient(url)).agent(AGENT);
-    const finish = await openRequest(url);
+    const finish = await openEvaluation(url, EVALUATION);
     service.process.kill('SIGKILL');
     await until(
       () => pids.filter(isRunning),
@@ -344,27 +345,3 @@ describe('processes of one service', () => {
     expect(service.stdout()).not.toMatch(/"pid"/);
   });
 });
-
-/** An evaluation of which a worker has seen the headers; the result sends the rest and returns the status. */
-async function openRequest(url: string): Promise<() => Promise<number | undefined>> {
-  const body = JSON.stringify(EVALUATION);
-  const open = http.request(`${url}/api/v1/evaluation`, {
-    method: 'POST',
-    agent: false,
-    headers: {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      expect: '100-continue',
-    },
-  });
-  const answered = once(open, 'response') as Promise<[http.IncomingMessage]>;
-  answered.catch(() => {});
-  open.flushHeaders();
-  await once(open, 'continue');
-  return async () => {
-    open.end(body);
-    const [response] = await answered;
-    response.resume();
-    return response.statusCode;
-  };
-}

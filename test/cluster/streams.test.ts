@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService, WatchControlsRequestSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -22,8 +22,6 @@ import {
 } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { killIfThere, workersOf } from './support/workers.js';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const AGENT = 'streamed-agent';
 const QUESTION = create(EvaluateStreamRequestSchema, {

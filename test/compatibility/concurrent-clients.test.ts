@@ -17,7 +17,7 @@ describeOnEachDatabase(
     });
     afterAll(() => service.stop());
 
-    it('leave a state behind that everything they were told explains', { timeout: 120_000 }, async () => {
+    it('leave a state behind that everything they were told explains', async () => {
       const run = await runConcurrentClients({
         url: service.url,
         clients: CLIENTS,

@@ -1,14 +1,31 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Decision, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { AppliesTo } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { methodNamed, type Outcome, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
 import { type RestClient, restClient } from '../support/rest-client.js';
+import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { observability } from './event-streams.support.js';
 
 const AGENT = 'loaded-agent-1';
-/** Long for a refusal, but far shorter than the time-outs of a request and of a transaction. */
-const REFUSAL_LIMIT_MS = 5_000;
+const EVENT = {
+  control_execution_id: 'outage-1',
+  trace_id: 'outage',
+  span_id: 's',
+  agent_name: AGENT,
+  control_id: 1,
+  control_name: 'c',
+  check_stage: 'pre',
+  applies_to: 'llm_call',
+  action: 'deny',
+  matched: true,
+  confidence: 1,
+};
 const REGISTRATION = { agent: { agent_name: AGENT } };
 
 describe('while PostgreSQL is gone', () => {
@@ -87,29 +104,55 @@ describe('while PostgreSQL is gone', () => {
     ['DELETE', '/api/v1/controls/1?force=true', undefined],
     ['POST', `/api/v1/agents/${AGENT}/controls/1`, undefined],
     ['DELETE', `/api/v1/agents/${AGENT}/controls/1`, undefined],
+    ['POST', '/api/v1/observability/events', { events: [EVENT] }],
     ['GET', '/api/v1/agents', undefined],
     ['GET', `/api/v1/agents/${AGENT}`, undefined],
     ['GET', `/api/v1/agents/${AGENT}/controls`, undefined],
     ['GET', '/api/v1/controls', undefined],
     ['GET', '/api/v1/controls/1', undefined],
     ['GET', '/api/v1/controls/1/data', undefined],
-  ])(
-    '%s %s is refused with 503 and tells when to come back',
-    async (method, path, body) => {
-      const reply = await call(method, path, body);
-      expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
-      expect(reply.headers.get('retry-after')).toBe('1');
-    },
-    REFUSAL_LIMIT_MS,
-  );
+  ])('%s %s is refused with 503 and tells when to come back', async (method, path, body) => {
+    const reply = await call(method, path, body);
+    expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+    expect(reply.headers.get('retry-after')).toBe('1');
+  });
 
   it('RPCs that need the database are refused with UNAVAILABLE', async () => {
     for (const outcome of [
       ...(await rpc('AgentService.InitAgent', REGISTRATION)),
       ...(await rpc('ControlService.ListControls', {})),
+      ...(await rpc('ObservabilityService.CreateEvents', { events: [EVENT] })),
     ]) {
       expect(outcome).toMatchObject({ ok: false, status: 'Unavailable', retryAfterSeconds: 1 });
     }
+  });
+
+  it.each(RPC_PROTOCOLS)('a stream of events ends with UNAVAILABLE over %s', async (protocol) => {
+    const { agent_name: agentName, trace_id: traceId, span_id: spanId } = EVENT;
+    const sent = {
+      agentName,
+      traceId,
+      spanId,
+      controlExecutionId: EVENT.control_execution_id,
+      controlId: EVENT.control_id,
+      controlName: EVENT.control_name,
+      checkStage: Stage.PRE,
+      appliesTo: AppliesTo.LLM_CALL,
+      action: Decision.DENY,
+      matched: true,
+      confidence: 1,
+    };
+    async function* messages() {
+      yield { events: [sent] };
+    }
+    const call = observability(rpcTransport(protocol, service.url)).ingestEvents(messages());
+    const error = await call.then(
+      () => undefined,
+      (reason: unknown) => ConnectError.from(reason),
+    );
+    expect(error?.code).toBe(Code.Unavailable);
+    expect(error?.findDetails(ErrorInfoSchema)[0]?.metadata).toMatchObject({ stored_events: '0' });
+    expect(error?.findDetails(RetryInfoSchema)[0]?.retryDelay?.seconds).toBe(1n);
   });
 
   it('what needs no database is answered', async () => {
@@ -141,6 +184,8 @@ describe('while PostgreSQL is gone', () => {
     expect((await evaluate(call, AGENT, 'worse')).body.is_safe).toBe(false);
     expect((await evaluate(call, 'stored-agent-1', 'bad')).body.is_safe).toBe(true);
     expect((await evaluate(call, 'never-registered', 'bad')).status).toBe(404);
+    const events = await call('POST', '/api/v1/observability/events', { events: [EVENT] });
+    expect([events.status, events.body.status]).toEqual([202, 'queued']);
     // What was refused was not done.
     expect((await call('GET', '/api/v1/controls')).body.pagination.total).toBe(1);
   });

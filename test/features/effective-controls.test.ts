@@ -178,5 +178,5 @@ describeService('the effective controls of an agent', ({ call, seed }) => {
       // The model follows the service across runs, so a failing sequence cannot be replayed alone.
       { numRuns: 80, endOnFailure: true },
     );
-  }, 120_000);
+  });
 });

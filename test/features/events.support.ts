@@ -1,4 +1,5 @@
 import type { RestClient, RestReply } from '../support/rest-client.js';
+import { executeSql, sqlText } from '../support/sql.js';
 
 /** What clients report of a check; every required member. */
 export function event(more: object = {}): Record<string, unknown> {
@@ -37,4 +38,21 @@ export function problems(reply: RestReply): string[] {
   return (reply.body.errors ?? []).map((item: { field?: string; code: string }) =>
     `${item.field ?? ''} ${item.code}`.trim(),
   );
+}
+
+/** Makes the database itself refuse new events of a control, until the returned function is called. */
+export async function refuseEventsOf(databaseUrl: string, controlName: string): Promise<() => Promise<void>> {
+  const name = sqlText(controlName);
+  const [refuse, accept] = databaseUrl.startsWith('postgres')
+    ? [
+        `ALTER TABLE "events" ADD CONSTRAINT "refused" CHECK ("control_name" <> ${name}) NOT VALID`,
+        'ALTER TABLE "events" DROP CONSTRAINT "refused"',
+      ]
+    : [
+        `CREATE TRIGGER "refused" BEFORE INSERT ON "events" WHEN NEW."control_name" = ${name}
+           BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+        'DROP TRIGGER "refused"',
+      ];
+  await executeSql(databaseUrl, refuse);
+  return () => executeSql(databaseUrl, accept);
 }

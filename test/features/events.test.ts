@@ -4,7 +4,7 @@ import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
 import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
 import { executeSql } from '../support/sql.js';
-import { event, eventRoutes, problems } from './events.support.js';
+import { event, eventRoutes, problems, refuseEventsOf } from './events.support.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const REFUSED_EVENTS: [object, string[]][] = [
@@ -319,15 +319,37 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
     ]);
   });
 
-  it('fail with 202 when the database refuses them', async () => {
+  it('are refused with 503 while their table is missing, and stored when they are sent again', async () => {
     await executeSql(databaseUrl, 'ALTER TABLE "events" RENAME TO "events_away"');
     try {
       const reply = await routes.send(event());
-      expect([reply.status, reply.body]).toEqual([202, FAILED(1)]);
+      expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+      expect(reply.headers.get('retry-after')).toBe('1');
       expect((await routes.query({})).status).toBe(500);
     } finally {
       await executeSql(databaseUrl, 'ALTER TABLE "events_away" RENAME TO "events"');
     }
     expect((await routes.send(event())).body).toEqual(QUEUED(1));
+  });
+
+  it('fail with 202 when the database refuses their data, and do not harm those sent at the same time', async () => {
+    const accept = await refuseEventsOf(databaseUrl, 'heavy');
+    try {
+      const heavy = event({ trace_id: 'heavy', control_name: 'heavy' });
+      const replies = await Promise.all([
+        routes.send(event({ trace_id: 'light' })),
+        routes.send(heavy),
+        routes.send(event({ trace_id: 'light' })),
+      ]);
+      expect(replies.map(({ status, body }) => [status, body])).toEqual([
+        [202, QUEUED(1)],
+        [202, FAILED(1)],
+        [202, QUEUED(1)],
+      ]);
+      expect((await routes.query({ trace_id: 'light' })).body.total).toBe(2);
+      expect((await routes.query({ trace_id: 'heavy' })).body.total).toBe(0);
+    } finally {
+      await accept();
+    }
   });
 });

@@ -59,13 +59,13 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
       );
       await write(events.map(encodeEvent));
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     await database.close();
     await service.stop();
   });
 
-  it('gives every event as a line, latest first, each once', { timeout: 60_000 }, async () => {
+  it('gives every event as a line, latest first, each once', async () => {
     const { status, type, lines } = await exported(service.url, {});
     expect(status).toBe(200);
     expect(type).toMatch(/^application\/x-ndjson/);
@@ -137,9 +137,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
     return reply;
   }
 
-  it('reads no further than its reader, and everything else goes on meanwhile', {
-    timeout: 60_000,
-  }, async () => {
+  it('reads no further than its reader, and everything else goes on meanwhile', async () => {
     const reply = await slowExport();
     const lines: string[] = [];
     let text = '';

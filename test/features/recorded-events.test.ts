@@ -6,7 +6,7 @@ import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
-import { event, eventRoutes } from './events.support.js';
+import { event, eventRoutes, refuseEventsOf } from './events.support.js';
 
 const AGENT = 'recorded-bot-1';
 const OFTEN = { SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.02' };
@@ -236,16 +236,30 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
     await recorded((await start(NEVER, url)).routes, 2);
   });
 
-  it('goes on after a database that refused it', async () => {
+  it('loses nothing while the table of the events is missing', async () => {
     const { service, call, routes, url } = await start(OFTEN);
     await seed(call);
     await executeSql(url, 'ALTER TABLE "events" RENAME TO "events_away"');
     await evaluation(call);
     await until(
-      () => service.logLines.filter((line) => line.includes('are lost')),
+      () => service.logLines.filter((line) => line.includes('cannot be stored now')),
       (lines) => lines.length > 0,
     );
     await executeSql(url, 'ALTER TABLE "events_away" RENAME TO "events"');
+    await evaluation(call);
+    await recorded(routes, 4);
+  });
+
+  it('goes on after a database that refused it for good', async () => {
+    const { service, call, routes, url } = await start(OFTEN);
+    await seed(call);
+    const accept = await refuseEventsOf(url, 'matches');
+    await evaluation(call);
+    await until(
+      () => service.logLines.filter((line) => line.includes('are lost')),
+      (lines) => lines.length > 0,
+    );
+    await accept();
     await evaluation(call);
     await recorded(routes, 2);
   });

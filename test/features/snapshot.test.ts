@@ -148,7 +148,7 @@ describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
         // The model follows the service across runs, so a failing sequence cannot be replayed alone.
         { numRuns: 200, endOnFailure: true },
       );
-    }, 120_000);
+    });
   });
 
   describe('makes the evaluation of a warm agent free of database queries', () => {

@@ -91,60 +91,56 @@ describeOnEachDatabase('a client of WatchControls that takes every message', (fr
   });
   const serviceOf = (index: number): TestService => services[index] as TestService;
 
-  it(
-    'has what the agent has in the end, through whichever replica and after a break',
-    { timeout: 120_000 },
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.tuple(fc.nat({ max: 1 }), changeArbitrary), { minLength: 1, maxLength: 15 }),
-          fc.array(clientArbitrary, { minLength: 1, maxLength: 4 }),
-          async (changes, clients) => {
-            worlds += 1;
-            const call = restClient(serviceOf(0).url);
-            const world = await newWorld(call, String(worlds));
-            const watchers = clients.map((): Watcher | undefined => undefined);
-            const open = (index: number, before?: Watcher): Watcher => {
-              const { protocol, service } = clients[index] as Client;
-              return watchControls(rpcTransport(protocol, serviceOf(service).url), world.agent, {
-                after: before,
-              });
-            };
-            for (const [count, [service, change]] of changes.entries()) {
-              for (const [index, client] of clients.entries()) {
-                if (client.from === count) watchers[index] ??= open(index);
-                const before = watchers[index];
-                if (client.breaks !== count || before === undefined) continue;
-                before.stop();
-                await before.ended;
-                watchers[index] = open(index, before);
-              }
-              // Deleted ones are changed too; that is refused and changes nothing.
-              await restClient(serviceOf(service).url)(...change(world));
+  it('has what the agent has in the end, through whichever replica and after a break', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat({ max: 1 }), changeArbitrary), { minLength: 1, maxLength: 15 }),
+        fc.array(clientArbitrary, { minLength: 1, maxLength: 4 }),
+        async (changes, clients) => {
+          worlds += 1;
+          const call = restClient(serviceOf(0).url);
+          const world = await newWorld(call, String(worlds));
+          const watchers = clients.map((): Watcher | undefined => undefined);
+          const open = (index: number, before?: Watcher): Watcher => {
+            const { protocol, service } = clients[index] as Client;
+            return watchControls(rpcTransport(protocol, serviceOf(service).url), world.agent, {
+              after: before,
+            });
+          };
+          for (const [count, [service, change]] of changes.entries()) {
+            for (const [index, client] of clients.entries()) {
+              if (client.from === count) watchers[index] ??= open(index);
+              const before = watchers[index];
+              if (client.breaks !== count || before === undefined) continue;
+              before.stop();
+              await before.ended;
+              watchers[index] = open(index, before);
             }
-            const list = await call('GET', `/api/v1/agents/${world.agent}/controls`);
-            const wanted = comparable(ListAgentControlsResponseSchema, list.body);
-            const arrives = (watcher: Watcher) =>
-              until(
-                () => watcher.list(),
-                (told) => isDeepStrictEqual(told, wanted),
-              );
-            for (const index of clients.keys()) {
-              const watcher = watchers[index] ?? open(index);
-              await arrives(watcher);
-              watcher.stop();
-              await watcher.ended;
-              const resumed = open(index, watcher);
-              await until(resumed.revision, (revision) => revision > 0);
-              await arrives(resumed);
-              resumed.stop();
-              await resumed.ended;
-            }
-          },
-        ),
-        { numRuns: 12 },
+            // Deleted ones are changed too; that is refused and changes nothing.
+            await restClient(serviceOf(service).url)(...change(world));
+          }
+          const list = await call('GET', `/api/v1/agents/${world.agent}/controls`);
+          const wanted = comparable(ListAgentControlsResponseSchema, list.body);
+          const arrives = (watcher: Watcher) =>
+            until(
+              () => watcher.list(),
+              (told) => isDeepStrictEqual(told, wanted),
+            );
+          for (const index of clients.keys()) {
+            const watcher = watchers[index] ?? open(index);
+            await arrives(watcher);
+            watcher.stop();
+            await watcher.ended;
+            const resumed = open(index, watcher);
+            await until(resumed.revision, (revision) => revision > 0);
+            await arrives(resumed);
+            resumed.stop();
+            await resumed.ended;
+          }
+        },
       ),
-  );
+      { numRuns: 12 },
+    ));
 
   async function newWorld(call: RestClient, tag: string): Promise<World> {
     const seed = seeder(call);

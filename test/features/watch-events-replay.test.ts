@@ -85,70 +85,62 @@ describeOnEachDatabase('clients of WatchEvents that reconnect', (freshDatabaseUr
     }
   }
 
-  it(
-    'are told of exactly the events that pass, each once and in the order of their positions',
-    () =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(sentArbitrary, { minLength: 1, maxLength: 12 }),
-          fc.array(clientArbitrary, { minLength: 1, maxLength: 3 }),
-          async (calls, clients) => {
-            worlds += 1;
-            const world = worlds;
-            const from = await end();
-            let last: bigint | undefined;
-            const isDone = (watcher: EventWatcher) => last !== undefined && watcher.position() >= last;
-            const following = clients.map((client) => follow(client, from, isDone));
-            /** The first event of each id counts. */
-            const stored = new Map<string, { agent: string; matched: boolean }>();
-            for (const { service, events } of calls) {
-              const sent = events.map(({ id, agent, matched }) => {
-                const name = `w${world}-${id}`;
-                if (!stored.has(name)) stored.set(name, { agent, matched });
-                return event({ control_execution_id: name, agent_name: agent, matched });
-              });
-              await eventRoutes(restClient(serviceOf(service).url)).send(...sent);
+  it('are told of exactly the events that pass, each once and in the order of their positions', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(sentArbitrary, { minLength: 1, maxLength: 12 }),
+        fc.array(clientArbitrary, { minLength: 1, maxLength: 3 }),
+        async (calls, clients) => {
+          worlds += 1;
+          const world = worlds;
+          const from = await end();
+          let last: bigint | undefined;
+          const isDone = (watcher: EventWatcher) => last !== undefined && watcher.position() >= last;
+          const following = clients.map((client) => follow(client, from, isDone));
+          /** The first event of each id counts. */
+          const stored = new Map<string, { agent: string; matched: boolean }>();
+          for (const { service, events } of calls) {
+            const sent = events.map(({ id, agent, matched }) => {
+              const name = `w${world}-${id}`;
+              if (!stored.has(name)) stored.set(name, { agent, matched });
+              return event({ control_execution_id: name, agent_name: agent, matched });
+            });
+            await eventRoutes(restClient(serviceOf(service).url)).send(...sent);
+          }
+          // One that passes every filter tells a client that it has been told everything.
+          for (const agent of AGENTS) {
+            for (const matched of [true, false]) {
+              const name = `w${world}-end-${agent}-${matched}`;
+              stored.set(name, { agent, matched });
+              await eventRoutes(restClient(serviceOf(0).url)).send(
+                event({ control_execution_id: name, agent_name: agent, matched }),
+              );
             }
-            // One that passes every filter tells a client that it has been told everything.
-            for (const agent of AGENTS) {
-              for (const matched of [true, false]) {
-                const name = `w${world}-end-${agent}-${matched}`;
-                stored.set(name, { agent, matched });
-                await eventRoutes(restClient(serviceOf(0).url)).send(
-                  event({ control_execution_id: name, agent_name: agent, matched }),
-                );
-              }
+          }
+          last = (await end()) - 3n;
+          for (const [index, client] of clients.entries()) {
+            const told = (await following[index]) ?? { ids: [], positions: [] };
+            const { agentName, matched } = client.filter;
+            const wanted = [...stored]
+              .filter(([, one]) => agentName === undefined || one.agent === agentName)
+              .filter(([, one]) => matched === undefined || one.matched === matched)
+              .map(([id]) => id)
+              // The four that mark the end need not all have been told yet.
+              .filter((id) => !id.includes('-end-'));
+            const ids = told.ids.filter((id) => !id.includes('-end-'));
+            if (ids.join() !== wanted.join()) {
+              throw new Error(`told ${ids.join(' ')}\ninstead of ${wanted.join(' ')}`);
             }
-            last = (await end()) - 3n;
-            for (const [index, client] of clients.entries()) {
-              const told = (await following[index]) ?? { ids: [], positions: [] };
-              const { agentName, matched } = client.filter;
-              const wanted = [...stored]
-                .filter(([, one]) => agentName === undefined || one.agent === agentName)
-                .filter(([, one]) => matched === undefined || one.matched === matched)
-                .map(([id]) => id)
-                // The four that mark the end need not all have been told yet.
-                .filter((id) => !id.includes('-end-'));
-              const ids = told.ids.filter((id) => !id.includes('-end-'));
-              if (ids.join() !== wanted.join()) {
-                throw new Error(`told ${ids.join(' ')}\ninstead of ${wanted.join(' ')}`);
-              }
-              if (
-                told.positions.some((position, at) => at > 0 && position <= (told.positions[at - 1] ?? 0n))
-              ) {
-                throw new Error(`not in order: ${told.positions.join(' ')}`);
-              }
+            if (told.positions.some((position, at) => at > 0 && position <= (told.positions[at - 1] ?? 0n))) {
+              throw new Error(`not in order: ${told.positions.join(' ')}`);
             }
-          },
-        ),
-        { numRuns: 15 },
+          }
+        },
       ),
-    120_000,
-  );
+      { numRuns: 15 },
+    ));
 
-  it('are told the same in the same order while both replicas store at once', {
-    timeout: 120_000,
-  }, async () => {
+  it('are told the same in the same order while both replicas store at once', async () => {
     const from = await end();
     const ids = Array.from({ length: 300 }, (_, index) => `at-once-${index}`);
     let last: bigint | undefined;

@@ -4,9 +4,6 @@ import { until } from '../support/until.js';
 import { definitionOf, History, INPUT, type State, verdictIn, verdictOf } from './model.js';
 import type { Fleet, Replica } from './replicas.js';
 
-/** How long a fleet may take to agree after a partition, in milliseconds: far more than it needs. */
-const CONVERGENCE_MS = 20_000;
-
 /** A change that is asked for, and what the model says it does. */
 export interface Mutation {
   readonly method: string;
@@ -258,8 +255,8 @@ export class Run {
           expected === undefined
             ? reply?.status === 404
             : reply?.status === 200 && verdictIn(reply.body) === expected;
-        await until(() => this.evaluate(replica, agent), arrived, CONVERGENCE_MS);
-        await until(() => this.evaluate(replica, agent, revision), arrived, CONVERGENCE_MS);
+        await until(() => this.evaluate(replica, agent), arrived);
+        await until(() => this.evaluate(replica, agent, revision), arrived);
       }
     }
   }

@@ -6,8 +6,6 @@ import { until } from '../support/until.js';
 
 /** Connections to a worker: a command makes a change, asks for the health and evaluates three times, all at once. */
 const CONNECTIONS = 6;
-/** How long a worker may take to be ready, in milliseconds: far more than it needs. */
-const READY_MS = 60_000;
 
 /** The way to one worker, over connections that are known to be to it. */
 export interface WorkerLine {
@@ -36,7 +34,6 @@ export async function lineToWorker(
       connections.push(connection);
     },
     () => connections.length === CONNECTIONS,
-    READY_MS,
   );
   const free = [...connections];
   return {

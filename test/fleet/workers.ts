@@ -6,9 +6,6 @@ import { until } from '../support/until.js';
 import { ENVIRONMENT, type Fleet, type Replica } from './replicas.js';
 import { lineToWorker, type WorkerLine } from './worker-line.js';
 
-/** How long a worker may take to be replaced, in milliseconds: far more than it needs. */
-const REPLACEMENT_MS = 60_000;
-
 /** Two workers of one service over one SQLite file. Each is reached over connections that are known to be to it. */
 export async function startWorkers(): Promise<Fleet> {
   const database = await createTestDatabase('sqlite');
@@ -54,7 +51,6 @@ export async function startWorkers(): Promise<Fleet> {
         await until(
           () => workersOf(service),
           (workers) => workers.length === 2 && !workers.includes(old),
-          REPLACEMENT_MS,
         );
         lines[index] = await nextLine();
       },

@@ -4,6 +4,8 @@ import { startService, type TestService } from '../support/service.js';
 
 const LISTED = 'https://console.example';
 const FOREIGN = 'https://elsewhere.example';
+const KEYS = { SERVICE_API_KEY_ENABLED: 'true', SERVICE_ADMIN_API_KEYS: 'key' };
+const KEY = { 'x-api-key': 'key' };
 const PREFLIGHT = {
   'access-control-request-method': 'POST',
   'access-control-request-headers': 'x-api-key,x-other',
@@ -49,11 +51,14 @@ function variesBy(vary: string | undefined): string[] {
 
 describe('cross-origin requests by default', () => {
   it.each(Object.entries(REQUESTS))(
-    'may come from anywhere, without credentials: %s',
+    'may come from anywhere when keys are demanded, without credentials: %s',
     async (_name, request) => {
-      service = await startService();
+      service = await startService(KEYS);
       const { headers } = request as { headers?: Record<string, string> };
-      const reply = await exchange(service.url, { ...request, headers: { ...headers, origin: FOREIGN } });
+      const reply = await exchange(service.url, {
+        ...request,
+        headers: { ...headers, ...KEY, origin: FOREIGN },
+      });
       expect(reply.status).toBe(request.status);
       expect(reply.headers['access-control-allow-origin']).toBe('*');
       expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
@@ -76,7 +81,7 @@ describe('cross-origin requests by default', () => {
     }
   });
   it('may be asked about by a preflight, on any path and without a key', async () => {
-    service = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'key' });
+    service = await startService(KEYS);
     for (const path of ['/api/v1/evaluation', RPC, '/health', '/nothing']) {
       const reply = await exchange(service.url, {
         method: 'OPTIONS',
@@ -109,12 +114,15 @@ describe('cross-origin requests by default', () => {
 });
 
 describe('cross-origin requests with listed origins', () => {
-  const environment = { SERVICE_CORS_ORIGINS: `${LISTED}, https://other.example` };
+  const environment = { ...KEYS, SERVICE_CORS_ORIGINS: `${LISTED}, https://other.example` };
 
   it.each(Object.entries(REQUESTS))('may carry credentials from these: %s', async (_name, request) => {
     service = await startService(environment);
     const { headers } = request as { headers?: Record<string, string> };
-    const reply = await exchange(service.url, { ...request, headers: { ...headers, origin: LISTED } });
+    const reply = await exchange(service.url, {
+      ...request,
+      headers: { ...headers, ...KEY, origin: LISTED },
+    });
     expect(reply.status).toBe(request.status);
     expect(reply.headers['access-control-allow-origin']).toBe(LISTED);
     expect(reply.headers['access-control-allow-credentials']).toBe('true');
@@ -130,7 +138,7 @@ describe('cross-origin requests with listed origins', () => {
       LISTED.toUpperCase(),
       'http://console.example',
     ]) {
-      const reply = await exchange(service.url, { ...request, headers: { ...headers, origin } });
+      const reply = await exchange(service.url, { ...request, headers: { ...headers, ...KEY, origin } });
       expect(reply.status).toBe(request.status);
       expect(reply.headers['access-control-allow-origin']).toBeUndefined();
       expect(variesBy(reply.headers.vary)).toContain('origin');

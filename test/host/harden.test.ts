@@ -13,7 +13,7 @@ beforeAll(async () => {
   compiled = await compileService();
   service = await spawnService(compiled);
   url = await service.listening();
-}, 60_000);
+});
 afterAll(async () => {
   await service.dispose();
   await compiled.remove();

@@ -91,6 +91,17 @@ describe('the process', () => {
     expect(closed.stdout()).not.toMatch(/WARN/);
   });
 
+  it('warns louder when others can reach a service without keys', async () => {
+    const local = await run({ environment: { SERVICE_HOST: 'localhost' } });
+    await local.listening();
+    expect(local.stdout()).toMatch(/WARN.*every program on this machine may do everything/);
+    const open = await run({ environment: { SERVICE_HOST: '0.0.0.0' } });
+    await open.listening();
+    expect(open.stdout()).toMatch(
+      /WARN.*listens on 0\.0\.0\.0: anyone who reaches this port may do everything/,
+    );
+  });
+
   it('warns when the secret of the sessions is short', async () => {
     const warning = /SERVICE_SESSION_SECRET is short/;
     const short = await run({ environment: { SERVICE_SESSION_SECRET: 'x'.repeat(31) } });

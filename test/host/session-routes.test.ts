@@ -249,8 +249,7 @@ describe('the session routes', () => {
     const headers = { cookie, 'x-api-key': REGULAR };
     const config = await sendJson(service.url, 'GET', '/api/config', undefined, headers);
     expect(config.json).toEqual({ requires_api_key: false, auth_mode: 'none', has_active_session: false });
-    const foreign = { cookie, origin: 'https://elsewhere.example' };
-    const put = await sendJson(service.url, 'PUT', '/api/v1/policies', { name: 'open' }, foreign);
+    const put = await sendJson(service.url, 'PUT', '/api/v1/policies', { name: 'open' }, { cookie });
     expect(put.status).toBe(200);
   });
   it('are found under the configured prefix', async () => {

@@ -15,6 +15,7 @@ import {
 import { handler } from '../../src/rpc/handler.js';
 import { createDoor, type Door } from '../listener/support/events.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
+import { withGrowingTime } from '../support/growing-time.js';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
 import { exchange } from '../support/http-exchange.js';
@@ -117,7 +118,9 @@ describe('a request that takes longer than the service allows', () => {
     await aborted(host.signals[0]);
   });
   it.each(RPC_PROTOCOLS)('is DEADLINE_EXCEEDED over %s, and its handler is told', async (protocol) => {
-    expect(await callSlow(host, protocol)).toBe(Code.DeadlineExceeded);
+    // A busy machine may take all of the time to bring the request.
+    do expect(await callSlow(host, protocol)).toBe(Code.DeadlineExceeded);
+    while (host.signals.length === 0);
     await aborted(host.signals[0]);
   });
   it('leaves the service as it was', async () => {
@@ -137,9 +140,10 @@ describe('a deadline of the caller', () => {
   });
 
   it.each(RPC_PROTOCOLS)('ends the call over %s, and its handler is told', async (protocol) => {
-    expect(await callSlow(host, protocol, { timeoutMs: 1_000 })).toBe(Code.DeadlineExceeded);
-    await host.door.reached;
-    await aborted(host.signals[0]);
+    await withGrowingTime(200, async (timeoutMs) => {
+      expect(await callSlow(host, protocol, { timeoutMs })).toBe(Code.DeadlineExceeded);
+      await aborted(host.signals[0]);
+    });
   });
   it('is enforced by the service itself, not only by the client', async () => {
     expect(await grpcStatusWithTimeout(host, '100m')).toBe('4');

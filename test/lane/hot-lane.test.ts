@@ -49,6 +49,7 @@ describe('the choice of the lane', () => {
     ['gRPC with JSON', { 'content-type': 'application/grpc+json' }],
     ['a compressed call', { 'grpc-encoding': 'gzip' }],
     ['an expectation', { expect: '100-continue' }],
+    ['the call of a page', { origin: 'https://page.example' }],
   ])('leaves %s to others', async (_what, headers) => {
     lane = await startLane(() => SAFE);
     open(lane.session(), 'Evaluate', headers).stream.end(unaryMessage('a'));

@@ -29,34 +29,29 @@ describe.each([
   ['JSON', 'true'],
   ['readable', 'false'],
 ])('a service with a %s log', (_name, json) => {
-  it.each(READERS)(
-    'whose reader %s serves on and stops when told to',
-    async (_what, requests, breakOff) => {
-      const service = await spawnService(compiled, {
-        environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '1' },
-      });
-      try {
-        const output = json === 'true' ? /"address":"(http:[^"]+)"/ : /address.*?(http:\/\/[\d.]+:\d+)/;
-        const url = (await service.output(output))[1] ?? '';
-        breakOff(service);
-        // Each of them is logged.
-        for (let count = 0; count < requests; count += 1) {
-          const reply = await fetch(`${url}/health`, { signal: AbortSignal.timeout(10_000) });
-          expect(reply.status).toBe(200);
-          await reply.arrayBuffer();
-        }
-        service.process.kill('SIGTERM');
-        await until(
-          () => service.process.exitCode,
-          (code) => code !== null,
-          10_000,
-        );
-        expect(service.process.exitCode).toBe(0);
-      } finally {
-        service.process.stdout?.resume();
-        await service.dispose();
+  it.each(READERS)('whose reader %s serves on and stops when told to', async (_what, requests, breakOff) => {
+    const service = await spawnService(compiled, {
+      environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '1' },
+    });
+    try {
+      const output = json === 'true' ? /"address":"(http:[^"]+)"/ : /address.*?(http:\/\/[\d.]+:\d+)/;
+      const url = (await service.output(output))[1] ?? '';
+      breakOff(service);
+      // Each of them is logged.
+      for (let count = 0; count < requests; count += 1) {
+        const reply = await fetch(`${url}/health`);
+        expect(reply.status).toBe(200);
+        await reply.arrayBuffer();
       }
-    },
-    60_000,
-  );
+      service.process.kill('SIGTERM');
+      await until(
+        () => service.process.exitCode,
+        (code) => code !== null,
+      );
+      expect(service.process.exitCode).toBe(0);
+    } finally {
+      service.process.stdout?.resume();
+      await service.dispose();
+    }
+  });
 });

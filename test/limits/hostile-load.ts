@@ -43,7 +43,6 @@ export async function startHostileLoad(url: string, load: HostileLoad): Promise<
   await until(
     () => answered,
     (count) => count === load.idle,
-    120_000,
   );
 
   for (let count = 0; count < load.neverReading; count += 1) {

@@ -53,15 +53,22 @@ const counted = (expected: number) =>
     (count) => count === expected,
   );
 
-/** Opens a stream and waits for its first answer. */
+/** Opens a stream and waits for its first answer. One that is turned away, as a busy machine may do, is opened again. */
 async function runningStream(session: http2.ClientHttp2Session) {
-  const call = open(session, 'EvaluateStream', KEY);
-  call.stream.write(streamMessage('first'));
-  await until(
-    () => call.ids.length,
-    (count) => count === 1,
-  );
-  return call;
+  for (;;) {
+    const call = open(session, 'EvaluateStream', KEY);
+    let ended: { readonly status: string | undefined } | undefined;
+    void call.ended.then((end) => {
+      ended = end;
+    });
+    call.stream.write(streamMessage('first'));
+    await until(
+      () => call.ids.length,
+      (count) => count === 1 || ended !== undefined,
+    );
+    if (call.ids.length === 1) return call;
+    if (ended?.status !== '14') throw new Error(`the stream ended with ${ended?.status}`);
+  }
 }
 
 /** Why a call over Connect or gRPC-Web was refused. */

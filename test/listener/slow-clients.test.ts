@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { event, receivedUntilClose } from './support/events.js';
-import { expectStillServing, type Harness, requestHttp2, startHarness } from './support/harness.js';
+import {
+  answeredInTheEnd,
+  expectStillServing,
+  type Harness,
+  requestHttp2,
+  startHarness,
+} from './support/harness.js';
 import { FRAME, frame, getRequest, nextFrame, OPENING, PREFACE, readFrames } from './support/http2-frames.js';
 import { PLAINTEXT, TRANSPORTS } from './support/transports.js';
 
@@ -36,7 +42,8 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
     stream.on('error', () => {});
     stream.write('{"a":');
     await Promise.all([event(stream, 'close'), harness.problem('request-timeout')]);
-    expect((await requestHttp2(session, { ':path': '/hello' })).status).toBe(200);
+    await answeredInTheEnd(() => requestHttp2(session, { ':path': '/hello' }));
+    expect(session.closed).toBe(false);
     session.close();
   });
 
@@ -74,10 +81,15 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
 
   it('that leaves its HTTP/2 session without streams is told to go away', async () => {
     harness = await startHarness(transport, { limits: { http2IdleTimeoutMs: 50 } });
-    const session = transport.connectHttp2(harness.port);
-    const goaway = event(session, 'goaway');
-    expect((await requestHttp2(session, { ':path': '/hello' })).status).toBe(200);
-    expect(await goaway).toBe(0);
+    // On a busy machine a session may be idle for too long before its first request.
+    await answeredInTheEnd(async () => {
+      const session = transport.connectHttp2(harness.port);
+      session.on('error', () => {});
+      const goaway = event(session, 'goaway');
+      const answer = await requestHttp2(session, { ':path': '/hello' });
+      expect(await goaway).toBe(0);
+      return answer;
+    });
     await harness.allClosed();
   });
 
@@ -112,7 +124,7 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
     stream.on('error', () => {});
     await harness.problem('send-stalled');
     expect(harness.flooded()).toBeLessThan(32 * 1024 * 1024);
-    expect((await requestHttp2(session, { ':path': '/hello' })).status).toBe(200);
+    await answeredInTheEnd(() => requestHttp2(session, { ':path': '/hello' }));
     stream.close();
     session.close();
   });

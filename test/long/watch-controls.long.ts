@@ -106,7 +106,7 @@ describe('WatchControls', () => {
             openStreams(url, STREAMS_PER_CONNECTION, onInformed, (status) => ends.push(status)),
           );
           // As many clients as come by and by: the listener takes only so many streams at a time.
-          await until(() => told().every((messages) => messages.length > 0), Boolean, 60_000);
+          await until(() => told().every((messages) => messages.length > 0), Boolean);
         }
         expect(told()).toHaveLength(WATCHERS);
         expect(told().every(([first]) => first === 'full')).toBe(true);
@@ -126,7 +126,6 @@ describe('WatchControls', () => {
         await until(
           () => informed.count,
           (count) => count === WATCHERS,
-          60_000,
         );
         const all = performance.now() - acknowledged;
         await evaluating;

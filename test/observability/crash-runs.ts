@@ -8,6 +8,7 @@ import { createStatisticsStore } from '../../src/observability/statistics-store.
 import { timeWindow } from '../../src/observability/time-range.js';
 import { fuzzSeed, Random } from '../codec/random.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { until } from '../support/until.js';
 
 /** What the service was doing when it was killed. */
 const MOMENTS = ['while events came in', 'at its start', 'while it was pruned'] as const;
@@ -60,9 +61,7 @@ const RETENTION_DAYS = 1;
 const HOUR_MS = 3_600_000;
 const RECENT = 'crashed-bot-recent';
 const OLD = 'crashed-bot-old';
-/** Long enough for a first reply. */
-const SHORTEST_RUN_MS = 100;
-/** How long the service runs at most before it is killed, and how soon after its start. */
+/** How long the service runs at most after a first acknowledgement before it is killed, and after its start. */
 const LONGEST_RUN_MS = 1_500;
 const LONGEST_START_MS = 700;
 
@@ -92,6 +91,7 @@ export async function crashRuns(options: CrashOptions): Promise<CrashReport & { 
   };
   const sent: Batch[] = [];
   const acknowledged = new Set<Batch>();
+  let acknowledgements = 0;
   const killed: Record<Moment, number> = {
     'while events came in': 0,
     'at its start': 0,
@@ -147,7 +147,9 @@ export async function crashRuns(options: CrashOptions): Promise<CrashReport & { 
         const batch = next(run, unacknowledged);
         const outcome = await post(url, agent, bodyOf(batch));
         if (outcome === 'gone') return;
-        if (outcome === 'stored') acknowledged.add(batch);
+        if (outcome !== 'stored') continue;
+        acknowledged.add(batch);
+        acknowledgements += 1;
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, connection));
@@ -171,14 +173,19 @@ export async function crashRuns(options: CrashOptions): Promise<CrashReport & { 
       service.process.kill('SIGKILL');
     } else {
       const url = await service.listening();
+      const before = acknowledgements;
       const ingesting = ingestUntilDeath(url, run);
+      await until(
+        () => acknowledgements,
+        (count) => count > before,
+      );
       if (moment === 'while it was pruned') {
         const pruning = await start('prune-events');
         // It takes so long to start.
         await pause(LONGEST_START_MS / 2 + moments.below(LONGEST_RUN_MS));
         pruning.process.kill('SIGKILL');
       } else {
-        await pause(SHORTEST_RUN_MS + moments.below(LONGEST_RUN_MS));
+        await pause(moments.below(LONGEST_RUN_MS));
       }
       service.process.kill('SIGKILL');
       await ingesting;

@@ -6,6 +6,11 @@ import { createObservabilityMeter } from '../../src/observability/observability-
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
+/** What PostgreSQL says of a number that a column cannot hold. */
+const outOfRange = () => Object.assign(new Error('out of range'), { code: '22003' });
+/** What PostgreSQL says of a table that is not there. */
+const noTable = () => Object.assign(new Error('no such table'), { code: '42P01' });
+
 const events = (...ids: string[]) => ids.map((id) => storedEvent({ control_execution_id: id }));
 
 /** A store whose transactions end when the test says so. */
@@ -103,10 +108,10 @@ describe('events on their way into the database', () => {
   it('do not suffer from others that the database refuses', async () => {
     const { batches, end, ingest: take } = ingest();
     const calls = [take(events('a')), take(events('bad')), take(events('c'))];
-    const refused = expect(calls[1]).rejects.toThrow('refused');
+    const refused = expect(calls[1]).rejects.toMatchObject({ code: 'DATABASE_ERROR' });
     await end();
-    await end(new Error('refused'));
-    await end(new Error('refused'));
+    await end(outOfRange());
+    await end(outOfRange());
     await end();
     await refused;
     expect(batches).toEqual([['a'], ['bad', 'c'], ['bad'], ['c']]);
@@ -126,6 +131,20 @@ describe('events on their way into the database', () => {
     },
   );
 
+  it.each([
+    ['a table is missing', noTable()],
+    ['a SQLite file is malformed', Object.assign(new Error('malformed'), { rawCode: 11 })],
+    ['a row that has to be there is not', new Error('the row of the event log is missing')],
+  ])('may be sent again when %s', async (_what, error) => {
+    const { end, ingest: take } = ingest();
+    const failed = expect(take(events('a'))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      options: { retryAfterSeconds: 1 },
+    });
+    await end(error);
+    await failed;
+  });
+
   it('are counted by who told of them, and why they were not stored', async () => {
     const { meter, end, ingest: take } = ingest({ queuedEvents: 3 });
     const calls = [take(events('a', 'b')), take([storedEvent({ origin: 'service' })])];
@@ -136,15 +155,16 @@ describe('events on their way into the database', () => {
     await end();
     await Promise.all(calls);
     expect([meter.stored, meter.queued()]).toEqual([{ client: 2, service: 1 }, 0]);
-    for (const [error, reason] of [
-      [unavailable('away'), 'storage'],
-      [new Error('refused'), 'refused'],
+    for (const [error, code, reason, count] of [
+      [unavailable('away'), 'SERVICE_UNAVAILABLE', 'storage', 1],
+      [noTable(), 'SERVICE_UNAVAILABLE', 'storage', 2],
+      [outOfRange(), 'DATABASE_ERROR', 'refused', 1],
     ] as const) {
       const failed = take(events('f'));
-      const rejected = expect(failed).rejects.toBe(error);
+      const rejected = expect(failed).rejects.toMatchObject({ code });
       await end(error);
       await rejected;
-      expect(meter.dropped.client[reason]).toBe(1);
+      expect(meter.dropped.client[reason]).toBe(count);
     }
     expect(Object.values(meter.dropped.service)).toEqual([0, 0, 0, 0]);
   });

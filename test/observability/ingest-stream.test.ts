@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
-import { ServiceError } from '../../src/errors/service-error.js';
 import { createIngest, type Ingest, IngestFullError } from '../../src/observability/event-ingest.js';
 import type { EncodedEvent } from '../../src/observability/event-writer.js';
 import { createIngestStream } from '../../src/observability/ingest-stream.js';
@@ -45,7 +44,7 @@ function store(queuedEvents = 100_000) {
 }
 
 function streamOf(ingest: Ingest, limits = { fullPauseMs: 1, fullAttempts: 1_000_000 }) {
-  return createIngestStream({ ingest, meter: createObservabilityMeter(), log: { warn: () => {} }, limits });
+  return createIngestStream({ ingest, meter: createObservabilityMeter(), onRefused: () => {}, limits });
 }
 
 /** Messages that count how many were asked for; after them the stream stays open until it is ended. */
@@ -137,6 +136,7 @@ describe('a stream of events that is stored', () => {
   it.each([
     ['the database is away', unavailable('away')],
     ['nobody knows whether they are stored', new OutcomeUnknownError('gone')],
+    ['the storage is damaged', Object.assign(new Error('malformed'), { rawCode: 11 })],
   ])('ends although the client sends nothing more when %s', async (_what, failure) => {
     const database = store();
     const { asked, messages } = source([5, 7], true);
@@ -159,7 +159,7 @@ describe('a stream of events that is stored', () => {
     const database = store();
     const { messages } = source([5, 7]);
     const reply = streamOf(database.ingest)(messages, { signal });
-    await database.commit(new ServiceError('DATABASE_ERROR', { detail: 'refused' }));
+    await database.commit(Object.assign(new Error('out of range'), { code: '22003' }));
     await database.commit();
     expect(await reply).toEqual({ received: 12, stored: 7, dropped: 5 });
   });

@@ -23,7 +23,6 @@ describe('the API page', () => {
 
   it.runIf(BROWSER !== undefined)(
     'shows the operations in a real browser (where Chromium is installed)',
-    { timeout: 120_000 },
     async () => {
       const { stdout, stderr } = await promisify(execFile)(
         BROWSER ?? '',
@@ -41,7 +40,7 @@ describe('the API page', () => {
           '--dump-dom',
           `${service.url}/docs`,
         ],
-        { maxBuffer: 64 * 1024 * 1024, timeout: 100_000 },
+        { maxBuffer: 64 * 1024 * 1024 },
       );
       expect(stdout).toContain('Registers an agent with its step types and evaluators');
       expect(stdout).toContain('OAS 3.1');

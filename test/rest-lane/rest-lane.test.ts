@@ -140,6 +140,7 @@ describe('the REST lane', () => {
     ['a compressed body', { headers: { ...HEADERS, 'content-encoding': 'gzip' } }],
     ['a cookie', { headers: { ...HEADERS, cookie: 'a=b' } }],
     ['an origin', { headers: { ...HEADERS, origin: 'http://page.example' } }],
+    ['a word of a browser', { headers: { ...HEADERS, 'sec-fetch-site': 'cross-site' } }],
     ['no body', { body: '' }],
     ['a body that is too large', { body: BODY + ' '.repeat(1_000) }],
   ])('leaves a request with %s to others', async (_, request) => {

@@ -1,3 +1,5 @@
+import { until } from './until.js';
+
 /** A reply of a JSON route. */
 export interface RestReply {
   readonly status: number;
@@ -27,3 +29,11 @@ export function restClient(baseUrl: string, defaultHeaders: Record<string, strin
 }
 
 export type RestClient = ReturnType<typeof restClient>;
+
+/**
+ * Asks again, as the reply says, while the service answers 503: on a busy machine a change may take longer than the
+ * service waits for it, and an evaluation longer than it waits for a revision.
+ */
+export function untilServed(ask: () => Promise<RestReply>): Promise<RestReply> {
+  return until(ask, ({ status }) => status !== 503);
+}

@@ -1,4 +1,4 @@
-import type { RestClient, RestReply } from './rest-client.js';
+import { type RestClient, type RestReply, untilServed } from './rest-client.js';
 
 /** A definition that denies steps whose input contains `word`. */
 export function denyWord(word: string, more: object = {}): Record<string, unknown> {
@@ -10,10 +10,12 @@ export function denyWord(word: string, more: object = {}): Record<string, unknow
   };
 }
 
-/** Fills a service over its JSON routes; whatever is refused throws. */
+/**
+ * Fills a service over its JSON routes; whatever is refused for good throws.
+ */
 export function seeder(call: RestClient) {
   async function demand(...request: Parameters<RestClient>): Promise<RestReply> {
-    const reply = await call(...request);
+    const reply = await untilServed(() => call(...request));
     if (reply.status === 200) return reply;
     throw new Error(`${request[0]} ${request[1]}: ${reply.status} ${JSON.stringify(reply.body)}`);
   }

@@ -61,6 +61,8 @@ export interface SpawnOptions {
   readonly arguments?: readonly string[];
   /** Prepares the working directory. */
   readonly prepare?: (directory: string) => Promise<void>;
+  /** Gives it a process group of its own, which its workers belong to: what a terminal sends its signals to. */
+  readonly ownGroup?: boolean;
 }
 
 /** Runs the service on a free port with nothing in its environment but what is given. */
@@ -71,7 +73,18 @@ export async function spawnService(
   const directory = await mkdtemp(path.join(tmpdir(), 'service-process-'));
   await options.prepare?.(directory);
   const words = [service.main, ...(options.arguments ?? [])];
-  return spawnCommand(process.execPath, words, options.environment ?? {}, directory);
+  return spawnCommand(process.execPath, words, options.environment ?? {}, directory, options.ownGroup);
+}
+
+/** Sends a signal to all processes of a group, as a terminal does; to none when they have ended. */
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 /** Runs a command that starts the service, in a folder that goes with it. */
@@ -80,9 +93,11 @@ export function spawnCommand(
   words: readonly string[],
   environment: Record<string, string>,
   directory: string,
+  ownGroup = false,
 ): ServiceProcess {
   const child = spawn(command, words, {
     cwd: directory,
+    detached: ownGroup,
     // A busy machine is no matter of the tests that do not ask for it.
     env: {
       SERVICE_HOST: '127.0.0.1',
@@ -131,6 +146,7 @@ export function spawnCommand(
     listening: async () => (await output(/"?address"?: ?"(https?:\/\/[^"]+)"/))[1] ?? '',
     async dispose() {
       if (!hasEnded) child.kill('SIGKILL');
+      if (ownGroup) signalGroup(child, 'SIGKILL');
       await ended;
       await rm(directory, { recursive: true, force: true });
     },

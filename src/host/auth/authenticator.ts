@@ -67,7 +67,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return {
     enabled,
     authorizeKey,
-    authorize({ apiKey, session }, access) {
+    authorize({ apiKey, session, foreignPage }, access) {
+      if (foreignPage === true) throw keylessForeignPage();
       if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
       if (apiKey !== undefined || session === undefined) return authorizeKey(apiKey, access);
       const principal = sessions.read(session.token);
@@ -128,5 +129,13 @@ export function foreignOrigin(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'Pages of this origin may not act in the name of a browser session.',
     hint: 'Call from the same origin, list the origin in SERVICE_CORS_ORIGINS, or send an API key.',
+  });
+}
+
+/** A page of another origin tries to act while no key is demanded. */
+function keylessForeignPage(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'Without API keys, only pages on localhost and of listed origins may do this.',
+    hint: 'List the origin of the page in SERVICE_CORS_ORIGINS, or turn API keys on (SERVICE_API_KEY_ENABLED).',
   });
 }

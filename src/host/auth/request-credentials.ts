@@ -16,6 +16,8 @@ export interface Credentials {
   /** Never empty. */
   readonly apiKey?: string;
   readonly session?: SessionCredential;
+  /** Where no key is demanded: a page that must not change anything wants to. */
+  readonly foreignPage?: true;
 }
 
 /** Finds the credentials of requests. */
@@ -26,7 +28,9 @@ export interface CredentialReader {
 }
 
 const NONE: Credentials = {};
+const FOREIGN_PAGE: Credentials = { foreignPage: true };
 
+/** Reads credentials where keys are demanded. */
 export function createCredentialReader(isForeign: ForeignOriginCheck): CredentialReader {
   function read(request: FastifyRequest, acts: boolean): Credentials {
     const apiKey = apiKeyOf(request.raw);
@@ -43,4 +47,10 @@ export function createCredentialReader(isForeign: ForeignOriginCheck): Credentia
       return apiKey === undefined ? NONE : { apiKey };
     },
   };
+}
+
+/** Where no key is demanded, nothing counts but whether a page may act. */
+export function createKeylessCredentialReader(isForeignPage: ForeignOriginCheck): CredentialReader {
+  const ofRpc = (request: FastifyRequest) => (isForeignPage(request) ? FOREIGN_PAGE : NONE);
+  return { ofRpc, ofRest: (request) => (request.method === 'GET' ? NONE : ofRpc(request)) };
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';
 
@@ -19,10 +20,45 @@ export function foreignOriginCheck(origins: Config['cors']['origins']): ForeignO
   const listed = new Set(origins === '*' ? [] : origins);
   return (request) => {
     const { origin } = request.headers;
-    if (origin !== undefined) return !listed.has(origin) && !isSameOrigin(origin, request);
-    const site = request.headers['sec-fetch-site'];
-    return site === 'cross-site' || site === 'same-site';
+    if (origin === undefined) return comesFromAnotherSite(request);
+    return !listed.has(origin) && !isSameOrigin(origin, request);
   };
+}
+
+/** Host names of pages on the machine of the browser, as they stand in an origin. */
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Tells whether a page that must not change anything while no key is demanded is behind a request. A page may when it is
+ * on the machine of the browser (localhost, 127.0.0.1 or [::1], any port), when its origin is listed, and when it is
+ * served by the service itself under a name that is certainly the service's. Any other name may have been given the
+ * address of this service by the owner of the page (DNS rebinding), so that the page seems to be the service's own.
+ *
+ * Browsers state the origin with every request that is not a GET or a HEAD, whatever its content type, also with those
+ * that need no preflight. Callers that are no browsers state none.
+ */
+export function keylessPageCheck({ cors, host }: Pick<Config, 'cors' | 'host'>): ForeignOriginCheck {
+  const origins = cors.origins === '*' ? [] : cors.origins;
+  const listed = new Set(origins);
+  const ownNames = new Set([...LOOPBACK_NAMES, host.toLowerCase()]);
+  for (const origin of origins) ownNames.add(parsed(origin)?.hostname ?? '');
+  ownNames.delete('');
+  const isOwnName = (name: string) => ownNames.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
+  return (request) => {
+    const { origin } = request.headers;
+    if (origin === undefined) return comesFromAnotherSite(request);
+    if (listed.has(origin)) return false;
+    const page = parsed(origin);
+    if (page === undefined || page.origin !== origin || !/^https?:$/.test(page.protocol)) return true;
+    if (LOOPBACK_NAMES.has(page.hostname)) return false;
+    return !(isSameOrigin(origin, request) && isOwnName(page.hostname));
+  };
+}
+
+/** Of a request without an origin. */
+function comesFromAnotherSite(request: FastifyRequest): boolean {
+  const site = request.headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site';
 }
 
 function isSameOrigin(origin: string, request: FastifyRequest): boolean {

@@ -82,6 +82,8 @@ function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
   const contentType = headers['content-type'];
   if (contentType !== 'application/grpc' && contentType !== 'application/grpc+proto') return false;
   if (headers[':method'] !== 'POST' || headers.expect !== undefined) return false;
+  // No page speaks plain gRPC, but whether one may act is decided elsewhere.
+  if (headers.origin !== undefined) return false;
   const encoding = headers['grpc-encoding'];
   return encoding === undefined || encoding === 'identity';
 }

@@ -68,8 +68,9 @@ function isOrdinary({ method, httpVersion, headers }: IncomingMessage, maxBodyBy
     headers['transfer-encoding'] === undefined &&
     headers.expect === undefined &&
     headers.upgrade === undefined &&
-    // Only browsers send these; a session, and whether its page may use it, is read elsewhere.
+    // Only browsers send these; a session, and whether a page may act, is read elsewhere.
     headers.cookie === undefined &&
-    headers.origin === undefined
+    headers.origin === undefined &&
+    headers['sec-fetch-site'] === undefined
   );
 }

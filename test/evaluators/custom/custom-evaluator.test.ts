@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { MAX_DATA_SIZE, MAX_QUEUED_CHECKS } from '../../../src/evaluators/custom/check-pool.js';
 import type { JsonValue } from '../../../src/json/json-value.js';
+import { withGrowingTime } from '../../support/growing-time.js';
 import { loadModule } from './support.js';
 
 const MATCHED = { matched: true, confidence: 1, message: null, metadata: null, error: null };
@@ -89,15 +90,18 @@ describe('a custom evaluator', () => {
 
 describe('a check that goes wrong', () => {
   it('is given up when it does not end, its worker is replaced, and what waited behind it is answered', async () => {
-    const { check, status } = await loadModule('unruly.mjs', { environment: { TIME_LIMIT: '2000' } });
-    const looping = expect(check({ do: 'loop' })).rejects.toThrow('timeout after 2000 ms');
-    // What waits has a limit of its own, and needs some of it for the new worker.
-    await pause(1_500);
-    const waiting = check('bad');
-    expect(status()).toEqual({ running: 1, queued: 1, workerRestarts: 0 });
-    await looping;
-    expect(await waiting).toEqual(MATCHED);
-    expect(status()).toEqual({ running: 0, queued: 0, workerRestarts: 1 });
+    await withGrowingTime(2_000, async (ms) => {
+      const environment = { TIME_LIMIT: String(ms) };
+      const { check, status } = await loadModule('unruly.mjs', { environment });
+      const looping = expect(check({ do: 'loop' })).rejects.toThrow(`timeout after ${ms} ms`);
+      // What waits has a limit of its own, and needs some of it for the new worker.
+      await pause(0.75 * ms);
+      const waiting = expect(check('bad')).resolves.toEqual(MATCHED);
+      const before = status();
+      await Promise.all([looping, waiting]);
+      expect(before).toEqual({ running: 1, queued: 1, workerRestarts: 0 });
+      expect(status()).toEqual({ running: 0, queued: 0, workerRestarts: 1 });
+    });
   });
   it('is told that its time is up, and keeps its worker when it ends then', async () => {
     const { check, status, logged } = await loadModule('unruly.mjs', { environment: { TIME_LIMIT: '2000' } });
@@ -110,21 +114,17 @@ describe('a check that goes wrong', () => {
     ['ends its worker', 'exit', 'the worker ended with exit code 3'],
     ['fills the heap', 'fill the heap', 'out of memory'],
     ['fills buffers', 'fill buffers', 'the process grew too much'],
-  ])(
-    'fails when it %s, and the next one is answered',
-    async (_name, what, why) => {
-      // Filling a heap takes a busy machine long, and its worker yields to everybody else.
-      const environment = { TIME_LIMIT: '100000' };
-      const { check, status } = await loadModule('unruly.mjs', {
-        maxGrowthBytes: 400 * 1024 * 1024,
-        environment,
-      });
-      await expect(check({ do: what })).rejects.toThrow(why);
-      expect(await check('bad')).toEqual(MATCHED);
-      expect(status().workerRestarts).toBeGreaterThan(0);
-    },
-    120_000,
-  );
+  ])('fails when it %s, and the next one is answered', async (_name, what, why) => {
+    // Filling a heap takes a busy machine long, and its worker yields to everybody else.
+    const environment = { TIME_LIMIT: '100000' };
+    const { check, status } = await loadModule('unruly.mjs', {
+      maxGrowthBytes: 400 * 1024 * 1024,
+      environment,
+    });
+    await expect(check({ do: what })).rejects.toThrow(why);
+    expect(await check('bad')).toEqual(MATCHED);
+    expect(status().workerRestarts).toBeGreaterThan(0);
+  });
   it('is done again when a leftover of an earlier one ended its worker', async () => {
     const { check, status, logged } = await loadModule('unruly.mjs');
     expect(await check({ do: 'crash later' })).toEqual(MATCHED);

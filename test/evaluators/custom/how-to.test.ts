@@ -69,7 +69,7 @@ describe('the how-to for custom evaluators', () => {
       }
     }
     expect(compared).toBe(3);
-  }, 120_000);
+  });
   it('shows an evaluator of fewer than 30 lines', () => {
     const [first] = BLOCKS;
     const evaluator = first?.text.split("cat > index.js <<'END'\n")[1]?.split('\nEND')[0] ?? '';
@@ -102,7 +102,7 @@ describe('the how-to for custom evaluators', () => {
       );
     await compile('index.ts');
     await expect(compile('wrong.ts')).rejects.toMatchObject({ stdout: expect.stringContaining("'tongue'") });
-  }, 60_000);
+  });
 });
 
 it('the example package passes its own test', async () => {

@@ -6,6 +6,7 @@ import {
 } from '../../../src/evaluators/sql/parser-pool.js';
 import { createSqlEvaluator } from '../../../src/evaluators/sql.js';
 import { FULL_CALL } from '../../support/check-call.js';
+import { withGrowingTime } from '../../support/growing-time.js';
 
 const { signal } = FULL_CALL;
 /** The general parser tries everything twice at each level. */
@@ -19,6 +20,11 @@ describe('the pool of parsers', () => {
     pool = createParserPool({ workers: 1, parseTimeoutMs: 20_000, ...options });
     return pool;
   };
+  /** Another pool in the place of the last one. */
+  const reopen = async (options: PoolOptions): Promise<ParserPool> => {
+    await pool?.close();
+    return open(options);
+  };
   afterEach(() => pool.close());
 
   it('parses, and refuses what is no SQL', async () => {
@@ -29,11 +35,14 @@ describe('the pool of parsers', () => {
   });
 
   it('kills a parser that takes too long, and loses no text that waits behind it', async () => {
-    open({ parseTimeoutMs: 300 });
-    const endless = pool.parse(ENDLESS, 'mssql', signal);
-    const waiting = [1, 2, 3].map((number) => pool.parse(`SELECT ${number}`, 'mssql', signal));
-    await expect(endless).rejects.toThrow(/timeout/);
-    for (const answer of await Promise.all(waiting)) expect(answer).toHaveProperty('statements');
+    await withGrowingTime(300, async (parseTimeoutMs) => {
+      await reopen({ parseTimeoutMs });
+      const endless = pool.parse(ENDLESS, 'mssql', signal);
+      const waiting = [1, 2, 3].map((number) => pool.parse(`SELECT ${number}`, 'mssql', signal));
+      const answered = Promise.all(waiting);
+      await Promise.all([expect(endless).rejects.toThrow(/timeout/), answered]);
+      for (const answer of await answered) expect(answer).toHaveProperty('statements');
+    });
   });
 
   it('refuses a text that the parser dies of, and loses no text that waits behind it', async () => {
@@ -45,13 +54,15 @@ describe('the pool of parsers', () => {
   });
 
   it('does not let one endless text stop the others when it has two workers', async () => {
-    open({ workers: 2, parseTimeoutMs: 3_000 });
-    const endless = pool.parse(ENDLESS, 'mssql', signal);
-    const order: string[] = [];
-    const end = endless.catch(() => order.push('endless'));
-    await pool.parse('SELECT 1', 'mssql', signal).then(() => order.push('other'));
-    await end;
-    expect(order).toEqual(['other', 'endless']);
+    await withGrowingTime(1_000, async (parseTimeoutMs) => {
+      await reopen({ workers: 2, parseTimeoutMs });
+      const order: string[] = [];
+      const ends = (name: string) => () => order.push(name);
+      const endless = pool.parse(ENDLESS, 'mssql', signal).catch(ends('endless'));
+      const other = pool.parse('SELECT 1', 'mssql', signal).then(ends('other'), ends('other in vain'));
+      await Promise.all([endless, other]);
+      expect(order).toEqual(['other', 'endless']);
+    });
   });
 
   it('takes a bounded number of texts', async () => {
@@ -87,9 +98,11 @@ describe('the pool of parsers', () => {
   });
 
   it('makes an evaluator error of a time-out, and a match of a text that the parser cannot take', async () => {
-    const evaluator = createSqlEvaluator(open({ parseTimeoutMs: 300 }));
-    const compiled = evaluator.compile({ dialect: 'tsql', max_joins: 1 });
-    await expect(compiled.evaluate(ENDLESS, FULL_CALL)).rejects.toThrow(/timeout/);
-    expect(await compiled.evaluate(FATAL, FULL_CALL)).toMatchObject({ matched: true, error: null });
+    await withGrowingTime(300, async (parseTimeoutMs) => {
+      const evaluator = createSqlEvaluator(await reopen({ parseTimeoutMs }));
+      const compiled = evaluator.compile({ dialect: 'tsql', max_joins: 1 });
+      await expect(compiled.evaluate(ENDLESS, FULL_CALL)).rejects.toThrow(/timeout/);
+      expect(await compiled.evaluate(FATAL, FULL_CALL)).toMatchObject({ matched: true, error: null });
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import { withGrowingTime } from '../../support/growing-time.js';
 import { until } from '../../support/until.js';
 import { type Behaviour, json, silent, startModel } from './model-server.js';
 import { TOXIC, vendorModel } from './support.js';
@@ -208,8 +209,12 @@ describe('a model that fails', () => {
 
 describe('the circuit breaker', () => {
   it('opens after failures in a row, finds out with one call whether it may close, and tells the log', async () => {
+    await withGrowingTime(100, opensAndCloses);
+  });
+
+  async function opensAndCloses(openMs: number): Promise<void> {
     const model = await startModel(json({}, 500));
-    const limits = { retries: 0, failuresToOpen: 3, openMs: 100 };
+    const limits = { retries: 0, failuresToOpen: 3, openMs };
     const { check, status, logged } = vendorModel({ apiUrl: model.url, limits });
     for (let call = 0; call < 5; call += 1) await check('x');
     expect(model.requests).toHaveLength(3);
@@ -235,7 +240,8 @@ describe('the circuit breaker', () => {
     expect(status().breaker).toBe('closed');
     model.behave(json({ score: 1 }));
     expect((await check('x')).matched).toBe(true);
-  });
+  }
+
   it('does not open for refusals of single requests, nor for checks that nobody waits for', async () => {
     const model = await startModel(json({}, 400));
     const limits = { retries: 0, failuresToOpen: 2 };

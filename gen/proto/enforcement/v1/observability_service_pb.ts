@@ -202,7 +202,7 @@ export type CreateEventsResponse = Message<"enforcement.v1.CreateEventsResponse"
   dropped: number;
 
   /**
-   * "queued" when all are stored, "failed" when none is. Nothing else happens; clients also know "partial".
+   * "queued" when all are stored, "failed" when none ever can be. Nothing else happens; clients also know "partial".
    *
    * @generated from field: string status = 4;
    */
@@ -1480,7 +1480,9 @@ export const FellBehindReasonSchema: GenEnum<FellBehindReason> = /*@__PURE__*/
  */
 export const ObservabilityService: GenService<{
   /**
-   * Stores events. A reply means that they are committed to the database.
+   * Stores events, all or none. The status "queued" means that they are committed to the database, "failed" that the
+   * database can never hold one of them. UNAVAILABLE when they cannot be stored at present: sending them again is safe
+   * when they have ids.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.CreateEvents
    */
