@@ -59,7 +59,7 @@ export function createClient(location: DatabaseLocation, events: ClientEvents): 
   const bulk = createPostgresBulk(
     createPostgresPool(connectionString, MAX_BULK_CONNECTIONS, events.onConnectionError),
   );
-  const adapter = failClosed(new PrismaPg(pool, { onConnectionError: events.onConnectionError }));
+  const adapter = failClosed(new PrismaPg(pool));
   const prisma = new PostgresqlClient({ adapter, ...options });
   if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
   return {
