@@ -59,6 +59,7 @@ import { createObservability } from './observability/observability.js';
 import { createAgentPolicies } from './policies/agent-policies.js';
 import { policyHandlers } from './policies/policy-handlers.js';
 import { createPolicyService } from './policies/policy-service.js';
+import { createRepeatLog, type RepeatLog } from './repeat-log.js';
 import type { AnyHandler } from './rpc/handler.js';
 import { createControlLibrary } from './snapshot/control-library.js';
 import { createExecutionIds } from './snapshot/execution-id.js';
@@ -111,9 +112,11 @@ const SETTLE_LIMIT_MS = 1_000;
 
 /** Assembles the service: opens the database, applies migrations, wires every part. */
 export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {
+  const failures = createRepeatLog({ log });
   const database = await openDatabase({
     url: config.databaseUrl,
     logger: log,
+    failures,
     migrate: shared === undefined,
     ...(onQuery === undefined ? {} : { onQuery }),
   });
@@ -130,7 +133,7 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
       },
       optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
     });
-    return await assemble({ config, log, database, evaluators, shared });
+    return await assemble({ config, log, failures, database, evaluators, shared });
   } catch (error) {
     await evaluators?.close();
     await database.close();
@@ -142,12 +145,13 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
 interface Foundations {
   readonly config: Config;
   readonly log: Logger;
+  readonly failures: RepeatLog;
   readonly database: Database;
   readonly evaluators: Evaluators;
   readonly shared: AppOptions['shared'];
 }
 
-async function assemble({ config, log, evaluators, shared, ...opened }: Foundations): Promise<App> {
+async function assemble({ config, log, failures, evaluators, shared, ...opened }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
   const metrics = createMetrics(config.metricsPrefix, {
@@ -217,6 +221,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     config: config.observability,
     database,
     log,
+    failures,
     meter: metrics.events,
     now,
     monotonic,
@@ -258,7 +263,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const explainMethod = evaluationMethods.get('Explain');
   if (explainMethod === undefined) throw new Error('EvaluationService has no method Explain');
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
-  const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
+  const environment = { log, failures, requestTimeoutMs: config.limits.requestTimeoutMs };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
   const health = createHealthState(serviceNames(services));
@@ -277,6 +282,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     codec: directCodec,
     metrics,
     log,
+    failures,
     logsCalls: log.isLevelEnabled('debug'),
     version: VERSION,
     requestTimeoutMs: config.limits.requestTimeoutMs,
@@ -288,7 +294,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     shutdownSignal: shutdown.signal,
   });
   const receiveTimeMs = config.limits.requestTimeoutMs + RECEIVE_MARGIN_MS;
-  const judgingRoutes = evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now()));
+  const errors = { failures, now: () => new Date(now()) };
+  const judgingRoutes = evaluationRoutes(evaluation, judging, config.apiBase, errors);
   const restLane = createRestLane({
     routes: judgingRoutes,
     authenticator,
@@ -300,7 +307,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     corsHeaders: corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER]),
     requestTimeoutMs: config.limits.requestTimeoutMs,
     maxBodyBytes: config.limits.bodyBytes,
-    now: () => new Date(now()),
+    ...errors,
   });
   const listener = createListener({
     ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
@@ -356,7 +363,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       });
     },
     shutdownSignal: shutdown.signal,
-    now: () => new Date(now()),
+    ...errors,
   });
   await watch.start();
   observability.recorder?.start();
@@ -402,6 +409,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       await observability.pruner?.close();
       await evaluators.close();
       await database.close();
+      failures.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import { createLogger } from './logger.js';
 import { createEventPruner } from './observability/event-pruner.js';
 import { countPrunable, pruningLimits } from './observability/event-pruning.js';
 import { rebuildRollups } from './observability/rollup-rebuild.js';
+import { createRepeatLog } from './repeat-log.js';
 
 /** What the service does to its database when it is asked to by its first argument, instead of serving. */
 export interface Command {
@@ -32,7 +33,9 @@ const rebuildStatistics: Command = {
 const pruneEvents: Command = {
   failure: 'The events cannot be pruned',
   async run(database, { log, observability: { retentionDays } }) {
-    const pruner = createEventPruner({ database, retentionDays, log: createLogger(log).log, now });
+    const logger = createLogger(log).log;
+    const failures = createRepeatLog({ log: logger });
+    const pruner = createEventPruner({ database, retentionDays, log: logger, failures, now });
     const { events, rollups } = await pruner.prune();
     return `Deleted ${events} events and ${rollups} sums.`;
   },

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { RepeatLog } from '../repeat-log.js';
 import type { BulkDatabase } from './bulk.js';
 import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
 import { type ChangeSource, createChangeSource } from './change-source.js';
@@ -79,8 +80,9 @@ export interface Database {
 export interface DatabaseOptions {
   /** See `parseDatabaseUrl`. The folder of a SQLite file is created. */
   readonly url: string;
-  /** Hears about connections that break; the requests that suffer from it fail on their own. */
   readonly logger?: { warn(details: object, message: string): void };
+  /** For connections that break; the requests that suffer from it fail on their own. */
+  readonly failures?: Pick<RepeatLog, 'failed'>;
   /** Hears the text of every SQL statement; it is there to count them. */
   readonly onQuery?: (sql: string) => void;
   /** False leaves the structure as it is: for a second connection to a database that is already open. */
@@ -95,7 +97,8 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     if (options.migrate !== false) await migrate(location);
     const client = createClient(location, {
       onQuery: options.onQuery,
-      onConnectionError: (error) => options.logger?.warn({ err: error }, 'A database connection broke'),
+      onConnectionError: (error) =>
+        options.failures?.failed('connection', 'a database connection broke', error),
     });
     return createDatabase(location, client, options.logger);
   });

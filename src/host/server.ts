@@ -26,14 +26,14 @@ import { OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
 import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './operations-routes.js';
 import { registerReflection } from './reflection.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
-import { nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
+import { type ErrorContext, nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
 import { CLIENT_GONE_STATUS, type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
 import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
 import { abandonUnreadBodies } from './unread-body.js';
 
 /** Everything the host serves and serves it with. */
-export interface ServerOptions {
+export interface ServerOptions extends ErrorContext {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
   readonly listener: Listener;
@@ -50,7 +50,6 @@ export interface ServerOptions {
   readonly registerRpcs: (router: ConnectRouter) => void;
   /** Ends endless streams. */
   readonly shutdownSignal: AbortSignal;
-  readonly now: () => Date;
 }
 
 /** `type/subtype`, whatever parameters follow. */
@@ -84,7 +83,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       // The only one left is a path that cannot be decoded, so nothing can be there. No hook has run or will.
       request.log.debug({ err: error }, 'a path cannot be decoded');
       tellVersionAndId(request, reply);
-      sendError(nothingAtPath(), request, reply, options.now);
+      sendError(nothingAtPath(), request, reply, options);
     },
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -100,7 +99,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   abandonUnreadBodies(app);
   await registerCors(app, config.cors, [VERSION_HEADER]);
   const finder = createRouteFinder(servedPaths(options));
-  registerRestErrors(app, finder, options.now);
+  registerRestErrors(app, finder, options);
   registerOperations(app, options.state, options.metrics);
   await registerOpenApi(
     app,

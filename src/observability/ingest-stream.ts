@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../errors/service-error.js';
+import type { RepeatLog } from '../repeat-log.js';
 import type { CallContext } from '../rpc/handler.js';
 import { type ControlEvent, isStorableEvent } from './event.js';
 import { type Ingest, IngestFullError } from './event-ingest.js';
@@ -15,7 +16,7 @@ const FULL_ATTEMPTS = 100;
 export interface IngestStreamOptions {
   readonly ingest: Ingest;
   readonly meter: ObservabilityMeter;
-  readonly log: { warn(facts: object, message: string): void };
+  readonly failures: Pick<RepeatLog, 'failed'>;
   readonly limits?: { readonly fullPauseMs: number; readonly fullAttempts: number };
 }
 
@@ -35,7 +36,7 @@ export type IngestStream = (
  * waits as may, or while there is no room in the queue. However it ends, it ends when nothing is on its way any more,
  * so that it can tell how much is stored.
  */
-export function createIngestStream({ ingest, meter, log, limits }: IngestStreamOptions): IngestStream {
+export function createIngestStream({ ingest, meter, failures, limits }: IngestStreamOptions): IngestStream {
   const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
 
   /** Resolves when the events have their place in the queue, with what tells that they are committed. */
@@ -82,7 +83,7 @@ export function createIngestStream({ ingest, meter, log, limits }: IngestStreamO
           (error: unknown) => {
             if (error instanceof ServiceError && error.code === 'DATABASE_ERROR') {
               // As for CreateEvents: the database cannot hold them, and trying again would not help.
-              log.warn({ err: error, events: count }, 'events could not be stored');
+              failures.failed('events', 'events could not be stored', error, { events: count });
               dropped += count;
             } else failure ??= { error };
           },

@@ -2,6 +2,7 @@ import { controlNotFound } from '../controls/control-errors.js';
 import type { Database } from '../database/database.js';
 import { OutcomeUnknownError } from '../database/errors.js';
 import { ServiceError } from '../errors/service-error.js';
+import type { RepeatLog } from '../repeat-log.js';
 import { readAgentName } from '../validation/names.js';
 import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
 import { printCursor } from './event-cursor.js';
@@ -33,13 +34,13 @@ export interface ObservabilityOptions {
   readonly database: Pick<Database, 'kind' | 'bulk'>;
   readonly search: Pick<EventSearch, 'page' | 'count'>;
   readonly ingest: Ingest;
-  readonly log: { warn(facts: object, message: string): void };
+  readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
-  const { database, search, ingest, log, now } = options;
+  const { database, search, ingest, failures, now } = options;
   const statistics = createStatisticsStore(database);
 
   /** Whether the events are committed. */
@@ -50,7 +51,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       return true;
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
-      log.warn({ err: error, events: events.length }, 'events could not be stored');
+      failures.failed('events', 'events could not be stored', error, { events: events.length });
       return false;
     }
   }

@@ -17,6 +17,7 @@ import { createByteBudgets } from '../../src/host/limits/byte-budget.js';
 import type { CallGate } from '../../src/host/limits/call-gate.js';
 import { createMetrics, type Metrics } from '../../src/host/metrics.js';
 import { createStreamNames } from '../../src/host/open-streams.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { openGate } from '../support/open-gate.js';
 import { framed } from './exchange.js';
 
@@ -92,6 +93,7 @@ export async function startLane(
     codec: directCodec,
     metrics,
     log: { debug: log, info: log, warn: log, error: log },
+    failures: NO_FAILURES,
     logsCalls: true,
     version: '0.0.0',
     gate: limits.gate ?? openGate(),

@@ -3,6 +3,7 @@ import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
 import { ServiceError } from '../../src/errors/service-error.js';
 import { IngestFullError } from '../../src/observability/event-ingest.js';
 import { createObservabilityService } from '../../src/observability/observability-service.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { storedEvent } from './events.support.js';
 
 function service(failure: Error) {
@@ -10,7 +11,7 @@ function service(failure: Error) {
     database: { kind: 'sqlite', bulk: { read: async () => [], transaction: () => Promise.reject(failure) } },
     search: { page: async () => ({ events: [], next: undefined }), count: async () => 0 },
     ingest: () => Promise.reject(failure),
-    log: { warn: () => {} },
+    failures: NO_FAILURES,
     now: () => 1_000,
   });
 }

@@ -78,7 +78,9 @@ function send(agent: http.Agent, url: string, method: string, body: unknown): Pr
         text += chunk;
       });
       response.on('error', () => resolve(null));
-      response.on('close', () => resolve(response.complete ? { status: response.statusCode ?? 0, text } : null));
+      response.on('close', () =>
+        resolve(response.complete ? { status: response.statusCode ?? 0, text } : null),
+      );
     });
     request.end(JSON.stringify(body));
   });

@@ -13,6 +13,7 @@ import { createStreamNames } from '../../src/host/open-streams.js';
 import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
 import { createServer } from '../../src/host/server.js';
 import type { AnyHandler } from '../../src/rpc/handler.js';
+import { NO_FAILURES } from './failures.js';
 import { openBudgets, openGate } from './open-gate.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
@@ -37,7 +38,7 @@ export async function startHost(
   const handlerOf = (localName: string): AnyHandler => handlers[localName] as AnyHandler;
   const listener = createListener({ limits: { drainGraceMs: 0 } });
   const health = createHealthState([service.typeName]);
-  const rpcEnvironment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
+  const rpcEnvironment = { log, failures: NO_FAILURES, requestTimeoutMs: config.limits.requestTimeoutMs };
   const streams = createStreamNames([service], config.apiBase);
   const server = await createServer({
     config,
@@ -71,6 +72,7 @@ export async function startHost(
       router.service(service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
     },
     shutdownSignal: new AbortController().signal,
+    failures: NO_FAILURES,
     now: () => new Date(),
   });
   health.setServing(true);

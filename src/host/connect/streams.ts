@@ -69,6 +69,6 @@ export function collectRpc(
 function failed(method: RpcMethod, environment: RpcEnvironment, call: RpcCall, error: unknown) {
   const status = correctedDecodeError(rpcError(error));
   call.code = status.code;
-  logRpcError(environment.log, method.name, call.requestId, status, error);
+  logRpcError(environment, method.name, call.requestId, status, error);
   return status;
 }

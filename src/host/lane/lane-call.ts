@@ -143,7 +143,7 @@ export abstract class LaneCall implements EvaluationCaller {
   /** What is wrong with one of many evaluations, as its status. */
   protected readonly itemFailed = (error: unknown): ConnectError => {
     const status = rpcError(error);
-    logRpcError(this.env.log, this.method.name, this.#requestId, status, error);
+    logRpcError(this.env, this.method.name, this.#requestId, status, error);
     return status;
   };
 
