@@ -141,6 +141,12 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
   }
 }
 
+/** Services that read and write nothing: they are served whatever becomes of the database. */
+const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
+  TemplateServiceDesc.typeName,
+  EvaluatorServiceDesc.typeName,
+]);
+
 /** What is opened before the parts are put together. */
 interface Foundations {
   readonly config: Config;
@@ -159,12 +165,14 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
     revision: () => watch.revision,
     stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
     databaseUp: () => watch.databaseUp,
+    storage: () => storage,
     eventLoopDelaySeconds: () => load.delayMs / 1000,
     countedCalls: () => gate.running,
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
   });
   const database = meteredDatabase(opened.database, metrics.databaseTimed);
+  const { storage } = database;
   const load = createLoadShedder(config.limits.shedDelayMs);
   const gate = createCallGate({
     maxCallsPerKey: config.limits.callsPerKey,
@@ -204,8 +212,9 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
       log.warn({ told, revision }, 'the restored database has a revision that nobody was told before');
     },
     onDatabaseState(up, error) {
-      if (up) log.info({}, 'the database answers');
-      else log.error({ err: error }, 'the database does not answer; loaded agents are still evaluated');
+      if (up) storage.reachable();
+      else storage.unreachable(error);
+      health.refresh();
     },
   });
   const mutate = createMutator(database, (change) => watch.committed(change));
@@ -266,7 +275,13 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
   const environment = { log, failures, requestTimeoutMs: config.limits.requestTimeoutMs };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
-  const health = createHealthState(serviceNames(services));
+  const cannotEvaluateBecause = (): string | null =>
+    watch.databaseUp || snapshot.loadedOnce ? null : 'the database does not answer, and no agent is loaded';
+  const health = createHealthState(serviceNames(services), (name) => {
+    if (name === '' || name === EvaluationServiceDesc.typeName) return cannotEvaluateBecause() === null;
+    return WITHOUT_DATABASE.has(name) || (watch.databaseUp && storage.state === 'OK');
+  });
+  storage.onChange(health.refresh);
   const shutdown = new AbortController();
   // Connect listens for each of its calls.
   setMaxListeners(0, shutdown.signal);
@@ -332,12 +347,17 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
     health,
     state: {
       version: VERSION,
+      instanceId: database.instanceId,
       databaseUp: () => watch.databaseUp,
+      storage: () => storage.state,
       revision: () => watch.revision,
+      cannotEvaluateBecause,
       notReadyBecause() {
         if (draining) return 'the server is shutting down';
-        if (!watch.databaseUp && !snapshot.loadedOnce) return 'the database does not answer';
-        return null;
+        const { report } = storage;
+        // While the database is down, the agents that are loaded are served as ever.
+        if (report !== null && report.state !== 'DOWN') return `${report.meaning} ${report.advice}`;
+        return cannotEvaluateBecause();
       },
     },
     services,
@@ -366,6 +386,7 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
     ...errors,
   });
   await watch.start();
+  storage.watch();
   observability.recorder?.start();
   observability.pruner?.start();
   health.setServing(true);

@@ -8,26 +8,31 @@ const OTHERS = 'others';
 /** UTF-16 code units of a reason. Messages of drivers may contain whole statements. */
 const MAX_REASON_LENGTH = 400;
 
-/** Logs failures that may come thousands of times a minute, such as those of an outage, without repeating the lines. */
+/** Logs what may come thousands of times a minute, such as the failures of an outage, without repeating the lines. */
 export interface RepeatLog {
   /**
-   * Logs a failure at level warn: the first of its kind at once, the number of those that follow once per interval. The
-   * stack is logged at level debug, each time. `kind` separates what is counted, for example by route.
+   * Logs a line: the first of its kind at once, the number of those that follow once per interval. `kind` separates what
+   * is counted, for example by route.
    */
+  told(level: RepeatLevel, kind: string, message: string, facts: object): void;
+  /** Logs a failure at level warn in the same way. The stack is logged at level debug, each time. */
   failed(kind: string, message: string, error: unknown, facts?: object): void;
   /** Logs the numbers that wait, and ends the timers. */
   close(): void;
 }
 
+export type RepeatLevel = 'info' | 'warn' | 'error';
+
 export interface RepeatLogOptions {
-  readonly log: Record<'debug' | 'warn', (facts: object, message: string) => void>;
+  readonly log: Record<'debug' | RepeatLevel, (facts: object, message: string) => void>;
   readonly intervalMs?: number;
 }
 
 interface Repetitions {
   count: number;
-  /** Those of the latest failure. */
+  /** Those of the latest one. */
   facts: object;
+  readonly level: RepeatLevel;
   readonly message: string;
   readonly timer: NodeJS.Timeout;
 }
@@ -43,25 +48,29 @@ export function createRepeatLog({ log, intervalMs = INTERVAL_MS }: RepeatLogOpti
       kinds.delete(kind);
       return;
     }
-    log.warn({ ...known.facts, repeated: known.count }, `${known.message} (repeated)`);
+    log[known.level]({ ...known.facts, repeated: known.count }, `${known.message} (repeated)`);
     known.count = 0;
   }
 
+  function told(level: RepeatLevel, toldKind: string, message: string, facts: object): void {
+    const kind = kinds.has(toldKind) || kinds.size < MAX_KINDS ? toldKind : OTHERS;
+    const known = kinds.get(kind);
+    if (known !== undefined) {
+      known.count += 1;
+      known.facts = facts;
+      return;
+    }
+    log[level](facts, message);
+    const timer = setInterval(() => tell(kind), intervalMs);
+    timer.unref();
+    kinds.set(kind, { count: 0, facts, level, message, timer });
+  }
+
   return {
-    failed(failedKind, message, error, facts = {}) {
+    told,
+    failed(kind, message, error, facts = {}) {
       log.debug({ ...facts, err: error }, message);
-      const kind = kinds.has(failedKind) || kinds.size < MAX_KINDS ? failedKind : OTHERS;
-      const told = { ...facts, reason: reasonOf(error) };
-      const known = kinds.get(kind);
-      if (known !== undefined) {
-        known.count += 1;
-        known.facts = told;
-        return;
-      }
-      log.warn(told, message);
-      const timer = setInterval(() => tell(kind), intervalMs);
-      timer.unref();
-      kinds.set(kind, { count: 0, facts: told, message, timer });
+      told('warn', kind, message, { ...facts, reason: reasonOf(error) });
     },
     close() {
       for (const [kind, { count, timer }] of kinds) {
@@ -73,8 +82,8 @@ export function createRepeatLog({ log, intervalMs = INTERVAL_MS }: RepeatLogOpti
   };
 }
 
-/** The messages of an error and its causes in one line. */
-function reasonOf(error: unknown): string {
+/** The messages of an error and its causes in one line of bounded length. */
+export function reasonOf(error: unknown): string {
   const text = explanation(error).replace(/\s+/g, ' ').trim();
   return text.length > MAX_REASON_LENGTH ? `${text.slice(0, MAX_REASON_LENGTH)}…` : text;
 }

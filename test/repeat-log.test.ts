@@ -22,7 +22,7 @@ describe('the log of failures that repeat', () => {
     const at = (level: string) => (facts: object, message: string) =>
       void lines.push({ level, facts: facts as Line['facts'], message });
     const failures = createRepeatLog({
-      log: { debug: at('debug'), warn: at('warn') },
+      log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
       intervalMs: INTERVAL_MS,
     });
     const warnings = () => lines.filter(({ level }) => level === 'warn');
@@ -66,6 +66,17 @@ describe('the log of failures that repeat', () => {
     expect(JSON.stringify(warning).length).toBeLessThan(1_000);
     expect(JSON.stringify(warning)).not.toContain('repeat-log.test');
     expect(lines[0]).toEqual({ level: 'debug', facts: { err: error }, message: 'refused' });
+  });
+
+  it('tells other things at their own level', () => {
+    const { failures, lines } = created();
+    failures.told('error', 'a', 'full', { free: 1 });
+    failures.told('error', 'a', 'full', { free: 0 });
+    vi.advanceTimersByTime(INTERVAL_MS);
+    expect(lines).toEqual([
+      { level: 'error', facts: { free: 1 }, message: 'full' },
+      { level: 'error', facts: { free: 0, repeated: 1 }, message: 'full (repeated)' },
+    ]);
   });
 
   it('counts kinds beyond its bound together', () => {

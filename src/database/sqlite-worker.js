@@ -3,6 +3,7 @@
  * Plain JavaScript, because a thread starts from a file and Node 20 reads no TypeScript; it knows nothing about what
  * it runs.
  */
+import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import Libsql from 'libsql';
 
@@ -10,7 +11,7 @@ import Libsql from 'libsql';
  * @typedef {null | string | number | bigint} Value
  * @typedef {{ sql: string, args: readonly Value[] }} Statement
  * @typedef {{ rows: Value[][], changes: number }} Result
- * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[] }} ConnectionOptions
+ * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[], identity?: string }} ConnectionOptions
  * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
  *   end: '' | 'COMMIT' | 'ROLLBACK' }} Request
  * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined }} Failure
@@ -24,8 +25,21 @@ const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread');
 
 /** @type {ConnectionOptions} */
-const { path, busyTimeoutMs, pragmas } = workerData;
-const database = new Libsql(path, { timeout: busyTimeoutMs });
+const { path, busyTimeoutMs, pragmas, identity } = workerData;
+
+/** SQLite's own code for a file that is not where it was opened: READONLY_DBMOVED. */
+const MOVED = { message: 'another file is at the path of the database', rawCode: 1032 };
+
+function isMoved() {
+  if (identity === undefined) return false;
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined || `${stats.dev}:${stats.ino}` !== identity;
+}
+
+/** Opening would create a file that is missing, and the file may be replaced while it is opened. */
+const wasMoved = isMoved();
+const database = new Libsql(wasMoved ? ':memory:' : path, { timeout: busyTimeoutMs });
+const isUsable = !wasMoved && !isMoved();
 for (const pragma of pragmas) database.exec(`PRAGMA ${pragma}`);
 
 /** @type {Map<string, Libsql.Statement>} */
@@ -78,6 +92,13 @@ function answer({ transaction, statements, end }) {
 port.on('message', (/** @type {Request | 'close'} */ message) => {
   if (message === 'close') {
     prepared.clear();
+    database.close();
+    port.close();
+    return;
+  }
+  if (!isUsable) {
+    port.postMessage({ id: message.id, failure: MOVED });
+    // The next thread finds the file again if it comes back.
     database.close();
     port.close();
     return;

@@ -1,6 +1,7 @@
 import { controlNotFound } from '../controls/control-errors.js';
 import type { Database } from '../database/database.js';
 import { OutcomeUnknownError } from '../database/errors.js';
+import { REFUSING, StorageError } from '../database/storage-health/storage-state.js';
 import { ServiceError } from '../errors/service-error.js';
 import type { RepeatLog } from '../repeat-log.js';
 import { readAgentName } from '../validation/names.js';
@@ -124,6 +125,8 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
 
 function isStorageFailure(error: unknown): boolean {
   if (error instanceof IngestFullError || error instanceof OutcomeUnknownError) return false;
+  // They may be stored where no restart finds them.
+  if (error instanceof StorageError && REFUSING.has(error.state)) return false;
   return (
     error instanceof ServiceError && (error.code === 'SERVICE_UNAVAILABLE' || error.code === 'DATABASE_ERROR')
   );

@@ -74,6 +74,7 @@ export async function startLane(
     snapshotAgents: () => 0,
     revision: () => 0,
     databaseUp: () => true,
+    storage: () => ({ state: 'OK', transitions: new Map() }),
     stalenessSeconds: () => 0,
     eventLoopDelaySeconds: () => 0,
     countedCalls: () => 0,
