@@ -115,6 +115,7 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
   const failures = createRepeatLog({ log });
   const database = await openDatabase({
     url: config.databaseUrl,
+    variable: config.databaseVariable,
     logger: log,
     failures,
     migrate: shared === undefined,

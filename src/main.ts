@@ -4,7 +4,7 @@ import { createApp } from './app.js';
 import { helpText } from './cli.js';
 import { createPrimary, type Primary } from './cluster/primary.js';
 import { runWorker } from './cluster/worker.js';
-import { commandOf, runOnDatabase } from './commands.js';
+import { commandOf } from './commands.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
 import { createLogger, type ServiceLog } from './logger.js';
 import { explanation, isOurMistake } from './start-error.js';
@@ -31,7 +31,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
   const config = configuration();
   if (config === undefined) return;
   try {
-    console.log(await runOnDatabase(command, config));
+    console.log(await command.run(config));
   } catch (error) {
     console.error(`${command.failure}: ${explanation(error)}`);
     process.exitCode = 1;

@@ -165,9 +165,9 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
   }
 
   async function shutDown(): Promise<void> {
-    monitor.close();
     const releases = await Promise.all([turns.acquire(), writeTurns.acquire()]);
     try {
+      await monitor.close();
       await opened.close();
     } finally {
       for (const release of releases) release();

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { RepeatLog } from '../repeat-log.js';
-import type { BulkDatabase } from './bulk.js';
 import type { ChangeSource } from './change-source.js';
 import { type ConnectedClient, createPostgresClient, createSqliteClient } from './client.js';
 import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
@@ -62,17 +61,20 @@ async function openSqlite(path: string, options: DatabaseOptions): Promise<Opene
   if (options.migrate !== false) tellUnchecked(await quickCheck(path), path, options);
   const created = await broughtUpToDate({ kind: 'sqlite', path }, path, options);
   const files = SqliteFiles.open(path);
-  const client = createSqliteClient(
-    path,
-    files.identity,
-    eventsOf(options, () => monitor),
-  );
+  let instanceId: string;
+  try {
+    instanceId = demandInstanceId(files.readInstanceId());
+  } catch (error) {
+    await files.close();
+    throw error;
+  }
+  const events = eventsOf(options, () => monitor);
+  const client = createSqliteClient(path, files.identity, events);
   const { bulk } = client;
   const close = async (): Promise<void> => {
     await client.disconnect();
     await files.close();
   };
-  const instanceId = await readInstanceId(bulk, close);
   const checks: StorageChecks = {
     verify: () => files.verify(),
     verifyWritable: () => files.verifyWritable(),
@@ -97,11 +99,9 @@ async function openPostgres(
   const { connectionString } = location;
   const place = addressOf(connectionString);
   const created = await broughtUpToDate(location, place, options);
-  const client = createPostgresClient(
-    connectionString,
-    eventsOf(options, () => monitor),
-  );
-  const instanceId = await readInstanceId(client.bulk, client.disconnect);
+  const events = eventsOf(options, () => monitor);
+  const client = createPostgresClient(connectionString, events);
+  const instanceId = await readInstanceId(client);
   const checks: StorageChecks = {
     verify: async () => {},
     verifyWritable: async () => {},
@@ -147,19 +147,20 @@ function tellUnchecked(checked: CheckedPart, path: string, { logger }: DatabaseO
   logger?.warn({ database: path }, message);
 }
 
-async function readInstanceId(bulk: BulkDatabase, close: () => Promise<void>): Promise<string> {
+async function readInstanceId({ bulk, disconnect }: ConnectedClient): Promise<string> {
   try {
-    const rows = await bulk.read(
-      'statistics',
-      Prisma.sql`SELECT "instance_id" FROM "service_state" WHERE "id" = 1`,
-    );
-    const id = rows[0]?.[0];
-    if (typeof id !== 'string' || id === '') throw new Error('the database has no instance id');
-    return id;
+    const query = Prisma.sql`SELECT "instance_id" FROM "service_state" WHERE "id" = 1`;
+    const rows = await bulk.read('statistics', query);
+    return demandInstanceId(rows[0]?.[0]);
   } catch (error) {
-    await close();
+    await disconnect();
     throw error;
   }
+}
+
+function demandInstanceId(id: unknown): string {
+  if (typeof id !== 'string' || id === '') throw new Error('the database has no instance id');
+  return id;
 }
 
 /** Host, port and database without the credentials. */

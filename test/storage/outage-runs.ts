@@ -170,7 +170,13 @@ interface Load {
 async function startLoad(url: string, random: Random): Promise<Load> {
   const call = restClient(url);
   const seed = seeder(call);
-  await seed.agent(AGENT);
+  // A busy machine may make the first of all changes so slow that it is given up.
+  const isRegistered = () =>
+    seed.agent(AGENT).then(
+      () => true,
+      () => false,
+    );
+  await until(isRegistered, (answer) => answer, RETURN_LIMIT_MS);
   await seed.link(AGENT, await seed.control('denies'));
   const events = new Set<string>();
   const controls = new Set<string>();

@@ -1,7 +1,15 @@
-import { type BigIntStats, constants, read as readCallback, realpathSync, statSync } from 'node:fs';
+import {
+  type BigIntStats,
+  constants,
+  fstat as fstatCallback,
+  read as readCallback,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { unavailable } from '../errors.js';
 import { openSqliteConnection, type SqliteConnection } from '../sqlite-connection.js';
 import { type FileUse, identityOf, useFile } from './open-files.js';
 import { StorageError, type StorageProblem } from './storage-state.js';
@@ -17,6 +25,9 @@ import {
 /** Looks at files that seem damaged: another process may be writing them at this moment. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 5;
+const LOG_ATTEMPTS = 20;
+
+const INSTANCE_ID = 'SELECT "instance_id" FROM "service_state" WHERE "id" = 1';
 
 /** What is wrong with the files. */
 interface Finding {
@@ -39,6 +50,9 @@ export class SqliteFiles {
   /** Of the database, in bytes. */
   #largest: bigint;
   #isLogMissing = false;
+  #isClosed = false;
+  /** What is under way needs the descriptors. */
+  readonly #looking = new Set<Promise<void>>();
 
   private constructor(path: string, anchor: SqliteConnection) {
     this.#anchor = anchor;
@@ -71,6 +85,11 @@ export class SqliteFiles {
     }
   }
 
+  /** See `Database.instanceId`. Throws the driver's errors. */
+  readInstanceId(): string {
+    return String(this.#anchor.execute(INSTANCE_ID).rows[0]?.[0] ?? '');
+  }
+
   /** Device and inode of the database. */
   get identity(): string {
     return this.#database.identity;
@@ -87,6 +106,17 @@ export class SqliteFiles {
    * the system when that cannot be found out.
    */
   async verify(): Promise<void> {
+    if (this.#isClosed) throw unavailable('The database is closed.');
+    const looking = this.#verify();
+    this.#looking.add(looking);
+    try {
+      await looking;
+    } finally {
+      this.#looking.delete(looking);
+    }
+  }
+
+  async #verify(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const finding = await this.#look();
       if (finding === null) return;
@@ -112,6 +142,8 @@ export class SqliteFiles {
    * that of another log by now.
    */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#looking);
     const finding = await this.#look().catch(() => null);
     if (finding !== null && !this.#isLogMissing) return;
     this.#anchor.close();
@@ -139,7 +171,7 @@ export class SqliteFiles {
       return replaced('the file -wal beside it was removed');
     }
     if (identityOf(log) !== this.#log.identity) return replaced('the file -wal beside it was replaced');
-    return this.#logDamage(log);
+    return this.#logDamage();
   }
 
   async #damage({ size }: BigIntStats): Promise<Finding | null> {
@@ -152,10 +184,24 @@ export class SqliteFiles {
     return null;
   }
 
-  async #logDamage({ size }: BigIntStats): Promise<Finding | null> {
-    const index = readWalIndex(await readStart(this.#index, WAL_INDEX_HEADER_BYTES));
-    if (index === null) return damaged('the index of its log was overwritten');
-    if (index.frames === 0) return null;
+  /** SQLite writes to the log first and to its index last, and the other way round when it empties the log. */
+  async #logDamage(): Promise<Finding | null> {
+    for (let attempt = 1; attempt <= LOG_ATTEMPTS; attempt += 1) {
+      const before = await readStart(this.#index, WAL_INDEX_HEADER_BYTES);
+      const finding = await this.#logDamageBy(before);
+      if (finding === null) return null;
+      // Otherwise the log was written in between.
+      if (before.equals(await readStart(this.#index, WAL_INDEX_HEADER_BYTES))) return finding;
+    }
+    // It is written all the time. The next look may find a moment.
+    return null;
+  }
+
+  async #logDamageBy(indexHeader: Buffer): Promise<Finding | null> {
+    const index = readWalIndex(indexHeader);
+    // Without the index nothing can be said. A restart makes a new one, so nothing is lost with it.
+    if (index === null || index.frames === 0) return null;
+    const { size } = await statsOfOpen(this.#log.descriptor, { bigint: true });
     if (size < index.bytes) return damaged('the file -wal beside it was truncated');
     const header = await readStart(this.#log, WAL_HEADER_BYTES);
     return beginsAsIndexed(header, index) ? null : damaged('the file -wal beside it was overwritten');
@@ -177,6 +223,7 @@ async function statsOf(path: string): Promise<BigIntStats | null> {
 }
 
 const readAt = promisify(readCallback);
+const statsOfOpen = promisify(fstatCallback);
 
 async function readStart({ descriptor }: FileUse, bytes: number): Promise<Buffer> {
   const buffer = Buffer.alloc(bytes);

@@ -25,8 +25,6 @@ const SQLSTATES: readonly (readonly [RegExp, StorageProblem])[] = [
   [/^53100$/, 'NOSPACE'],
   // read_only_sql_transaction, insufficient_privilege
   [/^(?:25006|42501)$/, 'READONLY'],
-  // undefined_table, invalid_schema_name: the tables are created before anything else is done.
-  [/^(?:42P01|3F000)$/, 'REPLACED'],
   // data_corrupted, index_corrupted, undefined_file
   [/^(?:XX00[12]|58P01)$/, 'CORRUPT'],
   // Connection, admission, resources, intervention by an operator, errors of its system, no such database.

@@ -1,5 +1,5 @@
 import { type RepeatLevel, type RepeatLog, reasonOf } from '../../repeat-log.js';
-import { OutcomeUnknownError } from '../errors.js';
+import { OutcomeUnknownError, unavailable } from '../errors.js';
 import { storageStateOf } from './storage-failure.js';
 import {
   adviceOn,
@@ -17,8 +17,11 @@ const INTERVAL_MS = 1_500;
 const PROBE_LIMIT_MS = 3_000;
 /** Least time between two probes, in milliseconds, however many failures ask for one. */
 const MIN_GAP_MS = 100;
-/** Probes that wait for an answer at most: one that lost its connection must not keep the next from finding it back. */
-const MAX_PENDING = 2;
+/**
+ * Probes beyond their limit that may still be waiting for the driver: one whose connection is dead must not keep the next
+ * from finding that the database is back, and drivers give up after some ten intervals.
+ */
+const MAX_ABANDONED = 12;
 /** How long a server is taken for damaged after it said so, in milliseconds: it cannot be asked for the whole of it. */
 const DAMAGE_MEMORY_MS = 60_000;
 
@@ -69,7 +72,12 @@ export class StorageMonitor {
   #damagedAtMs = Number.NEGATIVE_INFINITY;
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #probedAtMs = Number.NEGATIVE_INFINITY;
-  #pending = 0;
+  /** Writes under way, and what waits for their end. */
+  #writing = 0;
+  readonly #waiting: (() => void)[] = [];
+  #isClosed = false;
+  #isProbing = false;
+  #abandoned = 0;
   #interval: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
 
@@ -104,16 +112,19 @@ export class StorageMonitor {
 
   /** Looks at the storage at once, and at every interval from then on. */
   watch(): void {
-    if (this.#interval !== undefined) return;
+    if (this.#interval !== undefined || this.#isClosed) return;
     this.#interval = setInterval(() => this.#probe(), INTERVAL_MS);
     this.#interval.unref();
     this.#probe();
   }
 
-  close(): void {
+  /** Ends the probes and refuses writes. Resolves when those under way are done. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#interval);
     clearTimeout(this.#soon);
     this.#interval = undefined;
+    while (this.#writing > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /**
@@ -121,10 +132,12 @@ export class StorageMonitor {
    * whether it has written anything.
    */
   async guard<T>(write: () => Promise<T>, wrote: (result: T) => boolean = () => true): Promise<T> {
+    if (this.#isClosed) throw unavailable('The service is shutting down.');
     const { report } = this;
     if (report !== null && REFUSING.has(report.state)) {
       throw new StorageError(report.state, { particular: this.#particular });
     }
+    this.#writing += 1;
     try {
       await this.#checks.verify();
       const result = await write();
@@ -134,6 +147,9 @@ export class StorageMonitor {
     } catch (error) {
       this.failed(error);
       throw this.#inWords(error);
+    } finally {
+      this.#writing -= 1;
+      if (this.#writing === 0) for (const resolve of this.#waiting.splice(0)) resolve();
     }
   }
 
@@ -180,14 +196,19 @@ export class StorageMonitor {
   }
 
   #probe(): void {
-    if (this.#pending >= MAX_PENDING) return;
-    this.#pending += 1;
+    if (this.#isProbing || this.#abandoned >= MAX_ABANDONED) return;
+    this.#isProbing = true;
     this.#probedAtMs = this.#now();
     let isAnswered = false;
+    let isAbandoned = false;
     const silent = (): void => {
+      if (isAnswered) return;
+      isAbandoned = true;
+      this.#abandoned += 1;
+      this.#isProbing = false;
       // The probe may be waiting for its turn behind work that goes on.
       const isBusy = this.#now() - this.#writtenAtMs < PROBE_LIMIT_MS;
-      if (!isAnswered && !isBusy) this.#enter('DOWN', new Error(`no answer within ${PROBE_LIMIT_MS} ms`));
+      if (!isBusy) this.#enter('DOWN', new Error(`no answer within ${PROBE_LIMIT_MS} ms`));
     };
     // An answer that came while this process was busy is heard first.
     const limit = setTimeout(() => setImmediate(silent), PROBE_LIMIT_MS);
@@ -204,7 +225,8 @@ export class StorageMonitor {
       .finally(() => {
         isAnswered = true;
         clearTimeout(limit);
-        this.#pending -= 1;
+        if (isAbandoned) this.#abandoned -= 1;
+        else this.#isProbing = false;
       });
   }
 
