@@ -1,16 +1,22 @@
 import { statSync } from 'node:fs';
+import { withServiceErrors } from './errors.js';
 import { openSqliteConnection } from './sqlite-connection.js';
 import { createSqliteThread } from './sqlite-thread.js';
 import type { Result } from './sqlite-worker.js';
 import { StorageError } from './storage-health/storage-state.js';
 
-/** Files up to this size are checked as a whole, in bytes: it takes about a second, on a slow disk some ten. */
-const WHOLE_LIMIT_BYTES = 256 * 1024 * 1024;
-/** Files up to this size are checked by the calling thread, in bytes: it takes some milliseconds. */
-const HERE_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Bounds of the size of a file, in bytes. */
+export interface QuickCheckLimits {
+  /** Files up to this size are checked as a whole: it takes about a second, on a slow disk some ten. */
+  readonly wholeBytes: number;
+  /** Files up to this size are checked by the calling thread: it takes some milliseconds. */
+  readonly hereBytes: number;
+}
+
+const LIMITS: QuickCheckLimits = { wholeBytes: 256 * 1024 * 1024, hereBytes: 4 * 1024 * 1024 };
 const BUSY_TIMEOUT_MS = 5_000;
-/** In larger files, what verdicts depend on: all tables but those of events, which may have any size. */
-const TABLES = [
+/** What is checked of every file: all tables but those of events, which may have any size. */
+export const CHECKED_TABLES: readonly string[] = [
   'agents',
   'agent_controls',
   'agent_policies',
@@ -21,8 +27,17 @@ const TABLES = [
   'policies',
   'policy_controls',
   'service_state',
+  'storage_probe',
   '_prisma_migrations',
 ];
+/** What is not checked of larger files. */
+export const UNCHECKED_TABLES: readonly string[] = [
+  'event_control_names',
+  'event_log',
+  'event_rollups',
+  'events',
+];
+const WHOLE_CHECK = 'PRAGMA quick_check(1)';
 const MISSING = /no such table/;
 
 /** What was looked at. */
@@ -32,23 +47,23 @@ export type CheckedPart = 'all' | 'without events';
  * Reads a SQLite file and rejects with a `StorageError` when it is damaged. Of a large file it reads only the tables
  * that verdicts depend on, so that it takes a bounded time.
  */
-export async function quickCheck(path: string): Promise<CheckedPart> {
-  const { size } = statSync(path);
-  if (size <= HERE_LIMIT_BYTES) {
-    const connection = openSqliteConnection(path, 'reader');
-    try {
-      demandSound(connection.execute('PRAGMA quick_check(1)'));
-    } finally {
-      connection.close();
+export function quickCheck(path: string, limits: QuickCheckLimits = LIMITS): Promise<CheckedPart> {
+  return withServiceErrors(async () => {
+    const { size } = statSync(path);
+    if (size <= limits.hereBytes) {
+      const connection = openSqliteConnection(path, 'reader');
+      try {
+        demandSound(connection.execute(WHOLE_CHECK));
+      } finally {
+        connection.close();
+      }
+      return 'all';
     }
-    return 'all';
-  }
-  const isSmall = size <= WHOLE_LIMIT_BYTES;
-  await inThread(
-    path,
-    isSmall ? ['PRAGMA quick_check(1)'] : TABLES.map((name) => `PRAGMA quick_check('${name}')`),
-  );
-  return isSmall ? 'all' : 'without events';
+    const isSmall = size <= limits.wholeBytes;
+    const checks = isSmall ? [WHOLE_CHECK] : CHECKED_TABLES.map((name) => `PRAGMA quick_check('${name}')`);
+    await inThread(path, checks);
+    return isSmall ? 'all' : 'without events';
+  });
 }
 
 async function inThread(path: string, checks: readonly string[]): Promise<void> {

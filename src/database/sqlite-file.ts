@@ -65,11 +65,9 @@ async function makeFolder(folder: string): Promise<void> {
     await mkdir(folder);
   } catch (error) {
     // On a read-only file system there is another code for a folder that exists.
-    const isThere = await stat(folder).then(
-      (stats) => stats.isDirectory(),
-      () => false,
-    );
-    if (!isThere) throw error;
+    const stats = await stat(folder).catch(() => null);
+    if (stats === null) throw error;
+    if (!stats.isDirectory()) throw new StorageError('DOWN', { detail: `${folder} is not a folder.` });
   }
 }
 
