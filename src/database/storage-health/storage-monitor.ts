@@ -69,6 +69,8 @@ export class StorageMonitor {
   #state: StorageState = 'OK';
   #particular: string | undefined;
   #sinceMs: number;
+  /** Of the state, so far. */
+  #changes = 0;
   #damagedAtMs = Number.NEGATIVE_INFINITY;
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #probedAtMs = Number.NEGATIVE_INFINITY;
@@ -110,12 +112,11 @@ export class StorageMonitor {
     this.#listeners.add(listener);
   }
 
-  /** Looks at the storage at once, and at every interval from then on. */
+  /** Looks at the storage at every interval from now on. */
   watch(): void {
     if (this.#interval !== undefined || this.#isClosed) return;
     this.#interval = setInterval(() => this.#probe(), INTERVAL_MS);
     this.#interval.unref();
-    this.#probe();
   }
 
   /** Ends the probes and refuses writes. Resolves when those under way are done. */
@@ -198,6 +199,7 @@ export class StorageMonitor {
   #probe(): void {
     if (this.#isProbing || this.#abandoned >= MAX_ABANDONED) return;
     this.#isProbing = true;
+    const changes = this.#changes;
     this.#probedAtMs = this.#now();
     let isAnswered = false;
     let isAbandoned = false;
@@ -215,7 +217,10 @@ export class StorageMonitor {
     limit.unref();
     this.#look()
       .then(
-        () => this.#recovered(),
+        () => {
+          // What has happened since then may be news to it.
+          if (this.#changes === changes) this.#recovered();
+        },
         (error: unknown) => {
           const state = storageStateOf(error);
           // What says nothing about the storage, such as a lock that is held for long, leaves the state as it is.
@@ -238,7 +243,7 @@ export class StorageMonitor {
   }
 
   #recovered(): void {
-    if (this.#state === 'OK') return;
+    if (this.#state === 'OK' || this.#isClosed) return;
     if (this.#state === 'CORRUPT') {
       const isOver = this.#now() - this.#damagedAtMs >= DAMAGE_MEMORY_MS;
       if (!this.#checks.damageMayPass || !isOver) return;
@@ -252,7 +257,7 @@ export class StorageMonitor {
     if (state === 'CORRUPT') this.#damagedAtMs = this.#now();
     // Damage is not over because something else has happened, and what was replaced may well be full.
     if (this.#state === 'CORRUPT' && !this.#checks.damageMayPass) return;
-    if (state === this.#state) return;
+    if (state === this.#state || this.#isClosed) return;
     const particular = error instanceof StorageError ? error.particular : undefined;
     this.#change(state, particular);
     // An error of ours says nothing that the sentence does not.
@@ -279,6 +284,7 @@ export class StorageMonitor {
 
   #change(state: StorageState, particular: string | undefined): void {
     this.#state = state;
+    this.#changes += 1;
     this.#particular = particular;
     this.#sinceMs = this.#now();
     this.#entered.set(state, (this.#entered.get(state) ?? 0) + 1);

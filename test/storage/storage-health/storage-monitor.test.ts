@@ -219,6 +219,20 @@ describe('the monitor of the storage', () => {
     expect(monitor.state).toBe('NOSPACE');
   });
 
+  it('does not believe a probe that began before a problem was found', async () => {
+    monitor.watch();
+    let succeed = () => {};
+    storage.write = () =>
+      new Promise<void>((resolve) => {
+        succeed = resolve;
+      });
+    await pass(1_500);
+    await expect(monitor.guard(() => Promise.reject(FULL))).rejects.toBe(FULL);
+    succeed();
+    await pass(0);
+    expect(monitor.state).toBe('NOSPACE');
+  });
+
   it('takes a slow probe for no silence while real writes succeed', async () => {
     monitor.watch();
     await pass(2_000);
