@@ -6,6 +6,7 @@ import type { Mutex } from './mutex.js';
 import { BULK_READER_PRAGMAS, BULK_WRITER_PRAGMAS } from './sqlite-connection.js';
 import { createSqliteThread, type SqliteThread } from './sqlite-thread.js';
 import type { Statement, Value } from './sqlite-worker.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
 
 /** How long a thread waits for the write lock while another process holds it. It keeps nobody else waiting. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -24,16 +25,16 @@ export interface SqliteBulkOptions {
   readonly path: string;
   /** Held by whoever writes to the file in this process: without it the busier one would starve the other. */
   readonly writing: Mutex;
-  /** Of the file that is opened; see `identityOf`. */
-  readonly identity: string;
+  /** What may be opened, and is checked around each transaction. */
+  readonly files: OpenedFiles;
   /** Hears of a thread that ended by itself. */
   readonly onThreadEnd: (error: Error) => void;
 }
 
 /** Statements over many rows in three threads: one writes, one answers short queries, one long ones. */
-export function createSqliteBulk({ path, writing, identity, onThreadEnd }: SqliteBulkOptions): SqliteBulk {
+export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBulkOptions): SqliteBulk {
   const thread = (pragmas: readonly string[]) =>
-    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, identity }, onThreadEnd);
+    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files }, onThreadEnd);
   const writer = thread(BULK_WRITER_PRAGMAS);
   const readers: Record<BulkLane, SqliteThread> = {
     statistics: thread(BULK_READER_PRAGMAS),

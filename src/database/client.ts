@@ -10,6 +10,7 @@ import { createMutex } from './mutex.js';
 import { observed } from './observed-adapter.js';
 import { createPostgresPool, MAX_BULK_CONNECTIONS, MAX_CONNECTIONS } from './postgres-pool.js';
 import { createSqliteAdapterFactory } from './sqlite-adapter.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
 
 /** What queries are made with, inside a transaction and outside: the models, and raw SQL that both databases take. */
 export type DbClient = Prisma.TransactionClient;
@@ -28,16 +29,17 @@ export interface ClientEvents {
   readonly onConnectionError: (error: Error) => void;
 }
 
-/** Creates the client for a SQLite file; see `identityOf`. It connects with the first query. */
+/** Creates the client for a SQLite file and no other at its path. It connects with the first query. */
 export function createSqliteClient(
   path: string,
-  identity: string,
+  files: OpenedFiles,
   events: ClientEvents,
 ): ConnectedClient<SqliteBulk> {
+  const { identity } = files.database;
   const writing = createMutex();
   const prisma = new SqliteClient(options(createSqliteAdapterFactory(path, writing, identity), events));
   if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
-  const bulk = createSqliteBulk({ path, writing, identity, onThreadEnd: events.onConnectionError });
+  const bulk = createSqliteBulk({ path, writing, files, onThreadEnd: events.onConnectionError });
   return {
     prisma,
     bulk,

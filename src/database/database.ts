@@ -119,7 +119,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
 
   async function mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>> {
     const result = await inTurn(turns, () =>
-      monitor.guard(
+      monitor.guardVerified(
         () => withinLimit((givenUp) => runTransaction(work, givenUp)),
         ({ changed }) => changed,
       ),
@@ -137,7 +137,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
       await recordChange(tx, kind, recordedChange(revision, undefined));
       return revision;
     };
-    return inTurn(turns, () => monitor.guard(() => prisma.$transaction(work, limits)));
+    return inTurn(turns, () => monitor.guardVerified(() => prisma.$transaction(work, limits)));
   }
 
   /** In the background: nobody needs it done, and the next one does what this one could not. */

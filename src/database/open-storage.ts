@@ -65,15 +65,15 @@ async function openSqlite(path: string, options: DatabaseOptions): Promise<Opene
   try {
     instanceId = demandInstanceId(files.readInstanceId());
   } catch (error) {
-    await files.close();
+    files.close();
     throw error;
   }
   const events = eventsOf(options, () => monitor);
-  const client = createSqliteClient(path, files.identity, events);
+  const client = createSqliteClient(path, files.opened, events);
   const { bulk } = client;
   const close = async (): Promise<void> => {
     await client.disconnect();
-    await files.close();
+    files.close();
   };
   const checks: StorageChecks = {
     verify: () => files.verify(),

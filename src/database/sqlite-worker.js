@@ -3,18 +3,22 @@
  * Plain JavaScript, because a thread starts from a file and Node 20 reads no TypeScript; it knows nothing about what
  * it runs.
  */
-import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import Libsql from 'libsql';
+import { createFileCheck, identityAt } from './storage-health/file-check.js';
 
 /**
  * @typedef {null | string | number | bigint} Value
  * @typedef {{ sql: string, args: readonly Value[] }} Statement
  * @typedef {{ rows: Value[][], changes: number }} Result
- * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[], identity?: string }} ConnectionOptions
+ * With `files`, the thread opens those files and no others, and checks them before it begins a transaction and after it
+ * has committed one.
+ * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[], files?: OpenedFiles }} ConnectionOptions
+ * @typedef {import('./storage-health/file-check.js').OpenedFiles} OpenedFiles
  * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
  *   end: '' | 'COMMIT' | 'ROLLBACK' }} Request
- * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined }} Failure
+ * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined,
+ *   storage?: 'REPLACED' | 'CORRUPT' | undefined }} Failure
  * @typedef {{ id: number, results: Result[] } | { id: number, failure: Failure }} Reply
  */
 
@@ -25,21 +29,21 @@ const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread');
 
 /** @type {ConnectionOptions} */
-const { path, busyTimeoutMs, pragmas, identity } = workerData;
+const { path, busyTimeoutMs, pragmas, files } = workerData;
 
-/** SQLite's own code for a file that is not where it was opened: READONLY_DBMOVED. */
-const MOVED = { message: 'another file is at the path of the database', rawCode: 1032 };
+/** Looks at files that seem damaged: another process may be writing them at this moment. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 5;
+const pause = new Int32Array(new SharedArrayBuffer(4));
 
-function isMoved() {
-  if (identity === undefined) return false;
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined || `${stats.dev}:${stats.ino}` !== identity;
-}
+const isMoved = () => files !== undefined && identityAt(path) !== files.database.identity;
 
 /** Opening would create a file that is missing, and the file may be replaced while it is opened. */
 const wasMoved = isMoved();
 const database = new Libsql(wasMoved ? ':memory:' : path, { timeout: busyTimeoutMs });
 const isUsable = !wasMoved && !isMoved();
+const check = files === undefined || !isUsable ? () => null : createFileCheck(files);
+
 for (const pragma of pragmas) database.exec(`PRAGMA ${pragma}`);
 
 /** @type {Map<string, Libsql.Statement>} */
@@ -66,6 +70,19 @@ function run({ sql, args }) {
   return { rows: /** @type {Value[][]} */ (statement.all(args)), changes: 0 };
 }
 
+/** Throws when a restart would not find what is stored. */
+function verify() {
+  for (let attempt = 1; ; attempt += 1) {
+    const finding = check();
+    if (finding === null) return;
+    if (attempt >= ATTEMPTS || !finding.mayPass) {
+      const { state, particular } = finding;
+      throw Object.assign(new Error(particular), { storage: state });
+    }
+    Atomics.wait(pause, 0, 0, PAUSE_MS);
+  }
+}
+
 /**
  * Statements of a transaction that is not open any more must not be committed one by one.
  * @param {Request} request
@@ -74,6 +91,7 @@ function run({ sql, args }) {
 function answer({ transaction, statements, end }) {
   try {
     if (transaction === 'BEGIN') {
+      verify();
       if (database.inTransaction) database.exec('ROLLBACK');
       database.exec('BEGIN IMMEDIATE');
     }
@@ -82,6 +100,7 @@ function answer({ transaction, statements, end }) {
     }
     const results = statements.map(run);
     if (end !== '' && (end === 'COMMIT' || database.inTransaction)) database.exec(end);
+    if (end === 'COMMIT') verify();
     return results;
   } catch (error) {
     if (database.inTransaction) database.exec('ROLLBACK');
@@ -97,7 +116,9 @@ port.on('message', (/** @type {Request | 'close'} */ message) => {
     return;
   }
   if (!isUsable) {
-    port.postMessage({ id: message.id, failure: MOVED });
+    /** @type {Failure} */
+    const failure = { message: 'its file was deleted, moved or replaced', storage: 'REPLACED' };
+    port.postMessage({ id: message.id, failure });
     // The next thread finds the file again if it comes back.
     database.close();
     port.close();
@@ -108,8 +129,8 @@ port.on('message', (/** @type {Request | 'close'} */ message) => {
   try {
     reply = { id: message.id, results: answer(message) };
   } catch (error) {
-    const { message: text, code, rawCode } = /** @type {Failure} */ (error);
-    reply = { id: message.id, failure: { message: text, code, rawCode } };
+    const { message: text, code, rawCode, storage } = /** @type {Failure} */ (error);
+    reply = { id: message.id, failure: { message: text, code, rawCode, storage } };
   }
   port.postMessage(reply);
 });

@@ -9,7 +9,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { openSqliteConnection, type SqliteConnection } from '../../src/database/sqlite-connection.js';
-import { makeReadOnly, mountSmallDisk } from '../support/faulty-disks.js';
+import { makeReadOnly, mountSmallDisk, quickFolder } from '../support/faulty-disks.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { type RestClient, restClient } from '../support/rest-client.js';
 import { rpcTransport } from '../support/rpc-transports.js';
@@ -27,6 +27,7 @@ import { event } from './events.support.js';
 const AGENT = 'loaded-agent-1';
 const NEED_WRITES = ['AgentService', 'ControlService', 'ObservabilityService', 'PolicyService'];
 const NEED_NONE = ['EvaluatorService', 'TemplateService'];
+const PREFIX = 'storage-faults-';
 const CASE_LIMIT_MS = 180_000;
 /** A busy disk makes every write slow. */
 const WAIT_MS = 60_000;
@@ -105,9 +106,6 @@ const FAULTS: Record<string, Fault> = {
     losesNothing: true,
   },
 };
-
-const temporaryFolder = (parent: string) => mkdtemp(path.join(parent, 'storage-faults-'));
-const quickFolder = () => temporaryFolder('/dev/shm').catch(() => temporaryFolder(tmpdir()));
 
 let compiled: CompiledService;
 beforeAll(async () => {
@@ -238,7 +236,8 @@ describe('a SQLite database that goes wrong while it is written', () => {
     'is told of, and nothing is acknowledged that a restart would not find, when %s',
     async (_name, { cause, state, undo, losesNothing = false }) => {
       // In memory, where a busy disk slows nothing down, but for what has to be on a disk.
-      const folder = await (state === 'READONLY' ? temporaryFolder(tmpdir()) : quickFolder());
+      const isOnDisk = state === 'READONLY';
+      const folder = await (isOnDisk ? mkdtemp(path.join(tmpdir(), PREFIX)) : quickFolder(PREFIX));
       const file = path.join(folder, 'service.db');
       const { service, url, call } = await start(file);
       try {
@@ -292,7 +291,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
           'no file system can be mounted: only test/storage/failures.test.ts fills a database here',
         );
       }
-      const folder = disk?.folder ?? (await quickFolder());
+      const folder = disk?.folder ?? (await quickFolder(PREFIX));
       const file = path.join(folder, 'service.db');
       const filler = path.join(folder, 'filler');
       const { service, url, call } = await start(file);
@@ -328,7 +327,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
   it(
     'is known to every worker, and told once by each',
     async () => {
-      const folder = await quickFolder();
+      const folder = await quickFolder(PREFIX);
       const file = path.join(folder, 'service.db');
       const { service, call } = await start(file, { SERVICE_WORKERS: '2' });
       try {

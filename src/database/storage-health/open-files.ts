@@ -1,4 +1,5 @@
-import { type BigIntStats, closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs';
+import { identityAt, identityOf } from './file-check.js';
 import { StorageError } from './storage-state.js';
 
 /**
@@ -15,45 +16,42 @@ const files = new Map<string, OpenFile>();
 
 /** One use of a file. */
 export interface FileUse {
-  readonly descriptor: number;
+  readonly path: string;
   /** See `identityOf`. */
   readonly identity: string;
+  readonly descriptor: number;
   /** To be called once no connection of this process to the database is open any more. */
   release(): void;
 }
 
-/** Device and inode: which file it is, whatever its name. */
-export function identityOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
-}
-
 /** Throws a `StorageError` when another file than this one is at the path. */
 export function demandIdentity(path: string, identity: string): void {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stats !== undefined && identityOf(stats) === identity) return;
-  const what = stats === undefined ? 'was deleted or moved away' : 'is another one';
+  const current = identityAt(path);
+  if (current === identity) return;
+  const what = current === null ? 'was deleted or moved away' : 'is another one';
   throw new StorageError('REPLACED', { particular: `its file ${what}` });
 }
 
 /** Opens a file for reading, or shares a descriptor of it. `stats` are those of the path. */
 export function useFile(path: string, stats: BigIntStats): FileUse {
   const known = files.get(identityOf(stats));
-  if (known !== undefined) return useOf(identityOf(stats), known);
+  if (known !== undefined) return useOf(path, identityOf(stats), known);
   const descriptor = openSync(path, 'r');
   const identity = identityOf(fstatSync(descriptor, { bigint: true }));
   // Another file may have come to this path in between, even one that is in use.
   const file = files.get(identity) ?? { descriptors: [descriptor], users: 0 };
   if (file.descriptors[0] !== descriptor) file.descriptors.push(descriptor);
   files.set(identity, file);
-  return useOf(identity, file);
+  return useOf(path, identity, file);
 }
 
-function useOf(identity: string, file: OpenFile): FileUse {
+function useOf(path: string, identity: string, file: OpenFile): FileUse {
   file.users += 1;
   let released = false;
   return {
-    descriptor: file.descriptors[0],
+    path,
     identity,
+    descriptor: file.descriptors[0],
     release() {
       if (released) return;
       released = true;

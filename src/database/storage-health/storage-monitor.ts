@@ -27,11 +27,11 @@ const DAMAGE_MEMORY_MS = 60_000;
 
 /** How the storage can be looked at. All reject with errors that `storageStateOf` knows. */
 export interface StorageChecks {
-  /** Rejects when a restart would not find what is stored now. Cheap: it is done around every write. */
+  /** Rejects when a restart would not find what is stored now. Cheap: it is done around every write in this thread. */
   verify(): Promise<void>;
   /** Rejects when the database may not be written. */
   verifyWritable(): Promise<void>;
-  /** Commits a small write. */
+  /** Commits a small write, and does what `verify` does around it. */
   write(): Promise<void>;
   /** Saves what can be saved after a problem was found; resolves with what it did, or null. */
   rescue(problem: StorageError): Promise<string | null>;
@@ -128,11 +128,23 @@ export class StorageMonitor {
     while (this.#writing > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /**
-   * Does a write. Rejects with a `StorageError` before it, or after its commit, when it would be lost. `wrote` tells
-   * whether it has written anything.
-   */
-  async guard<T>(write: () => Promise<T>, wrote: (result: T) => boolean = () => true): Promise<T> {
+  /** Does a write that verifies by itself that it is kept. Rejects with a `StorageError` when it would not be. */
+  guard<T>(write: () => Promise<T>): Promise<T> {
+    return this.#guarded(write, () => true);
+  }
+
+  /** Does a write, and verifies before it and after its commit that it is kept; `wrote` tells whether there was one. */
+  guardVerified<T>(write: () => Promise<T>, wrote: (result: T) => boolean = () => true): Promise<T> {
+    const verified = async (): Promise<T> => {
+      await this.#checks.verify();
+      const result = await write();
+      await this.#checks.verify();
+      return result;
+    };
+    return this.#guarded(verified, wrote);
+  }
+
+  async #guarded<T>(write: () => Promise<T>, wrote: (result: T) => boolean): Promise<T> {
     if (this.#isClosed) throw unavailable('The service is shutting down.');
     const { report } = this;
     if (report !== null && REFUSING.has(report.state)) {
@@ -140,9 +152,7 @@ export class StorageMonitor {
     }
     this.#writing += 1;
     try {
-      await this.#checks.verify();
       const result = await write();
-      await this.#checks.verify();
       if (wrote(result)) this.#written();
       return result;
     } catch (error) {
@@ -236,7 +246,6 @@ export class StorageMonitor {
   }
 
   async #look(): Promise<void> {
-    await this.#checks.verify();
     await this.#checks.verifyWritable();
     const isWritten = this.#now() - this.#writtenAtMs < INTERVAL_MS;
     if (this.#state !== 'OK' || !isWritten) await this.#checks.write();

@@ -24,6 +24,7 @@ class FakeStorage implements StorageChecks {
   }
   async write(): Promise<void> {
     this.calls.write += 1;
+    if (this.verifying !== null) throw this.verifying;
     if (this.writing === 'silent') await new Promise(() => {});
     if (this.writing !== null) throw this.writing;
   }
@@ -62,7 +63,7 @@ describe('the monitor of the storage', () => {
   });
 
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-  const write = () => monitor.guard(async () => 'done');
+  const write = () => monitor.guardVerified(async () => 'done');
 
   it('is OK from the beginning, and stays so while probes succeed', async () => {
     monitor.watch();
@@ -210,7 +211,7 @@ describe('the monitor of the storage', () => {
     await pass(0);
     storage.writing = FULL;
     for (let count = 0; count < 10; count += 1) {
-      await monitor.guard(
+      await monitor.guardVerified(
         async () => 'nothing to do',
         () => false,
       );
@@ -266,14 +267,14 @@ describe('the monitor of the storage', () => {
         writes += 1;
         storage.verifying = replaced;
       };
-      await expect(monitor.guard(work)).rejects.toMatchObject({
+      await expect(monitor.guardVerified(work)).rejects.toMatchObject({
         code: 'SERVICE_UNAVAILABLE',
         state: 'REPLACED',
         message: expect.stringContaining('its file was deleted'),
       });
       expect(writes).toBe(moment === 'before' ? 0 : 1);
       const { verify } = storage.calls;
-      await expect(monitor.guard(work)).rejects.toMatchObject({ state: 'REPLACED' });
+      await expect(monitor.guardVerified(work)).rejects.toMatchObject({ state: 'REPLACED' });
       expect(writes).toBe(moment === 'before' ? 0 : 1);
       expect(storage.calls.verify).toBe(verify);
     },
