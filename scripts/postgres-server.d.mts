@@ -2,12 +2,19 @@
 export interface PostgresServer {
   /** Connection URL of its maintenance database, as a superuser. */
   readonly url: string;
-  /** Stops the server, keeping data and port. */
+  /** Stops the server in order (`-m fast`), keeping data and port. */
   pause(): Promise<void>;
-  /** Starts a paused server again, on the same port. */
+  /** Ends the server at once (`-m immediate`), keeping data and port. */
+  crash(): Promise<void>;
+  /** Starts a stopped server again, on the same port. */
   resume(): Promise<void>;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
-export function startPostgresServer(): Promise<PostgresServer>;
+export interface PostgresServerOptions {
+  /** True when what is committed has to be there after `crash()`. */
+  readonly survivesCrash?: boolean;
+}
+
+export function startPostgresServer(options?: PostgresServerOptions): Promise<PostgresServer>;

@@ -1,7 +1,8 @@
 /**
  * A real PostgreSQL server for tests, benchmarks and the check of migrations: binaries from npm, data in a temporary
- * folder, a port the system chose. Nothing of it survives `stop()`.
+ * folder, a port of its own. Nothing of it survives `stop()`.
  */
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -22,25 +23,34 @@ const HOST = '127.0.0.1';
 const USER = 'tests';
 const PASSWORD = 'tests';
 const START_ATTEMPTS = 3;
-/** Durability is worth nothing in a database that is thrown away. */
-const SERVER_FLAGS = [
-  'fsync=off',
-  'full_page_writes=off',
-  'synchronous_commit=off',
-  `listen_addresses=${HOST}`,
-];
+/** The machine does not go down during a run, so nothing has to reach the disk. */
+const SERVER_FLAGS = ['fsync=off', 'full_page_writes=off', `listen_addresses=${HOST}`];
+/** What was committed last may be missing after a crash of the server. */
+const THROWAWAY_FLAGS = ['synchronous_commit=off'];
 /** The same rules on every machine: UTF-8 text, and an order of text that differs from the order of its bytes. */
 const INIT_FLAGS = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en', '--locale=C'];
 
-async function freePort() {
+/**
+ * Ports below those that systems give to outgoing connections: while the server is stopped, a client that tries to
+ * reach a port of that range may be given the same port for its own end, and then it is connected to itself.
+ */
+const PORTS = { first: 15_000, count: 15_000 };
+const PORT_ATTEMPTS = 100;
+
+async function freePort(attemptsLeft = PORT_ATTEMPTS) {
+  const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
   const server = createServer();
-  await new Promise((resolve, reject) => server.once('error', reject).listen(0, HOST, resolve));
-  const { port } = server.address();
+  try {
+    await new Promise((resolve, reject) => server.once('error', reject).listen(port, HOST, resolve));
+  } catch (error) {
+    if (attemptsLeft <= 1) throw error;
+    return freePort(attemptsLeft - 1);
+  }
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
 
-function createCluster(folder, port, log) {
+function createCluster(folder, port, log, flags) {
   return new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     port,
@@ -50,21 +60,35 @@ function createCluster(folder, port, log) {
     // PostgreSQL refuses to run as root; the package then makes a user for it.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: INIT_FLAGS,
-    postgresFlags: SERVER_FLAGS.flatMap((flag) => ['-c', flag]),
+    postgresFlags: flags.flatMap((flag) => ['-c', flag]),
     onLog: (line) => log.push(String(line)),
     onError: (error) => log.push(String(error)),
   });
 }
 
+/** Ends a server at once, as `pg_ctl stop -m immediate` does. */
+async function crash(cluster) {
+  const { process: child } = cluster;
+  if (child === undefined) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGQUIT');
+  await ended;
+  // The package would wait for the end of this process once more.
+  cluster.process = undefined;
+}
+
 /**
- * Starts a server. `pause()` stops it and keeps its data and port, `resume()` starts it again.
+ * Starts a server. `pause()` stops it and keeps its data and port, `crash()` ends it without an orderly shutdown,
+ * `resume()` starts it again. What is committed survives a crash only with `survivesCrash`.
+ * @param {{ survivesCrash?: boolean }} [options]
  * @returns {Promise<import('./postgres-server.mjs').PostgresServer>}
  */
-export async function startPostgresServer() {
+export async function startPostgresServer({ survivesCrash = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
   // The server's own user must be able to enter the folder.
   await chmod(folder, 0o755);
   const log = [];
+  const flags = survivesCrash ? SERVER_FLAGS : [...SERVER_FLAGS, ...THROWAWAY_FLAGS];
   const remove = () => rmSync(folder, { recursive: true, force: true });
   // For a process that a signal ends: the package stops the server before the exit event.
   process.once('exit', remove);
@@ -77,18 +101,19 @@ export async function startPostgresServer() {
     } catch (error) {
       if (attemptsLeft <= 1) throw error;
       // Another process may have taken the port between our look and the server's start.
-      return start(createCluster(folder, await freePort(), log), attemptsLeft - 1);
+      return start(createCluster(folder, await freePort(), log, flags), attemptsLeft - 1);
     }
   }
 
   try {
-    const first = createCluster(folder, await freePort(), log);
+    const first = createCluster(folder, await freePort(), log, flags);
     await first.initialise();
     const cluster = await start(first, START_ATTEMPTS);
     const { port } = cluster.options;
     return {
       url: `postgresql://${USER}:${PASSWORD}@${HOST}:${port}/postgres`,
       pause: () => cluster.stop(),
+      crash: () => crash(cluster),
       resume: () =>
         cluster.start().catch((error) => {
           throw describe(error);

@@ -66,6 +66,7 @@ import { createObservability } from './observability/observability.js';
 import { createAgentPolicies } from './policies/agent-policies.js';
 import { policyHandlers } from './policies/policy-handlers.js';
 import { createPolicyService } from './policies/policy-service.js';
+import { createRepeatLog, type RepeatLog } from './repeat-log.js';
 import type { AnyHandler } from './rpc/handler.js';
 import { createControlLibrary } from './snapshot/control-library.js';
 import { createExecutionIds } from './snapshot/execution-id.js';
@@ -131,9 +132,12 @@ const SETTLE_LIMIT_MS = 1_000;
 
 /** Assembles the service: opens the database, applies migrations, wires every part. */
 export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {
+  const failures = createRepeatLog({ log });
   const database = await openDatabase({
     url: config.databaseUrl,
+    variable: config.databaseVariable,
     logger: log,
+    failures,
     migrate: shared === undefined,
     ...(onQuery === undefined ? {} : { onQuery }),
   });
@@ -150,7 +154,7 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
       },
       optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
     });
-    return await assemble({ config, log, database, evaluators, shared });
+    return await assemble({ config, log, failures, database, evaluators, shared });
   } catch (error) {
     await evaluators?.close();
     await database.close();
@@ -158,16 +162,23 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
   }
 }
 
+/** Services that read and write nothing: they are served whatever becomes of the database. */
+const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
+  TemplateServiceDesc.typeName,
+  EvaluatorServiceDesc.typeName,
+]);
+
 /** What is opened before the parts are put together. */
 interface Foundations {
   readonly config: Config;
   readonly log: Logger;
+  readonly failures: RepeatLog;
   readonly database: Database;
   readonly evaluators: Evaluators;
   readonly shared: AppOptions['shared'];
 }
 
-async function assemble({ config, log, evaluators, shared, ...opened }: Foundations): Promise<App> {
+async function assemble({ config, log, failures, evaluators, shared, ...opened }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
   const metrics = createMetrics(config.metricsPrefix, {
@@ -175,6 +186,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     revision: () => watch.revision,
     stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
     databaseUp: () => watch.databaseUp,
+    storage: () => storage,
     eventLoopDelaySeconds: () => load.delayMs / 1000,
     countedCalls: () => admission.keyedCalls,
     connections: () => admission.connections,
@@ -183,6 +195,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     streams: () => streamNames,
   });
   const database = meteredDatabase(opened.database, metrics.databaseTimed);
+  const { storage } = database;
   const load = createLoadShedder(config.limits.shedDelayMs);
   const admission = new Admission({
     limits: config.limits.admission,
@@ -225,8 +238,9 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       log.warn({ told, revision }, 'the restored database has a revision that nobody was told before');
     },
     onDatabaseState(up, error) {
-      if (up) log.info({}, 'the database answers');
-      else log.error({ err: error }, 'the database does not answer; loaded agents are still evaluated');
+      if (up) storage.reachable();
+      else storage.unreachable(error);
+      health.refresh();
     },
   });
   const mutate = createMutator(database, (change) => watch.committed(change));
@@ -242,6 +256,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     config: config.observability,
     database,
     log,
+    failures,
     meter: metrics.events,
     now,
     monotonic,
@@ -283,10 +298,16 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const explainMethod = evaluationMethods.get('Explain');
   if (explainMethod === undefined) throw new Error('EvaluationService has no method Explain');
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
-  const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs, admission };
+  const environment = { log, failures, requestTimeoutMs: config.limits.requestTimeoutMs, admission };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
-  const health = createHealthState(serviceNames(services));
+  const cannotEvaluateBecause = (): string | null =>
+    watch.databaseUp || snapshot.loadedOnce ? null : 'the database does not answer, and no agent is loaded';
+  const health = createHealthState(serviceNames(services), (name) => {
+    if (name === '' || name === EvaluationServiceDesc.typeName) return cannotEvaluateBecause() === null;
+    return WITHOUT_DATABASE.has(name) || (watch.databaseUp && storage.state === 'OK');
+  });
+  storage.onChange(health.refresh);
   const shutdown = new AbortController();
   // Connect listens for each of its calls.
   setMaxListeners(0, shutdown.signal);
@@ -307,6 +328,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     codec: directCodec,
     metrics,
     log,
+    failures,
     logsCalls: log.isLevelEnabled('debug'),
     version: VERSION,
     requestTimeoutMs: config.limits.requestTimeoutMs,
@@ -317,7 +339,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     shutdownSignal: shutdown.signal,
   });
   const receiveTimeMs = config.limits.requestTimeoutMs + RECEIVE_MARGIN_MS;
-  const judgingRoutes = evaluationRoutes(evaluation, judging, config.apiBase, () => new Date(now()));
+  const errors = { failures, now: () => new Date(now()) };
+  const judgingRoutes = evaluationRoutes(evaluation, judging, config.apiBase, errors);
   const restLane = createRestLane({
     routes: judgingRoutes,
     admission,
@@ -329,7 +352,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     corsHeaders: corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER]),
     requestTimeoutMs: config.limits.requestTimeoutMs,
     maxBodyBytes: config.limits.bodyBytes,
-    now: () => new Date(now()),
+    ...errors,
   });
   const methods = methodsByName([...features.flatMap((one) => one.methods), ...evaluationMethods.values()]);
   const gate = createFrontGate({
@@ -367,12 +390,17 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     health,
     state: {
       version: VERSION,
+      instanceId: database.instanceId,
       databaseUp: () => watch.databaseUp,
+      storage: () => storage.state,
       revision: () => watch.revision,
+      cannotEvaluateBecause,
       notReadyBecause() {
         if (draining) return 'the server is shutting down';
-        if (!watch.databaseUp && !snapshot.loadedOnce) return 'the database does not answer';
-        return null;
+        const { report } = storage;
+        // While the database is down, the agents that are loaded are served as ever.
+        if (report !== null && report.state !== 'DOWN') return `${report.meaning} ${report.advice}`;
+        return cannotEvaluateBecause();
       },
     },
     services,
@@ -398,11 +426,12 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       });
     },
     shutdownSignal: shutdown.signal,
-    now: () => new Date(now()),
+    ...errors,
   };
   const server = await createServer({ ...serverOptions, listener, gate });
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   await watch.start();
+  storage.watch();
   observability.recorder?.start();
   observability.pruner?.start();
   health.setServing(true);
@@ -453,6 +482,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       await observability.pruner?.close();
       await evaluators.close();
       await database.close();
+      failures.close();
     },
   };
 }

@@ -21,7 +21,8 @@ export function helpText(): string {
   return [
     'Control Enforcement Service',
     '',
-    'Usage: npm start [-- --help | --version | rebuild-statistics | prune-events [--dry-run] | after-restore]',
+    'Usage: npm start [-- --help | --version | rebuild-statistics | prune-events [--dry-run] | after-restore |',
+    '       backup FILE]',
     '',
     'rebuild-statistics compares the sums behind the statistics with the stored events, corrects what differs,',
     'and ends. It can run beside the service.',
@@ -30,6 +31,8 @@ export function helpText(): string {
     '',
     'after-restore gives the database a revision that no client has seen, and ends: for a backup that was restored while',
     'no process of the service ran.',
+    '',
+    'backup copies the SQLite database to a new file, while the service runs and writes, checks the copy, and ends.',
     '',
     'Configuration is read from the environment and from a .env file in the working directory:',
     '',

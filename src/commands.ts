@@ -1,16 +1,32 @@
 import type { Config } from './config.js';
+import { backUp } from './database/backup.js';
 import { type Database, openDatabase } from './database/database.js';
 import { createLogger } from './logger.js';
 import { createEventPruner } from './observability/event-pruner.js';
 import { countPrunable, pruningLimits } from './observability/event-pruning.js';
 import { rebuildRollups } from './observability/rollup-rebuild.js';
+import { createRepeatLog } from './repeat-log.js';
 
 /** What the service does to its database when it is asked to by its first argument, instead of serving. */
 export interface Command {
   /** What is said before the reason when it fails. */
   readonly failure: string;
   /** Resolves with what is said in the end. */
-  run(database: Database, config: Config): Promise<string>;
+  run(config: Config): Promise<string>;
+}
+
+/** Work on the opened database of a configuration. */
+function onDatabase(work: (database: Database, config: Config) => Promise<string>): Command['run'] {
+  return async (config) => {
+    const { databaseUrl: url, databaseVariable: variable } = config;
+    const logger = { warn: (_details: object, message: string) => console.error(message) };
+    const database = await openDatabase({ url, variable, logger });
+    try {
+      return await work(database, config);
+    } finally {
+      await database.close();
+    }
+  };
 }
 
 /**
@@ -23,36 +39,51 @@ const now = () => Date.now();
 
 const rebuildStatistics: Command = {
   failure: 'The statistics cannot be rebuilt',
-  async run(database) {
+  run: onDatabase(async (database) => {
     const { hours, corrected } = await rebuildRollups({ database, now });
     return `Compared ${hours} hours with the stored events; corrected ${corrected} sums.`;
-  },
+  }),
 };
 
 const pruneEvents: Command = {
   failure: 'The events cannot be pruned',
-  async run(database, { log, observability: { retentionDays } }) {
-    const pruner = createEventPruner({ database, retentionDays, log: createLogger(log).log, now });
+  run: onDatabase(async (database, { log, observability: { retentionDays } }) => {
+    const logger = createLogger(log).log;
+    const failures = createRepeatLog({ log: logger });
+    const pruner = createEventPruner({ database, retentionDays, log: logger, failures, now });
     const { events, rollups } = await pruner.prune();
     return `Deleted ${events} events and ${rollups} sums.`;
-  },
+  }),
 };
 
 const countOldEvents: Command = {
   failure: 'The events cannot be counted',
-  async run(database, { observability: { retentionDays } }) {
+  run: onDatabase(async (database, { observability: { retentionDays } }) => {
     const { events, rollups } = await countPrunable(database.bulk, pruningLimits(now(), retentionDays));
     return `Would delete ${events} events and ${rollups} sums.`;
-  },
+  }),
 };
 
 const afterRestore: Command = {
   failure: 'The revision cannot be advanced',
-  async run(database) {
+  run: onDatabase(async (database) => {
     const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
     return `The revision is ${revision}; whoever knows an earlier one loads everything anew.`;
-  },
+  }),
 };
+
+const backup = (targets: readonly string[]): Command => ({
+  failure: 'The backup cannot be made',
+  async run({ databaseUrl }) {
+    const [target] = targets;
+    if (target === undefined || targets.length > 1) {
+      throw new Error('give the name of one file to write, for example: backup /backups/service.db');
+    }
+    const { path, bytes, revision, agents, controls, events } = await backUp(databaseUrl, target);
+    const contents = `${agents} agents, ${controls} controls, ${events} events`;
+    return `Backed up revision ${revision} (${contents}) to ${path}: ${bytes} bytes, checked.`;
+  },
+});
 
 /** By the arguments of the process. */
 const COMMANDS = new Map<string, Command>([
@@ -64,15 +95,6 @@ const COMMANDS = new Map<string, Command>([
 
 /** The command that the arguments name; undefined when they name none. */
 export function commandOf(words: readonly string[]): Command | undefined {
-  return COMMANDS.get(words.join(' '));
-}
-
-/** Runs a command on the database of a configuration. */
-export async function runOnDatabase(command: Command, config: Config): Promise<string> {
-  const database = await openDatabase({ url: config.databaseUrl });
-  try {
-    return await command.run(database, config);
-  } finally {
-    await database.close();
-  }
+  const [first, ...others] = words;
+  return first === 'backup' ? backup(others) : COMMANDS.get(words.join(' '));
 }

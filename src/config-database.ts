@@ -39,6 +39,13 @@ export function databaseUrl(environment: Environment, problems: string[]): strin
   return urlFromParts(environment, problems);
 }
 
+/** The variable that the database address comes from, for errors about the database. */
+export function databaseVariable(environment: Environment): string {
+  const isSet = (name: string) => (environment[name] ?? '').trim() !== '';
+  const parts = (['HOST', 'DATABASE'] as const).flatMap(partNames);
+  return [...DATABASE_URL_NAMES, ...parts].find(isSet) ?? 'DATABASE_URL';
+}
+
 function urlFromParts(environment: Environment, problems: string[]): string {
   const nameSet = (part: PartName) => partNames(part).find((name) => (environment[name] ?? '').trim() !== '');
   const part = (name: PartName) => environment[nameSet(name) ?? '']?.trim();

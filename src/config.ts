@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
-import { databaseUrl, isDatabaseVariable } from './config-database.js';
+import { databaseUrl, databaseVariable, isDatabaseVariable } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import type { AdmissionLimits } from './host/admission/limits.js';
 
@@ -21,6 +21,8 @@ export interface Config {
   /** Prefix of all other JSON routes, for example `/api/v1`. */
   readonly apiBase: string;
   readonly databaseUrl: string;
+  /** The variable that it comes from, for errors about the database. */
+  readonly databaseVariable: string;
   readonly auth: {
     readonly enabled: boolean;
     readonly keys: readonly string[];
@@ -185,6 +187,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     apiPrefix: values.apiPrefix,
     apiBase: `${values.apiPrefix}/${values.apiVersion}`,
     databaseUrl: url,
+    databaseVariable: databaseVariable(environment),
     auth: {
       enabled: values.authEnabled,
       keys: values.keys,

@@ -30,7 +30,7 @@ async function work(): Promise<void> {
 
 /** Does one of the commands on the database and ends. */
 async function runCommand(words: readonly string[]): Promise<void> {
-  const { commandOf, runOnDatabase } = await import('./commands.js');
+  const { commandOf } = await import('./commands.js');
   const command = commandOf(words);
   if (command === undefined) {
     console.error(`Unknown argument ${words.join(' ')}; see --help.`);
@@ -40,7 +40,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
   const config = configuration();
   if (config === undefined) return;
   try {
-    console.log(await runOnDatabase(command, config));
+    console.log(await command.run(config));
   } catch (error) {
     console.error(`${command.failure}: ${explanation(error)}`);
     process.exitCode = 1;

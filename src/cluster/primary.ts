@@ -148,7 +148,11 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
 
 /** Before there are workers, which then find everything in place. */
 async function migrateOnce(config: Config, log: Logger): Promise<void> {
-  const database = await openDatabase({ url: config.databaseUrl, logger: log });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    variable: config.databaseVariable,
+    logger: log,
+  });
   await database.close();
 }
 

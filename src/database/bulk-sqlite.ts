@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type BulkDatabase, type BulkLane, type BulkTransaction, failingForGood } from './bulk.js';
 import { OutcomeUnknownError, withServiceErrors } from './errors.js';
@@ -5,22 +6,35 @@ import type { Mutex } from './mutex.js';
 import { BULK_READER_PRAGMAS, BULK_WRITER_PRAGMAS } from './sqlite-connection.js';
 import { createSqliteThread, type SqliteThread } from './sqlite-thread.js';
 import type { Statement, Value } from './sqlite-worker.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
 
 /** How long a thread waits for the write lock while another process holds it. It keeps nobody else waiting. */
 const BUSY_TIMEOUT_MS = 5_000;
+
+/** Attempts to copy the whole log while readers need parts of the file as they are. */
+const COPY_ATTEMPTS = 20;
+const COPY_PAUSE_MS = 50;
+
+/** The bulk part of SQLite. */
+export interface SqliteBulk extends BulkDatabase {
+  /** Copies the write-ahead log into the database. False when there was no moment at which all of it could be. */
+  copyLog(): Promise<boolean>;
+}
 
 export interface SqliteBulkOptions {
   readonly path: string;
   /** Held by whoever writes to the file in this process: without it the busier one would starve the other. */
   readonly writing: Mutex;
+  /** What may be opened, and is checked around each transaction. */
+  readonly files: OpenedFiles;
   /** Hears of a thread that ended by itself. */
   readonly onThreadEnd: (error: Error) => void;
 }
 
 /** Statements over many rows in three threads: one writes, one answers short queries, one long ones. */
-export function createSqliteBulk({ path, writing, onThreadEnd }: SqliteBulkOptions): BulkDatabase {
+export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBulkOptions): SqliteBulk {
   const thread = (pragmas: readonly string[]) =>
-    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas }, onThreadEnd);
+    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files }, onThreadEnd);
   const writer = thread(BULK_WRITER_PRAGMAS);
   const readers: Record<BulkLane, SqliteThread> = {
     statistics: thread(BULK_READER_PRAGMAS),
@@ -47,12 +61,24 @@ export function createSqliteBulk({ path, writing, onThreadEnd }: SqliteBulkOptio
           release();
         }
       }),
+    copyLog: () => withServiceErrors(() => copyLog(writer)),
     async close() {
       const release = await writing.acquire();
       await Promise.all([writer.close(), readers.statistics.close(), readers.search.close()]);
       release();
     },
   };
+}
+
+async function copyLog(writer: SqliteThread): Promise<boolean> {
+  const checkpoint = { sql: 'PRAGMA wal_checkpoint(PASSIVE)', args: [] };
+  for (let attempt = 1; attempt <= COPY_ATTEMPTS; attempt += 1) {
+    const [result] = await writer.run({ transaction: '', statements: [checkpoint], end: '' });
+    const [isBusy, frames, copied] = result?.rows[0] ?? [];
+    if (isBusy === 0n && frames === copied) return true;
+    await sleep(COPY_PAUSE_MS);
+  }
+  return false;
 }
 
 async function inTransaction<T>(writer: SqliteThread, work: (tx: BulkTransaction) => Promise<T>): Promise<T> {

@@ -79,13 +79,19 @@ export async function pruneChanges(client: DbClient, revision: number): Promise<
  */
 export function newsQuery(known: string): string {
   return `
-    SELECT s."revision" AS "latest", c."revision", c."agents", c."controls"
+    SELECT s."revision" AS "latest", c."revision", c."agents", c."controls", s."instance_id"
     FROM "service_state" s LEFT JOIN "changes" c ON c."revision" > ${known}
     WHERE s."id" = 1 ORDER BY c."revision" LIMIT ${MAX_READ_REVISIONS}`;
 }
 
 /** A row of `newsQuery`; numbers as text, number or bigint. */
-export type NewsRow = readonly [latest: unknown, revision: unknown, agents: unknown, controls: unknown];
+export type NewsRow = readonly [
+  latest: unknown,
+  revision: unknown,
+  agents: unknown,
+  controls: unknown,
+  instanceId: unknown,
+];
 
 /** Reads the rows of `newsQuery`. Throws when the row of the revision is missing. */
 export function newsOf(known: number, rows: readonly NewsRow[]): News {

@@ -1,9 +1,9 @@
 import type { News } from './change-log.js';
-import type { DatabaseLocation } from './database-url.js';
-import { createPostgresChangeSource } from './postgres-change-source.js';
-import { createSqliteChangeSource } from './sqlite-change-source.js';
 
-/** Where a process learns what others changed, over a connection of its own that nothing else can keep busy. */
+/**
+ * Where a process learns what others changed, over a connection of its own that nothing else can keep busy. It connects, and
+ * connects again, by itself.
+ */
 export interface ChangeSource {
   /** How often to read when nobody calls, in milliseconds: the longest time a change goes unnoticed. */
   readonly pollMs: number;
@@ -19,11 +19,4 @@ export interface ChangeSource {
   listen(onHint: (revision?: number) => void): void;
   /** Ends the connection. Everything after it rejects. */
   close(): Promise<void>;
-}
-
-/** Opens the change source of a database. It connects, and connects again, by itself. */
-export function createChangeSource(location: DatabaseLocation): ChangeSource {
-  return location.kind === 'sqlite'
-    ? createSqliteChangeSource(location.path)
-    : createPostgresChangeSource(location.connectionString);
 }

@@ -1,67 +1,62 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import { PrismaClient as PostgresqlClient } from '../../gen/prisma/postgresql/client.js';
 import { type Prisma, PrismaClient as SqliteClient } from '../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from './bulk.js';
 import { createPostgresBulk } from './bulk-postgres.js';
-import { createSqliteBulk } from './bulk-sqlite.js';
-import type { DatabaseLocation } from './database-url.js';
+import { createSqliteBulk, type SqliteBulk } from './bulk-sqlite.js';
 import { failClosed } from './fail-closed-transactions.js';
 import { createMutex } from './mutex.js';
+import { observed } from './observed-adapter.js';
 import { createPostgresPool, MAX_BULK_CONNECTIONS, MAX_CONNECTIONS } from './postgres-pool.js';
 import { createSqliteAdapterFactory } from './sqlite-adapter.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
 
 /** What queries are made with, inside a transaction and outside: the models, and raw SQL that both databases take. */
 export type DbClient = Prisma.TransactionClient;
 
 /** A connected Prisma client, what stands beside it, and what ends both. */
-export interface ConnectedClient {
+export interface ConnectedClient<Bulk extends BulkDatabase = BulkDatabase> {
   readonly prisma: SqliteClient;
-  readonly bulk: BulkDatabase;
+  readonly bulk: Bulk;
   disconnect(): Promise<void>;
 }
 
-/** What to tell about queries and broken connections. */
+/** What to tell about queries, failed statements and broken connections. */
 export interface ClientEvents {
   readonly onQuery?: ((sql: string) => void) | undefined;
+  readonly onFailure: (error: unknown) => void;
   readonly onConnectionError: (error: Error) => void;
 }
 
-/** Creates the client for a database. It connects with the first query. */
-export function createClient(location: DatabaseLocation, events: ClientEvents): ConnectedClient {
-  const log: [{ emit: 'event'; level: 'query' }] = [{ emit: 'event', level: 'query' }];
-  const { onQuery } = events;
-  const options = {
-    log: onQuery === undefined ? [] : log,
-    // The other formats print the arguments of a failed call: slow for large ones, and nothing for a log.
-    errorFormat: 'minimal' as const,
+/** Creates the client for a SQLite file and no other at its path. It connects with the first query. */
+export function createSqliteClient(
+  path: string,
+  files: OpenedFiles,
+  events: ClientEvents,
+): ConnectedClient<SqliteBulk> {
+  const { identity } = files.database;
+  const writing = createMutex();
+  const prisma = new SqliteClient(options(createSqliteAdapterFactory(path, writing, identity), events));
+  if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
+  const bulk = createSqliteBulk({ path, writing, files, onThreadEnd: events.onConnectionError });
+  return {
+    prisma,
+    bulk,
+    async disconnect() {
+      await bulk.close();
+      await prisma.$disconnect();
+    },
   };
-  if (location.kind === 'sqlite') {
-    const writing = createMutex();
-    const adapter = failClosed(createSqliteAdapterFactory(location.path, writing));
-    const prisma = new SqliteClient({ adapter, ...options });
-    if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
-    const bulk = createSqliteBulk({
-      path: location.path,
-      writing,
-      onThreadEnd: events.onConnectionError,
-    });
-    return {
-      prisma,
-      bulk,
-      async disconnect() {
-        await bulk.close();
-        await prisma.$disconnect();
-      },
-    };
-  }
-  const { connectionString } = location;
-  const pool = createPostgresPool(connectionString, MAX_CONNECTIONS, events.onConnectionError);
-  const bulk = createPostgresBulk(
-    createPostgresPool(connectionString, MAX_BULK_CONNECTIONS, events.onConnectionError),
-  );
-  const adapter = failClosed(new PrismaPg(pool, { onConnectionError: events.onConnectionError }));
-  const prisma = new PostgresqlClient({ adapter, ...options });
-  if (onQuery !== undefined) prisma.$on('query', ({ query }) => onQuery(query));
+}
+
+/** Creates the client for a PostgreSQL database. It connects with the first query. */
+export function createPostgresClient(connectionString: string, events: ClientEvents): ConnectedClient {
+  const createPool = (max: number) => createPostgresPool(connectionString, max, events.onConnectionError);
+  const pool = createPool(MAX_CONNECTIONS);
+  const bulk = createPostgresBulk(createPool(MAX_BULK_CONNECTIONS));
+  const prisma = new PostgresqlClient(options(new PrismaPg(pool), events));
+  if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
   return {
     // The two clients are generated from the same models and differ only in names of types.
     prisma: prisma as unknown as SqliteClient,
@@ -71,5 +66,15 @@ export function createClient(location: DatabaseLocation, events: ClientEvents): 
       await prisma.$disconnect();
       await pool.end();
     },
+  };
+}
+
+function options(factory: SqlDriverAdapterFactory, { onQuery, onFailure }: ClientEvents) {
+  const log: [{ emit: 'event'; level: 'query' }] = [{ emit: 'event', level: 'query' }];
+  return {
+    adapter: failClosed(observed(factory, onFailure)),
+    log: onQuery === undefined ? [] : log,
+    // The other formats print the arguments of a failed call: slow for large ones, and nothing for a log.
+    errorFormat: 'minimal' as const,
   };
 }

@@ -1,17 +1,16 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from './bulk.js';
 import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
-import { type ChangeSource, createChangeSource } from './change-source.js';
-import { type ConnectedClient, createClient, type DbClient } from './client.js';
-import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
+import type { ChangeSource } from './change-source.js';
+import type { DbClient } from './client.js';
+import type { DatabaseLocation } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
-import { migrate } from './migrate.js';
 import { createMutex, type Mutex } from './mutex.js';
-import { openSqliteConnection, untilNotBusy } from './sqlite-connection.js';
+import { type DatabaseOptions, type OpenedStorage, openStorage } from './open-storage.js';
+import type { StorageMonitor } from './storage-health/storage-monitor.js';
 
 export type { DbClient } from './client.js';
+export type { DatabaseOptions } from './open-storage.js';
 
 /** Mutations that may wait in this process; each is a request somebody holds open, so more would only time out. */
 export const MAX_WAITING_MUTATIONS = 1_000;
@@ -26,8 +25,6 @@ const TRANSACTION_LIMIT_MS = 10_000;
  * must neither keep its caller waiting nor all who come after it. Longer than the waits for locks.
  */
 const MUTATION_LIMIT_MS = 6_000;
-/** How long a start waits until no other process is switching the same SQLite file to write-ahead logging. */
-const WAL_SWITCH_WAIT_MS = 5_000;
 
 /** What a mutation did: its value, and whether it wrote anything. */
 export interface Mutation<T> {
@@ -47,6 +44,12 @@ export interface MutationResult<T> {
 /** The database of the service. Every method rejects with a `ServiceError` and nothing else. */
 export interface Database {
   readonly kind: DatabaseLocation['kind'];
+  /** A random UUID that the database got when it was created, and keeps when it is moved, copied or restored. */
+  readonly instanceId: string;
+  /** Whether this opening has created the structure: the database was empty. */
+  readonly created: boolean;
+  /** Whether what is written is kept. It probes by itself once `watch` was called. */
+  readonly storage: StorageMonitor;
   /** For reading outside a mutation. It sees committed data only, also while a mutation is open. */
   readonly client: DbClient;
   /**
@@ -75,54 +78,14 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** How to open the database. */
-export interface DatabaseOptions {
-  /** See `parseDatabaseUrl`. The folder of a SQLite file is created. */
-  readonly url: string;
-  /** Hears about connections that break; the requests that suffer from it fail on their own. */
-  readonly logger?: { warn(details: object, message: string): void };
-  /** Hears the text of every SQL statement; it is there to count them. */
-  readonly onQuery?: (sql: string) => void;
-  /** False leaves the structure as it is: for a second connection to a database that is already open. */
-  readonly migrate?: boolean;
-}
-
 /** Opens the database and brings its structure up to date. Rejects when it cannot be reached or must not be used. */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return withServiceErrors(async () => {
-    const location = absolute(parseDatabaseUrl(options.url));
-    if (location.kind === 'sqlite') await prepareFile(location.path);
-    if (options.migrate !== false) await migrate(location);
-    const client = createClient(location, {
-      onQuery: options.onQuery,
-      onConnectionError: (error) => options.logger?.warn({ err: error }, 'A database connection broke'),
-    });
-    return createDatabase(location, client, options.logger);
-  });
+  return withServiceErrors(async () => createDatabase(await openStorage(options), options.logger));
 }
 
-function absolute(location: DatabaseLocation): DatabaseLocation {
-  // A later change of the working directory must not lead a second connection elsewhere.
-  return location.kind === 'sqlite' ? { ...location, path: resolve(location.path) } : location;
-}
-
-/** Readers must not wait for writers: write-ahead logging, which the file remembers. */
-async function prepareFile(path: string): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true });
-  const connection = openSqliteConnection(path, 'writer');
-  try {
-    await untilNotBusy(() => connection.execute('PRAGMA journal_mode = WAL'), WAL_SWITCH_WAIT_MS);
-  } finally {
-    connection.close();
-  }
-}
-
-function createDatabase(
-  location: DatabaseLocation,
-  { prisma, bulk, disconnect }: ConnectedClient,
-  logger: DatabaseOptions['logger'],
-): Database {
-  const { kind } = location;
+function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']): Database {
+  const { kind, monitor, instanceId, created } = opened;
+  const { prisma, bulk } = opened.client;
   const queueLimits = { maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS };
   const turns = createMutex(queueLimits);
   /** Apart from mutations: one of those may wait long for another process. */
@@ -155,22 +118,26 @@ function createDatabase(
   }
 
   async function mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>> {
-    const result = await inTurn(turns, () => withinLimit((givenUp) => runTransaction(work, givenUp)));
+    const result = await inTurn(turns, () =>
+      monitor.guardVerified(
+        () => withinLimit((givenUp) => runTransaction(work, givenUp)),
+        ({ changed }) => changed,
+      ),
+    );
     if (result.changed && result.revision % PRUNING_INTERVAL === 0) prune(result.revision);
     return result;
   }
 
   /** The revisions that are left out have no log, so whoever follows it knows that anything may have changed. */
   function outrun(told: number): Promise<number> {
-    return inTurn(turns, () =>
-      prisma.$transaction(async (tx) => {
-        const next = await advanceRevision(tx);
-        const revision = Math.max(next, told + 1);
-        await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${BigInt(revision)} WHERE "id" = 1`;
-        await recordChange(tx, kind, recordedChange(revision, undefined));
-        return revision;
-      }, limits),
-    );
+    const work = async (tx: DbClient): Promise<number> => {
+      const next = await advanceRevision(tx);
+      const revision = Math.max(next, told + 1);
+      await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${BigInt(revision)} WHERE "id" = 1`;
+      await recordChange(tx, kind, recordedChange(revision, undefined));
+      return revision;
+    };
+    return inTurn(turns, () => monitor.guardVerified(() => prisma.$transaction(work, limits)));
   }
 
   /** In the background: nobody needs it done, and the next one does what this one could not. */
@@ -192,10 +159,16 @@ function createDatabase(
     });
   }
 
+  function noticed(error: unknown): never {
+    monitor.failed(error);
+    throw error;
+  }
+
   async function shutDown(): Promise<void> {
     const releases = await Promise.all([turns.acquire(), writeTurns.acquire()]);
     try {
-      await disconnect();
+      await monitor.close();
+      await opened.close();
     } finally {
       for (const release of releases) release();
     }
@@ -203,9 +176,15 @@ function createDatabase(
 
   return {
     kind,
+    instanceId,
+    created,
+    storage: monitor,
     client: prisma,
     mutate,
-    bulk,
+    bulk: {
+      read: (lane, query) => bulk.read(lane, query).catch(noticed),
+      transaction: (work) => withServiceErrors(() => monitor.guard(() => bulk.transaction(work))),
+    },
     revision: () =>
       withServiceErrors(async () => {
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });
@@ -217,7 +196,7 @@ function createDatabase(
       );
       return Number(revision) > told ? Number(revision) : outrun(told);
     },
-    changes: () => createChangeSource(location),
+    changes: opened.openChanges,
     ping: () =>
       prisma.$queryRaw`SELECT 1`.then(
         () => true,

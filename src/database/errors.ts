@@ -1,9 +1,10 @@
 import { ServiceError } from '../errors/service-error.js';
+import { errorChain, sqliteCodesOf, textCodesOf } from './error-chain.js';
+import { storageStateOf } from './storage-health/storage-failure.js';
+import { StorageError } from './storage-health/storage-state.js';
 
 /** After this many seconds a caller may try again when the database could not answer. */
 const RETRY_AFTER_SECONDS = 1;
-/** Causes can be nested, and nothing promises that they do not form a circle. */
-const MAX_CAUSE_DEPTH = 8;
 
 /** Codes of Prisma that mean: not reachable, not admitted, too slow, or lost against another transaction. */
 const PRISMA_CODES = new Set(
@@ -61,11 +62,14 @@ export function unavailable(detail: string, cause?: unknown): ServiceError {
 
 /**
  * Turns whatever a database call threw into an error of the service. A `ServiceError` stays what it is. A database
- * that cannot be reached, is too slow, locked, closed, full or read-only is `SERVICE_UNAVAILABLE`; a mistake in our
- * own code is `INTERNAL_ERROR`; everything else is `DATABASE_ERROR`.
+ * that cannot be reached, is full, read-only or damaged is a `StorageError`, and with one that is too slow, locked or
+ * closed it is `SERVICE_UNAVAILABLE`; a mistake in our own code is `INTERNAL_ERROR`; everything else is
+ * `DATABASE_ERROR`.
  */
 export function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
+  const state = storageStateOf(error);
+  if (state !== null) return new StorageError(state, { cause: error });
   if (isUnavailable(error)) {
     return unavailable('The database cannot be reached or is too busy to answer.', error);
   }
@@ -85,51 +89,29 @@ export async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** True when a member of the chain of causes says that the database cannot serve at present. */
-function isUnavailable(error: unknown, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > MAX_CAUSE_DEPTH) return false;
-  const { code, kind, originalCode, rawCode, extendedCode, message, cause, meta, errors } =
-    error as ErrorShape;
-  for (const text of [code, originalCode]) {
-    if (typeof text !== 'string') continue;
-    if (PRISMA_CODES.has(text) || SQLSTATE.test(text) || NODE_CODE.test(text)) return true;
+function isUnavailable(error: unknown): boolean {
+  for (const each of errorChain(error)) {
+    const { kind, message } = each;
+    const codes = textCodesOf(each);
+    if (codes.some((code) => PRISMA_CODES.has(code) || SQLSTATE.test(code) || NODE_CODE.test(code)))
+      return true;
+    if (typeof kind === 'string' && ADAPTER_KINDS.has(kind)) return true;
+    if (sqliteCodesOf(each).some((code) => SQLITE_CODES.has(code & 0xff))) return true;
+    if (typeof message === 'string' && MESSAGE.test(message)) return true;
   }
-  if (typeof kind === 'string' && ADAPTER_KINDS.has(kind)) return true;
-  for (const number of [rawCode, extendedCode]) {
-    if (typeof number === 'number' && SQLITE_CODES.has(number & 0xff)) return true;
-  }
-  if (typeof message === 'string' && MESSAGE.test(message)) return true;
-  // Connecting to a name with several addresses fails with one error for each of them.
-  if (Array.isArray(errors) && errors.some((each) => isUnavailable(each, depth + 1))) return true;
-  return isUnavailable(cause, depth + 1) || isUnavailable(meta?.driverAdapterError, depth + 1);
+  return false;
 }
 
 /**
  * True when the chain of causes says that the database refused the data of a statement, so that the same data will be
  * refused again. Every other failure is one of the storage, and may pass.
  */
-export function isRefusedData(error: unknown, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > MAX_CAUSE_DEPTH) return false;
-  const { code, originalCode, rawCode, extendedCode, cause, meta } = error as ErrorShape;
-  for (const text of [code, originalCode]) {
-    if (typeof text === 'string' && DATA_SQLSTATE.test(text)) return true;
+export function isRefusedData(error: unknown): boolean {
+  for (const each of errorChain(error)) {
+    if (textCodesOf(each).some((code) => DATA_SQLSTATE.test(code))) return true;
+    if (sqliteCodesOf(each).some((code) => SQLITE_DATA_CODES.has(code & 0xff))) return true;
   }
-  for (const number of [rawCode, extendedCode]) {
-    if (typeof number === 'number' && SQLITE_DATA_CODES.has(number & 0xff)) return true;
-  }
-  return isRefusedData(cause, depth + 1) || isRefusedData(meta?.driverAdapterError, depth + 1);
-}
-
-/** What Prisma, its adapters, drivers and Node tell in their errors; every member may be absent or another type. */
-interface ErrorShape {
-  readonly code?: unknown;
-  readonly kind?: unknown;
-  readonly originalCode?: unknown;
-  readonly rawCode?: unknown;
-  readonly extendedCode?: unknown;
-  readonly message?: unknown;
-  readonly cause?: unknown;
-  readonly errors?: unknown;
-  readonly meta?: { readonly driverAdapterError?: unknown };
+  return false;
 }
 
 function isProgrammingError(error: unknown): boolean {

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { CHANGE_CHANNEL, type NewsRow, newsOf, newsQuery } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
 import { endWhenSilent } from './postgres-pool.js';
+import { StorageError } from './storage-health/storage-state.js';
 
 /** How often to read when no notification comes, in milliseconds: some poolers do not pass notifications on. */
 const POLL_MS = 1_000;
@@ -20,9 +21,9 @@ const SETTINGS = `
 
 /**
  * Reads what other processes changed in a PostgreSQL database, and listens for notifications, over one connection that
- * is replaced whenever it breaks.
+ * is replaced whenever it breaks. Another database than that of `instanceId`, at the same address, counts as no answer.
  */
-export function createPostgresChangeSource(connectionString: string): ChangeSource {
+export function createPostgresChangeSource(connectionString: string, instanceId: string): ChangeSource {
   let client: pg.Client | null = null;
   let connecting: Promise<pg.Client> | null = null;
   let pause = FIRST_PAUSE_MS;
@@ -110,6 +111,9 @@ export function createPostgresChangeSource(connectionString: string): ChangeSour
         values: [known],
         rowMode: 'array',
       });
+      if (rows.some((row) => row.at(-1) !== instanceId)) {
+        throw new StorageError('REPLACED', { particular: 'it is another database' });
+      }
       return newsOf(known, rows as unknown as NewsRow[]);
     },
     listen(onHint) {

@@ -26,13 +26,24 @@ const SESSION_SETTINGS = `
   SET idle_in_transaction_session_timeout = ${SILENCE_LIMIT_MS};
   SET search_path = public`;
 
-/** Opens a pool that fails fast and replaces broken connections. `onError` hears about those that break while idle. */
+/** Opens a pool that fails fast and replaces broken connections. `onError` is called for each one that breaks. */
 export function createPostgresPool(
   connectionString: string,
   max: number,
   onError: (error: Error) => void,
 ): pg.Pool {
+  /**
+   * The pool listens for errors of connections that are idle, and takes its listener away while one is in use. A
+   * connection that breaks then, also between two statements or while it comes up, would end the process.
+   */
+  class Connection extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      this.on('error', onError);
+    }
+  }
   const pool = new pg.Pool({
+    Client: Connection,
     connectionString,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -45,7 +56,8 @@ export function createPostgresPool(
       await client.query(SESSION_SETTINGS);
     },
   });
-  pool.on('error', onError);
+  // The pool repeats the errors of idle connections, which were told already.
+  pool.on('error', () => {});
   return pool;
 }
 

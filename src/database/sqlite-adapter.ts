@@ -32,16 +32,21 @@ const MAX_BIND_VALUES = 10_000;
 
 /**
  * Creates the adapter factory of one file. It connects once: after `dispose` the database stays closed. `writing` is
- * held by every transaction, and by whoever else writes to the file in this process.
+ * held by every transaction, and by whoever else writes to the file in this process. With `identity`, only that file is
+ * opened.
  */
-export function createSqliteAdapterFactory(path: string, writing: Mutex): SqlDriverAdapterFactory {
+export function createSqliteAdapterFactory(
+  path: string,
+  writing: Mutex,
+  identity?: string,
+): SqlDriverAdapterFactory {
   let connected = false;
   return {
     ...INFO,
     async connect() {
       if (connected) throw new Error('the database is closed');
-      const reader = openSqliteConnection(path, 'reader');
-      const writer = openSqliteConnection(path, 'writer');
+      const reader = openSqliteConnection(path, 'reader', identity);
+      const writer = openSqliteConnection(path, 'writer', identity);
       connected = true;
       return createAdapter(reader, writer, writing);
     },

@@ -14,15 +14,15 @@ interface Reader {
   close(): void;
 }
 
-/** Reads what other processes changed in a SQLite file. */
-export function createSqliteChangeSource(path: string): ChangeSource {
+/** Reads what other processes changed in the SQLite file of an identity; see `identityOf`. */
+export function createSqliteChangeSource(path: string, identity: string): ChangeSource {
   let reader: Reader | null = null;
   let closed = false;
   return {
     pollMs: POLL_MS,
     async read(known) {
       if (closed) throw new Error('the database is closed');
-      reader ??= openReader(path);
+      reader ??= openReader(path, identity);
       const [row] = reader.latest().rows;
       if (row !== undefined && Number(row[0]) === known) return { revision: known, changes: [] };
       return newsOf(known, reader.news([BigInt(known)]).rows as unknown as NewsRow[]);
@@ -38,8 +38,8 @@ export function createSqliteChangeSource(path: string): ChangeSource {
   };
 }
 
-function openReader(path: string): Reader {
-  const connection = openSqliteConnection(path, 'reader');
+function openReader(path: string, identity: string): Reader {
+  const connection = openSqliteConnection(path, 'reader', identity);
   try {
     // A wait inside SQLite would stop the whole process, and the next poll comes soon anyway.
     connection.execute('PRAGMA busy_timeout = 0');

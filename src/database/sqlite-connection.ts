@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
+import { demandIdentity } from './storage-health/open-files.js';
 
 /** The longest wait inside SQLite. It blocks the process, so it is for rare, short moments: recovery, last closing. */
 const BUSY_TIMEOUT_MS = 1_000;
@@ -56,11 +57,17 @@ export interface SqliteConnection {
 /** What a connection is for; a reading one refuses to write. */
 export type SqliteRole = 'reader' | 'writer';
 
-/** Opens a connection with every setting the service relies on. Settings stay for its lifetime. */
-export function openSqliteConnection(path: string, role: SqliteRole): SqliteConnection {
+/**
+ * Opens a connection with every setting the service relies on. Settings stay for its lifetime. With `identity`, throws
+ * a `StorageError` when another file is at the path.
+ */
+export function openSqliteConnection(path: string, role: SqliteRole, identity?: string): SqliteConnection {
+  // Opening would create a file that is missing.
+  if (identity !== undefined) demandIdentity(path, identity);
   const database = new Libsql(path, { timeout: BUSY_TIMEOUT_MS });
   const connection = wrap(database);
   try {
+    if (identity !== undefined) demandIdentity(path, identity);
     connection.execute(`PRAGMA ${DURABLE}`);
     connection.execute(`PRAGMA wal_autocheckpoint = ${SERVING_CHECKPOINT_PAGES}`);
     connection.execute('PRAGMA foreign_keys = ON');

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { OutcomeUnknownError, unavailable } from './errors.js';
-import type { ConnectionOptions, Reply, Request, Result } from './sqlite-worker.js';
+import type { ConnectionOptions, Failure, Reply, Request, Result } from './sqlite-worker.js';
+import { StorageError } from './storage-health/storage-state.js';
 
 /** One thread with one connection to a SQLite file. */
 export interface SqliteThread {
@@ -40,7 +41,7 @@ export function createSqliteThread(options: ConnectionOptions, onEnd: (error: Er
       // An idle thread must not keep the process alive.
       if (waiting.size === 0) worker.unref();
       if ('results' in reply) asked?.resolve(reply.results);
-      else asked?.reject(Object.assign(new Error(reply.failure.message), reply.failure));
+      else asked?.reject(failureOf(reply.failure));
     });
     worker.on('error', (error) => {
       cause = error;
@@ -79,4 +80,11 @@ export function createSqliteThread(options: ConnectionOptions, onEnd: (error: Er
       await ended;
     },
   };
+}
+
+/** The driver's error, or what the thread found wrong with the files. */
+function failureOf(failure: Failure): Error {
+  const { storage, message } = failure;
+  if (storage !== undefined) return new StorageError(storage, { particular: message });
+  return Object.assign(new Error(message), failure);
 }

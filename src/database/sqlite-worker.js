@@ -5,15 +5,20 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import Libsql from 'libsql';
+import { createFileCheck, identityAt } from './storage-health/file-check.js';
 
 /**
  * @typedef {null | string | number | bigint} Value
  * @typedef {{ sql: string, args: readonly Value[] }} Statement
  * @typedef {{ rows: Value[][], changes: number }} Result
- * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[] }} ConnectionOptions
+ * With `files`, the thread opens those files and no others, and checks them before it begins a transaction and after it
+ * has committed one.
+ * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[], files?: OpenedFiles }} ConnectionOptions
+ * @typedef {import('./storage-health/file-check.js').OpenedFiles} OpenedFiles
  * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
  *   end: '' | 'COMMIT' | 'ROLLBACK' }} Request
- * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined }} Failure
+ * @typedef {{ message: string, code?: string | undefined, rawCode?: number | undefined,
+ *   storage?: 'REPLACED' | 'CORRUPT' | undefined }} Failure
  * @typedef {{ id: number, results: Result[] } | { id: number, failure: Failure }} Reply
  */
 
@@ -24,8 +29,21 @@ const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread');
 
 /** @type {ConnectionOptions} */
-const { path, busyTimeoutMs, pragmas } = workerData;
-const database = new Libsql(path, { timeout: busyTimeoutMs });
+const { path, busyTimeoutMs, pragmas, files } = workerData;
+
+/** Looks at files that seem damaged: another process may be writing them at this moment. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 5;
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+const isMoved = () => files !== undefined && identityAt(path) !== files.database.identity;
+
+/** Opening would create a file that is missing, and the file may be replaced while it is opened. */
+const wasMoved = isMoved();
+const database = new Libsql(wasMoved ? ':memory:' : path, { timeout: busyTimeoutMs });
+const isUsable = !wasMoved && !isMoved();
+const check = files === undefined || !isUsable ? () => null : createFileCheck(files);
+
 for (const pragma of pragmas) database.exec(`PRAGMA ${pragma}`);
 
 /** @type {Map<string, Libsql.Statement>} */
@@ -52,6 +70,19 @@ function run({ sql, args }) {
   return { rows: /** @type {Value[][]} */ (statement.all(args)), changes: 0 };
 }
 
+/** Throws when a restart would not find what is stored. */
+function verify() {
+  for (let attempt = 1; ; attempt += 1) {
+    const finding = check();
+    if (finding === null) return;
+    if (attempt >= ATTEMPTS || !finding.mayPass) {
+      const { state, particular } = finding;
+      throw Object.assign(new Error(particular), { storage: state });
+    }
+    Atomics.wait(pause, 0, 0, PAUSE_MS);
+  }
+}
+
 /**
  * Statements of a transaction that is not open any more must not be committed one by one.
  * @param {Request} request
@@ -60,6 +91,7 @@ function run({ sql, args }) {
 function answer({ transaction, statements, end }) {
   try {
     if (transaction === 'BEGIN') {
+      verify();
       if (database.inTransaction) database.exec('ROLLBACK');
       database.exec('BEGIN IMMEDIATE');
     }
@@ -68,6 +100,7 @@ function answer({ transaction, statements, end }) {
     }
     const results = statements.map(run);
     if (end !== '' && (end === 'COMMIT' || database.inTransaction)) database.exec(end);
+    if (end === 'COMMIT') verify();
     return results;
   } catch (error) {
     if (database.inTransaction) database.exec('ROLLBACK');
@@ -82,13 +115,22 @@ port.on('message', (/** @type {Request | 'close'} */ message) => {
     port.close();
     return;
   }
+  if (!isUsable) {
+    /** @type {Failure} */
+    const failure = { message: 'its file was deleted, moved or replaced', storage: 'REPLACED' };
+    port.postMessage({ id: message.id, failure });
+    // The next thread finds the file again if it comes back.
+    database.close();
+    port.close();
+    return;
+  }
   /** @type {Reply} */
   let reply;
   try {
     reply = { id: message.id, results: answer(message) };
   } catch (error) {
-    const { message: text, code, rawCode } = /** @type {Failure} */ (error);
-    reply = { id: message.id, failure: { message: text, code, rawCode } };
+    const { message: text, code, rawCode, storage } = /** @type {Failure} */ (error);
+    reply = { id: message.id, failure: { message: text, code, rawCode, storage } };
   }
   port.postMessage(reply);
 });

@@ -8,6 +8,8 @@ import {
 export interface HealthState {
   /** Tells every watcher. */
   setServing(serving: boolean): void;
+  /** What `isServing` says may have changed: tells the watchers whom it concerns. */
+  refresh(): void;
   /** Tells every watcher that nothing is served any more, and ends them with UNAVAILABLE. */
   shutDown(): void;
   readonly serving: boolean;
@@ -15,15 +17,21 @@ export interface HealthState {
   register(router: ConnectRouter): void;
 }
 
-/** Health of the server (`""`) and of the named services; not serving until told otherwise. */
-export function createHealthState(serviceNames: readonly string[]): HealthState {
+/**
+ * Health of the server (`""`) and of the named services: not serving until told otherwise, and from then on what
+ * `isServing` says of each.
+ */
+export function createHealthState(
+  serviceNames: readonly string[],
+  isServing: (service: string) => boolean = () => true,
+): HealthState {
   const names = new Set(['', ...serviceNames]);
   const watchers = new Set<() => void>();
   let serving = false;
   let ended = false;
   const status = (service: string): ServingStatus => {
     if (!names.has(service)) return ServingStatus.SERVICE_UNKNOWN;
-    return serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+    return serving && isServing(service) ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
   };
   return {
     get serving() {
@@ -32,6 +40,9 @@ export function createHealthState(serviceNames: readonly string[]): HealthState 
     setServing(next) {
       if (next === serving) return;
       serving = next;
+      for (const tell of watchers) tell();
+    },
+    refresh() {
       for (const tell of watchers) tell();
     },
     shutDown() {

@@ -1,5 +1,7 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { DatabaseOperation } from '../database/metered-database.js';
+import type { StorageMonitor } from '../database/storage-health/storage-monitor.js';
+import { STORAGE_STATES } from '../database/storage-health/storage-state.js';
 import type { Stage } from '../evaluation/types.js';
 import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
@@ -66,6 +68,7 @@ export interface MetricSources {
   /** Seconds since the oldest controls that still decide were certainly the latest. */
   stalenessSeconds(): number;
   databaseUp(): boolean;
+  storage(): Pick<StorageMonitor, 'state' | 'transitions'>;
   /** How late the event loop is, in seconds. */
   eventLoopDelaySeconds(): number;
   /** Running calls that count for the limit of their API key. */
@@ -264,6 +267,26 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
     'sum',
     sources.waitingForRevision,
   );
+  new Gauge({
+    name: `${prefix}_storage_state`,
+    help: 'Whether what is stored is kept: 1 for the state that the storage is in, 0 for the others.',
+    labelNames: ['state'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      for (const state of STORAGE_STATES) this.set({ state }, sources.storage().state === state ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: `${prefix}_storage_transitions_total`,
+    help: 'How often the storage got into each state.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [state, count] of sources.storage().transitions) this.inc({ state }, count);
+    },
+  });
   gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,
   );

@@ -1,12 +1,18 @@
 import type { FastifyInstance } from 'fastify';
+import type { StorageState } from '../database/storage-health/storage-state.js';
 import type { Metrics } from './metrics.js';
 import { sharedText } from './shared-text.js';
 
 /** What the operational routes tell. */
 export interface OperationalState {
   readonly version: string;
+  /** Of the database; see `Database.instanceId`. */
+  readonly instanceId: string;
   databaseUp(): boolean;
+  storage(): StorageState;
   revision(): number;
+  /** Null when the process can evaluate the agents that it knows, else why it cannot evaluate any. */
+  cannotEvaluateBecause(): string | null;
   /** Null when the service is ready, else why it is not. */
   notReadyBecause(): string | null;
 }
@@ -27,10 +33,15 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
   const facts = () => ({
     version: state.version,
     database: state.databaseUp() ? 'up' : 'down',
+    storage: state.storage(),
+    instance_id: state.instanceId,
     revision: state.revision(),
   });
-  // Alive means able to evaluate; a lost database is told but does not make the process unhealthy.
-  app.get('/health', () => ({ status: 'healthy', ...facts() }));
+  // Always 200: it is what tells whether to restart the process, and no restart brings a database back.
+  app.get('/health', () => {
+    const reason = state.cannotEvaluateBecause();
+    return reason === null ? { status: 'healthy', ...facts() } : { status: 'unhealthy', reason, ...facts() };
+  });
   app.get('/ready', (_request, reply) => {
     const reason = state.notReadyBecause();
     if (reason === null) return { status: 'ready', ...facts() };

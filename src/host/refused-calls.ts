@@ -41,7 +41,7 @@ export function createRefusedCalls(options: RefusedCallOptions): FrontGateOption
       const reply = rpcReply(headers, error);
       return { ...reply, headers: { ...common, ...reply.headers } };
     }
-    const answer = errorAnswer(error, { url: path, id, log }, now);
+    const answer = errorAnswer(error, { url: path, id, log }, { now, failures: UNLOGGED });
     const more: OutgoingHttpHeaders = { 'content-type': 'application/json' };
     for (let at = 0; at + 1 < answer.headers.length; at += 2)
       more[answer.headers[at] as string] = answer.headers[at + 1];
@@ -66,6 +66,9 @@ export function createRefusedCalls(options: RefusedCallOptions): FrontGateOption
     },
   };
 }
+
+/** Refusals are counted by metrics: what turns calls away must not fill the log. */
+const UNLOGGED = { failed: () => {} };
 
 /** The trailers of errors that are told again and again. */
 const knownTrailers = new WeakMap<object, OutgoingHttpHeaders>();

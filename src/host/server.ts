@@ -35,7 +35,7 @@ import { OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
 import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './operations-routes.js';
 import { registerReflection } from './reflection.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
-import { nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
+import { type ErrorContext, nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
 import { CLIENT_GONE_STATUS, type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
 import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
@@ -49,7 +49,7 @@ declare module 'fastify' {
 }
 
 /** Everything the host serves and serves it with. */
-export interface ServerOptions {
+export interface ServerOptions extends ErrorContext {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
   readonly listener: Listener;
@@ -67,7 +67,6 @@ export interface ServerOptions {
   readonly registerRpcs: (router: ConnectRouter) => void;
   /** Ends endless streams. */
   readonly shutdownSignal: AbortSignal;
-  readonly now: () => Date;
 }
 
 /** `type/subtype`, whatever parameters follow. */
@@ -75,7 +74,7 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
 
 /** What every server of the service is made of. */
-type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now'>;
+type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now' | 'failures'>;
 
 /** A Fastify instance without routes: ids, tickets, errors and unread bodies are seen to. */
 function createBase(options: BaseOptions): FastifyInstance {
@@ -104,7 +103,7 @@ function createBase(options: BaseOptions): FastifyInstance {
       // The only one left is a path that cannot be decoded, so nothing can be there. No hook has run or will.
       request.log.debug({ err: error }, 'a path cannot be decoded');
       tellVersionAndId(request, reply);
-      sendError(nothingAtPath(), request, reply, options.now);
+      sendError(nothingAtPath(), request, reply, options);
     },
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -143,7 +142,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
   await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
   const finder = createRouteFinder(servedPaths(options));
-  registerRestErrors(app, finder, options.now);
+  registerRestErrors(app, finder, options);
   if (config.operations === null) registerOperations(app, options.state, options.metrics);
   await registerOpenApi(
     app,
@@ -192,7 +191,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
  */
 export async function createOperationsServer(options: ServerOptions): Promise<FastifyInstance> {
   const app = createBase(options);
-  registerRestErrors(app, createRouteFinder(OPERATIONS_PATHS), options.now);
+  registerRestErrors(app, createRouteFinder(OPERATIONS_PATHS), options);
   registerOperations(app, options.state, options.metrics);
   await registerRpcs(app, options, createCredentialReader(foreignOriginCheck([])), (router) => {
     options.health.register(router);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { Database } from '../database/database.js';
+import type { RepeatLog } from '../repeat-log.js';
 import {
   eventSteps,
   findOldest,
@@ -36,7 +37,8 @@ export interface EventPrunerOptions {
   readonly database: { readonly bulk: Pick<Database['bulk'], 'read' | 'transaction'> };
   /** How long events are kept; 0 for ever. Rollups are kept for as long as statistics read them. */
   readonly retentionDays: number;
-  readonly log: Record<'info' | 'warn', (facts: object, message: string) => void>;
+  readonly log: { info(facts: object, message: string): void };
+  readonly failures: Pick<RepeatLog, 'failed'>;
   readonly meter?: ObservabilityMeter;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -47,7 +49,7 @@ export interface EventPrunerOptions {
  * a transaction keeps all other writers waiting, on PostgreSQL those of events.
  */
 export function createEventPruner(options: EventPrunerOptions): EventPruner {
-  const { retentionDays, log, now, meter = createObservabilityMeter() } = options;
+  const { retentionDays, log, failures, now, meter = createObservabilityMeter() } = options;
   const { bulk } = options.database;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -98,7 +100,7 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
       const { events, rollups } = await deleteOld(limits);
       log.info({ events, rollups }, 'old events and sums were pruned');
     } catch (error) {
-      log.warn({ err: error }, 'old events could not be pruned now');
+      failures.failed('pruning', 'old events could not be pruned now', error);
     }
   }
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../errors/service-error.js';
+import type { RepeatLog } from '../repeat-log.js';
 import type { CallContext } from '../rpc/handler.js';
 import { type ControlEvent, isStorableEvent } from './event.js';
 import { type Ingest, IngestFullError } from './event-ingest.js';
 import type { ObservabilityMeter } from './observability-meter.js';
-import type { RefusedEvents } from './refused-events.js';
+import { logRefusedEvents } from './refused-events.js';
 
 /** Events of one stream that wait for their commit at most: those of a transaction that runs, and of the next one. */
 const MAX_IN_FLIGHT = 4_000;
@@ -16,7 +17,7 @@ const FULL_ATTEMPTS = 100;
 export interface IngestStreamOptions {
   readonly ingest: Ingest;
   readonly meter: ObservabilityMeter;
-  readonly onRefused: RefusedEvents;
+  readonly failures: Pick<RepeatLog, 'told'>;
   readonly limits?: { readonly fullPauseMs: number; readonly fullAttempts: number };
 }
 
@@ -36,7 +37,7 @@ export type IngestStream = (
  * waits as may, or while there is no room in the queue. However it ends, it ends when nothing is on its way any more,
  * so that it can tell how much is stored.
  */
-export function createIngestStream({ ingest, meter, onRefused, limits }: IngestStreamOptions): IngestStream {
+export function createIngestStream({ ingest, meter, failures, limits }: IngestStreamOptions): IngestStream {
   const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
 
   /** Resolves when the events have their place in the queue, with what tells that they are committed. */
@@ -83,7 +84,7 @@ export function createIngestStream({ ingest, meter, onRefused, limits }: IngestS
           (error: unknown) => {
             if (error instanceof ServiceError && error.code === 'DATABASE_ERROR') {
               // As for CreateEvents: the database can never hold them, and trying again would not help.
-              onRefused(count, error);
+              logRefusedEvents(failures, count, error);
               dropped += count;
             } else failure ??= { error };
           },
@@ -122,7 +123,7 @@ export function createIngestStream({ ingest, meter, onRefused, limits }: IngestS
         received += events.length;
         if (!events.every(isStorableEvent)) {
           meter.dropped.client.refused += events.length;
-          onRefused(events.length);
+          logRefusedEvents(failures, events.length);
           dropped += events.length;
           continue;
         }

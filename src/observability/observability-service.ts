@@ -1,6 +1,7 @@
 import { controlNotFound } from '../controls/control-errors.js';
 import type { Database } from '../database/database.js';
 import { ServiceError } from '../errors/service-error.js';
+import type { RepeatLog } from '../repeat-log.js';
 import { readAgentName } from '../validation/names.js';
 import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
 import { printCursor } from './event-cursor.js';
@@ -9,7 +10,7 @@ import type { Ingest } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import type { EventSearch } from './event-search.js';
 import type { ObservabilityMeter } from './observability-meter.js';
-import type { RefusedEvents } from './refused-events.js';
+import { logRefusedEvents } from './refused-events.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { timeWindow } from './time-range.js';
@@ -36,20 +37,20 @@ export interface ObservabilityOptions {
   readonly search: Pick<EventSearch, 'page' | 'count'>;
   readonly ingest: Ingest;
   readonly meter: Pick<ObservabilityMeter, 'dropped'>;
-  readonly onRefused: RefusedEvents;
+  readonly failures: Pick<RepeatLog, 'told'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
-  const { database, search, ingest, meter, onRefused, now } = options;
+  const { database, search, ingest, meter, failures, now } = options;
   const statistics = createStatisticsStore(database);
 
   /** True when the events are committed, false when the database can never hold them. */
   async function stored(events: readonly ControlEvent[]): Promise<boolean> {
     if (!events.every(isStorableEvent)) {
       meter.dropped.client.refused += events.length;
-      onRefused(events.length);
+      logRefusedEvents(failures, events.length);
       return false;
     }
     try {
@@ -57,7 +58,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      onRefused(events.length, error);
+      logRefusedEvents(failures, events.length, error);
       return false;
     }
   }

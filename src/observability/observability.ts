@@ -1,6 +1,7 @@
 import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import type { Config } from '../config.js';
 import type { Database } from '../database/database.js';
+import type { RepeatLog } from '../repeat-log.js';
 import type { HandlersOf } from '../rpc/handler.js';
 import { createExportEvents } from './event-export.js';
 import { EventFeed } from './event-feed.js';
@@ -15,12 +16,13 @@ import { observabilityHandlers, observabilityOffHandlers } from './observability
 import type { ObservabilityMeter } from './observability-meter.js';
 import { createObservabilityService } from './observability-service.js';
 import { createRecorder, type Recorder } from './recorder.js';
-import { createRefusedEvents } from './refused-events.js';
 
 export interface ObservabilityParts {
   readonly config: Config['observability'];
   readonly database: Database;
   readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
+  /** For what fails again and again while the database is away. */
+  readonly failures: RepeatLog;
   readonly meter: ObservabilityMeter;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -43,6 +45,7 @@ export function createObservability({
   config,
   database,
   log,
+  failures,
   meter,
   now,
   monotonic,
@@ -64,20 +67,27 @@ export function createObservability({
     logEvents: config.stdout,
     meter,
   });
-  const onRefused = createRefusedEvents({ log, now: monotonic });
-  const service = createObservabilityService({ database, search, ingest, meter, onRefused, now });
+  const service = createObservabilityService({ database, search, ingest, meter, failures, now });
   const streams = {
-    ingest: createIngestStream({ ingest, meter, onRefused }),
+    ingest: createIngestStream({ ingest, meter, failures }),
     export: createExportEvents(search),
     watch: createWatchEvents({ feed, tail, now: monotonic }),
   };
-  const pruner = createEventPruner({ database, retentionDays: config.retentionDays, log, meter, now });
+  const pruner = createEventPruner({
+    database,
+    retentionDays: config.retentionDays,
+    log,
+    failures,
+    meter,
+    now,
+  });
   const recorder = createRecorder({
     ingest,
     nonMatches: config.record === 'all',
     flushIntervalMs: config.flushIntervalSeconds * 1000,
     meter,
     log,
+    failures,
     now,
   });
   return {

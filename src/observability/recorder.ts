@@ -6,6 +6,7 @@ import type {
   EvaluationRequest,
   VerdictRecorder,
 } from '../evaluation-api/evaluation-service.js';
+import type { RepeatLog } from '../repeat-log.js';
 import type { ControlEvent } from './event.js';
 import type { Ingest } from './event-ingest.js';
 import { utcTimeOfMs } from './event-time.js';
@@ -40,7 +41,8 @@ export interface RecorderOptions {
   readonly nonMatches: boolean;
   readonly flushIntervalMs: number;
   readonly meter?: ObservabilityMeter;
-  readonly log: Record<'warn' | 'error', (facts: object, message: string) => void>;
+  readonly log: { warn(facts: object, message: string): void };
+  readonly failures: Pick<RepeatLog, 'failed'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -57,11 +59,14 @@ interface Note {
 }
 
 const NONE: readonly ControlResult[] = [];
+const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { ingest, flushIntervalMs, log, now, meter = createObservabilityMeter() } = options;
+  const { ingest, flushIntervalMs, log, failures, now, meter = createObservabilityMeter() } = options;
   let buffer: Note[] = [];
+  /** Since the last line about it, and before that. */
   let lost = 0;
+  let lostInAll = 0;
   /** Whether the last attempt failed. Then only the interval decides about the next one. */
   let away = false;
   let flushing: Promise<void> | undefined;
@@ -101,7 +106,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
       // It would fail again and again, and keep all that come after it from being written.
-      log.error({ err: error }, 'events of the service itself cannot be stored and are lost');
+      failures.failed(
+        'recorder refused',
+        'events of the service itself cannot be stored and are lost',
+        error,
+      );
       meter.dropped.service.refused += portion.length;
     }
   }
@@ -109,7 +118,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   /** Writes everything that waits when it is called. What cannot be written now waits for the next time. */
   async function writeAll(): Promise<void> {
     if (lost > 0) {
-      log.warn({ lost }, 'events of the service itself were lost: the database does not keep up');
+      lostInAll += lost;
+      const facts = { lost: lostInAll };
+      failures.failed('lost', 'events of the service itself were lost', DOES_NOT_KEEP_UP, facts);
       lost = 0;
     }
     const notes = buffer;
@@ -123,7 +134,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const waiting = left.concat(notes.slice(at + EVENTS_PER_WRITE), buffer);
       lose(Math.max(0, waiting.length - MAX_BUFFERED), 'queue_full');
       buffer = waiting.slice(0, MAX_BUFFERED);
-      log.warn({ err: error, waiting: buffer.length }, 'events of the service itself cannot be stored now');
+      const facts = { waiting: buffer.length };
+      failures.failed('recorder', 'events of the service itself cannot be stored now', error, facts);
       return;
     }
     meter.flushed((performance.now() - startMs) / 1000);

@@ -46,6 +46,7 @@ import type { AnyHandler, CallContext, Handler } from '../../src/rpc/handler.js'
 import { createControlLibrary } from '../../src/snapshot/control-library.js';
 import { templateHandlers } from '../../src/templates/template-handlers.js';
 import { inputItems, parseInput } from '../../src/validation/parse-input.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { compileProto } from '../support/scratch-api.js';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'handlers-'));
@@ -78,6 +79,7 @@ beforeAll(async () => {
       database,
       meter: createObservabilityMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
+      failures: NO_FAILURES,
       now: options.now,
       monotonic: options.now,
     }).handlers,

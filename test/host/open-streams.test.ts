@@ -33,6 +33,7 @@ it('are counted by method and protocol, over JSON too, and nothing else is', asy
     snapshotAgents: () => 0,
     revision: () => 0,
     databaseUp: () => true,
+    storage: () => ({ state: 'OK', transitions: new Map() }),
     stalenessSeconds: () => 0,
     eventLoopDelaySeconds: () => 0,
     countedCalls: () => 0,

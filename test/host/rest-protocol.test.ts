@@ -379,7 +379,13 @@ describe('HTTP versions', () => {
 
 describe('health and readiness', () => {
   it('tell version, database and revision', async () => {
-    const facts = { version: VERSION, database: 'up', revision: expect.any(Number) };
+    const facts = {
+      version: VERSION,
+      database: 'up',
+      storage: 'OK',
+      instance_id: expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      revision: expect.any(Number),
+    };
     expect((await send({ path: '/health' })).json).toEqual({ status: 'healthy', ...facts });
     expect((await send({ path: '/ready' })).json).toEqual({ status: 'ready', ...facts });
   });

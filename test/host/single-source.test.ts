@@ -346,6 +346,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
       stalenessSeconds: () => 0,
       revision: () => 0,
       databaseUp: () => true,
+      storage: () => ({ state: 'OK' as const, transitions: new Map() }),
     };
     await expect(
       registerConnect(app, {

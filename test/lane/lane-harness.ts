@@ -14,6 +14,7 @@ import { createEvaluationCalls } from '../../src/host/evaluation/evaluation-call
 import { createHotLane } from '../../src/host/lane/hot-lane.js';
 import { createMetrics, type Metrics } from '../../src/host/metrics.js';
 import { createStreamNames } from '../../src/host/open-streams.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { type OpenAdmissionOptions, openAdmission } from '../support/open-admission.js';
 import { framed } from './exchange.js';
 
@@ -62,6 +63,7 @@ export async function startLane(
     snapshotAgents: () => 0,
     revision: () => 0,
     databaseUp: () => true,
+    storage: () => ({ state: 'OK', transitions: new Map() }),
     stalenessSeconds: () => 0,
     eventLoopDelaySeconds: () => 0,
     countedCalls: () => 0,
@@ -80,6 +82,7 @@ export async function startLane(
     codec: directCodec,
     metrics,
     log: { debug: log, info: log, warn: log, error: log },
+    failures: NO_FAILURES,
     logsCalls: true,
     version: '0.0.0',
     admission,

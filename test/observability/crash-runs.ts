@@ -7,6 +7,7 @@ import { rebuildRollups } from '../../src/observability/rollup-rebuild.js';
 import { createStatisticsStore } from '../../src/observability/statistics-store.js';
 import { timeWindow } from '../../src/observability/time-range.js';
 import { fuzzSeed, Random } from '../codec/random.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';
 
@@ -238,8 +239,14 @@ async function compare(
   acknowledged: ReadonlySet<Batch>,
 ): Promise<Omit<CrashReport, 'kills'>> {
   const now = () => Date.now();
-  const log = { info: () => {}, warn: () => {} };
-  await createEventPruner({ database, retentionDays: RETENTION_DAYS, log, now }).prune();
+  const log = { info: () => {} };
+  await createEventPruner({
+    database,
+    retentionDays: RETENTION_DAYS,
+    log,
+    failures: NO_FAILURES,
+    now,
+  }).prune();
   const read = (query: Prisma.Sql) => database.bulk.read('search', query);
   const rows = await read(Prisma.sql`
     SELECT "agent_name", "control_execution_id" FROM "events" ORDER BY "position"`);

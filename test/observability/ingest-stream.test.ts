@@ -4,6 +4,7 @@ import { createIngest, type Ingest, IngestFullError } from '../../src/observabil
 import type { EncodedEvent } from '../../src/observability/event-writer.js';
 import { createIngestStream } from '../../src/observability/ingest-stream.js';
 import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
@@ -44,7 +45,7 @@ function store(queuedEvents = 100_000) {
 }
 
 function streamOf(ingest: Ingest, limits = { fullPauseMs: 1, fullAttempts: 1_000_000 }) {
-  return createIngestStream({ ingest, meter: createObservabilityMeter(), onRefused: () => {}, limits });
+  return createIngestStream({ ingest, meter: createObservabilityMeter(), failures: NO_FAILURES, limits });
 }
 
 /** Messages that count how many were asked for; after them the stream stays open until it is ended. */

@@ -4,25 +4,24 @@ import { ServiceError } from '../../src/errors/service-error.js';
 import { IngestFullError } from '../../src/observability/event-ingest.js';
 import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
 import { createObservabilityService } from '../../src/observability/observability-service.js';
-import { createRefusedEvents } from '../../src/observability/refused-events.js';
+import { createRepeatLog } from '../../src/repeat-log.js';
 import { storedEvent } from './events.support.js';
 
 function service(failure: Error) {
   const lines: object[] = [];
-  const clock = { ms: 0 };
   const meter = createObservabilityMeter();
+  const failures = createRepeatLog({
+    log: { debug() {}, info() {}, error() {}, warn: (facts) => lines.push(facts) },
+  });
   const { create } = createObservabilityService({
     database: { kind: 'sqlite', bulk: { read: async () => [], transaction: () => Promise.reject(failure) } },
     search: { page: async () => ({ events: [], next: undefined }), count: async () => 0 },
     ingest: () => Promise.reject(failure),
     meter,
-    onRefused: createRefusedEvents({
-      log: { warn: (facts) => lines.push(facts) },
-      now: () => clock.ms,
-    }),
+    failures,
     now: () => 1_000,
   });
-  return { create, lines, clock, meter };
+  return { create, lines, failures, meter };
 }
 const REFUSAL = new ServiceError('DATABASE_ERROR', { detail: 'refused' });
 const FAILED = { received: 2, enqueued: 0, dropped: 2, status: 'failed' };
@@ -51,13 +50,11 @@ describe('events that cannot be stored', () => {
     });
   });
 
-  it('are logged once a minute, with how many there were since', async () => {
-    const { create, lines, clock } = service(REFUSAL);
+  it('are logged once per interval, with how often they came since', async () => {
+    const { create, lines, failures } = service(REFUSAL);
     for (let call = 0; call < 50; call += 1) await create(call % 2 === 0 ? events : unstorable);
-    expect(lines).toEqual([{ events: 2, calls: 1, err: REFUSAL }]);
-    clock.ms = 60_000;
-    await create(unstorable);
-    await create(unstorable);
-    expect(lines.slice(1)).toEqual([{ events: 100, calls: 50 }]);
+    expect(lines).toEqual([{ events: 2, reason: 'refused' }]);
+    failures.close();
+    expect(lines.slice(1)).toEqual([{ events: 2, repeated: 49 }]);
   });
 });

@@ -4,6 +4,7 @@ import type { ControlResult, Verdict } from '../../src/evaluation/types.js';
 import type { ControlEvent } from '../../src/observability/event.js';
 import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
 import { createRecorder } from '../../src/observability/recorder.js';
+import { keptFailures } from '../support/failures.js';
 
 const REQUEST = {
   agentName: 'recorded-bot-1',
@@ -62,7 +63,8 @@ describe('the recorder', () => {
       },
       nonMatches: false,
       flushIntervalMs: INTERVAL_MS,
-      log: { warn: log, error: log },
+      log: { warn: log },
+      failures: keptFailures(logged),
       now: () => 1_000,
     });
     return { ...created, batches, logged, meter };

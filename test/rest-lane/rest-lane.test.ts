@@ -10,9 +10,12 @@ import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
 import { evaluationRoutes } from '../../src/host/rest/evaluation-route.js';
 import { createRestLane } from '../../src/host/rest/rest-lane.js';
 import { type RestRoute, restTemplate } from '../../src/host/rest/rest-routes.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { exchange } from '../support/http-exchange.js';
 import { openAdmission } from '../support/open-admission.js';
 import { until } from '../support/until.js';
+
+const ERRORS = { failures: NO_FAILURES, now: () => new Date(0) };
 
 const KEY = 'some-key';
 const PATH = '/api/v1/evaluation';
@@ -74,7 +77,7 @@ async function start(
     corsHeaders: [],
     requestTimeoutMs,
     maxBodyBytes: 1_000,
-    now: () => new Date(0),
+    ...ERRORS,
   });
   const server = http.createServer((request, response) => {
     if (!takes(request, response)) response.writeHead(299).end();
@@ -94,7 +97,7 @@ async function start(
 
 function routes(evaluate: EvaluationService['evaluate']): RestRoute[] {
   const judging = rpcMethods(EvaluationServiceDesc).filter(({ desc }) => desc.name !== 'Explain');
-  return evaluationRoutes({ evaluate }, judging, '/api/v1', () => new Date(0));
+  return evaluationRoutes({ evaluate }, judging, '/api/v1', ERRORS);
 }
 
 const ask = (more: Partial<Parameters<typeof exchange>[1]> = {}) =>

@@ -21,7 +21,8 @@ const RETENTION_DAYS = 30;
 const CUTOFF_US = BigInt(NOW - RETENTION_DAYS * DAY) * 1_000n;
 const NEVER_PRUNED = -1_000_000_000_000_000_000n;
 
-const log = { info: () => {}, warn: (facts: object) => expect(facts).toEqual('no warning') };
+const log = { info: () => {} };
+const failures = { failed: (_kind: string, message: string) => expect(message).toBe('no failure') };
 
 function eventAt(us: bigint, id: string): ControlEvent {
   return storedEvent({ control_execution_id: id, timestamp: { us, text: 'any' }, execution_duration_ms: 2 });
@@ -56,7 +57,14 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
   const pruner = (more: { on?: Database; nowMs?: number; retentionDays?: number } = {}) => {
     const { on = database, nowMs = NOW, retentionDays = RETENTION_DAYS } = more;
     const meter = createObservabilityMeter();
-    const created = createEventPruner({ database: on, retentionDays, log, meter, now: () => nowMs });
+    const created = createEventPruner({
+      database: on,
+      retentionDays,
+      log,
+      failures,
+      meter,
+      now: () => nowMs,
+    });
     return { ...created, meter };
   };
   const executions = async (range: TimeRange = '365d', nowMs = NOW) => {
@@ -217,6 +225,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
       database: watched,
       retentionDays: RETENTION_DAYS,
       log,
+      failures,
       meter,
       now: () => NOW,
     });
@@ -337,7 +346,8 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
         bulk: { read: () => Promise.reject(new Error('away')), transaction: database.bulk.transaction },
       },
       retentionDays: 1,
-      log: { info: () => {}, warn: (_facts, message) => warned.push(message) },
+      log,
+      failures: { failed: (_kind, message) => warned.push(message) },
       now: () => NOW,
     });
     failing.start();

@@ -12,8 +12,8 @@ describe('A PostgreSQL server that goes away and comes back', () => {
 
   beforeAll(async () => {
     server = await startPostgresServer();
-    const logger = { warn: (_: object, message: string) => warnings.push(message) };
-    database = await openDatabase({ url: server.url, logger });
+    const failures = { told: () => {}, failed: (_kind: string, message: string) => warnings.push(message) };
+    database = await openDatabase({ url: server.url, failures });
   });
   afterAll(async () => {
     await database.close();

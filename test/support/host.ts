@@ -13,6 +13,7 @@ import { createStreamNames } from '../../src/host/open-streams.js';
 import { handlerRoutes } from '../../src/host/rest/rest-routes.js';
 import { createServer } from '../../src/host/server.js';
 import type { AnyHandler } from '../../src/rpc/handler.js';
+import { NO_FAILURES } from './failures.js';
 import { openAdmission } from './open-admission.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
@@ -41,6 +42,7 @@ export async function startHost(
   const opened = openAdmission({ authenticator });
   const rpcEnvironment = {
     log,
+    failures: NO_FAILURES,
     requestTimeoutMs: config.limits.requestTimeoutMs,
     admission: opened.admission,
   };
@@ -62,9 +64,18 @@ export async function startHost(
       streams: () => streams,
       stalenessSeconds: () => 0,
       databaseUp: () => true,
+      storage: () => ({ state: 'OK', transitions: new Map() }),
     }),
     health,
-    state: { version: '0.0.0', databaseUp: () => true, revision: () => 0, notReadyBecause: () => null },
+    state: {
+      version: '0.0.0',
+      instanceId: '',
+      databaseUp: () => true,
+      storage: () => 'OK',
+      revision: () => 0,
+      cannotEvaluateBecause: () => null,
+      notReadyBecause: () => null,
+    },
     services: [service],
     methods: new Map(methods.map((method) => [method.name, method])),
     restRoutes: methods.flatMap((method) =>
@@ -78,6 +89,7 @@ export async function startHost(
       router.service(service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
     },
     shutdownSignal: new AbortController().signal,
+    failures: NO_FAILURES,
     now: () => new Date(),
   });
   health.setServing(true);

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
 import { runOn } from './databases.js';
 
@@ -32,4 +33,16 @@ export function damageAgent(databaseUrl: string, agentName: string, data: string
     databaseUrl,
     `UPDATE "agents" SET "data" = ${sqlText(data)} WHERE "name" = ${sqlText(agentName)}`,
   );
+}
+
+/** The first row of a query on a PostgreSQL database. */
+export async function queryRow(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array' });
+    return rows[0] ?? [];
+  } finally {
+    await client.end();
+  }
 }

@@ -44,7 +44,7 @@ export function evaluationRpcs(
     const { evaluations } = message as EvaluateBatchRequest;
     const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), {
       caller: callerOf(context, protocol),
-      failed: itemFailure(environment.log, batchMethod.name, context.requestId),
+      failed: itemFailure(environment, batchMethod.name, context.requestId),
     });
     return outcomes instanceof Promise ? outcomes.then(batchMessage) : batchMessage(outcomes);
   });
@@ -88,7 +88,7 @@ async function* evaluateStream(
       signal: () => signal,
       spend: (evaluations) => rpc.ticket.spend(evaluations),
     },
-    failed: itemFailure(environment.log, method.name, rpc.requestId),
+    failed: itemFailure(environment, method.name, rpc.requestId),
   };
   const answer = (message: EvaluateStreamRequest) => {
     const reply = calls.message(streamFieldsOf(message), call);

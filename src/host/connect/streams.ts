@@ -82,6 +82,6 @@ async function* inTurns(
 function failed(method: RpcMethod, environment: RpcEnvironment, call: RpcCall, error: unknown) {
   const status = correctedDecodeError(rpcError(error));
   call.code = status.code;
-  logRpcError(environment.log, method.name, call.requestId, status, error);
+  logRpcError(environment, method.name, call.requestId, status, error);
   return status;
 }

@@ -1,5 +1,6 @@
 import type { Message } from '@bufbuild/protobuf';
-import { type Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { RepeatLog } from '../../repeat-log.js';
 import type { Admission } from '../admission/admission.js';
 import { callClassOf } from '../admission/call-class.js';
 import { createCallTime } from '../call-time.js';
@@ -10,9 +11,15 @@ import type { HostLog } from '../host-log.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 
-/** What every RPC implementation needs. */
-export interface RpcEnvironment {
+/** Where failures of RPCs are logged. */
+export interface RpcLogs {
   readonly log: HostLog;
+  /** For calls that cannot be served at present: in an outage there are many, and all for the same reason. */
+  readonly failures: RepeatLog;
+}
+
+/** What every RPC implementation needs. */
+export interface RpcEnvironment extends RpcLogs {
   readonly requestTimeoutMs: number;
   /** Where calls with a key wait for their turn; evaluations do not. */
   readonly admission: Pick<Admission, 'keyedTurn'>;
@@ -47,7 +54,7 @@ export function unaryRpc(
     } catch (error) {
       const status = rpcError(error);
       call.code = status.code;
-      logRpcError(environment.log, method.name, call.requestId, status, error);
+      logRpcError(environment, method.name, call.requestId, status, error);
       throw status;
     } finally {
       time.end();
@@ -76,21 +83,25 @@ export function rpcStatus(error: unknown): RpcStatus {
 }
 
 /** Turns what went wrong with one item of a call into its status, and logs it as it would be logged for a call. */
-export function itemFailure(log: HostLog, rpc: string, requestId: string): (error: unknown) => RpcStatus {
+export function itemFailure(logs: RpcLogs, rpc: string, requestId: string): (error: unknown) => RpcStatus {
   return (error) => {
     const status = rpcStatus(error);
-    logRpcError(log, rpc, requestId, status, error);
+    logRpcError(logs, rpc, requestId, status, error);
     return status;
   };
 }
 
-/** Logs what is a fault of the server; what the caller did wrong is its own affair. */
+/** Logs what is a fault of the server, and what it cannot serve at present. Mistakes of callers are not logged. */
 export function logRpcError(
-  log: HostLog,
+  { log, failures }: RpcLogs,
   rpc: string,
   requestId: string,
   status: { readonly code: Code },
   error: unknown,
 ): void {
   if (isUnexpected(status)) log.error({ err: error, requestId, rpc }, 'an RPC failed');
+  // What has a status already was ended from outside, for example at shutdown.
+  else if (status.code === Code.Unavailable && !(error instanceof ConnectError)) {
+    failures.failed(`unavailable ${rpc}`, 'an RPC could not be served', error, { rpc });
+  }
 }

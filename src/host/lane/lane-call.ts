@@ -139,7 +139,7 @@ export abstract class LaneCall implements EvaluationCaller {
   /** What is wrong with one of many evaluations, as its status. */
   protected readonly itemFailed = (error: unknown): RpcStatus => {
     const status = rpcStatus(error);
-    logRpcError(this.env.log, this.method.name, this.#requestId, status, error);
+    logRpcError(this.env, this.method.name, this.#requestId, status, error);
     return status;
   };
 

@@ -2,17 +2,16 @@ import type { Admission } from '../admission/admission.js';
 import type { ClassifiedMethod } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
 import type { EvaluationCodec } from '../codec/evaluation-codec.js';
+import type { RpcLogs } from '../connect/unary.js';
 import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
-import type { HostLog } from '../host-log.js';
 import type { Metrics } from '../metrics.js';
 import type { LaneCall } from './lane-call.js';
 
 /** What every call of the lane needs. */
-export interface LaneEnvironment {
+export interface LaneEnvironment extends RpcLogs {
   readonly calls: EvaluationCalls;
   readonly codec: EvaluationCodec;
   readonly metrics: Metrics;
-  readonly log: HostLog;
   /** Whether anybody reads a log line for each call. */
   readonly logsCalls: boolean;
   /** Told on every reply. */

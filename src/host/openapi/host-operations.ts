@@ -1,3 +1,4 @@
+import { STORAGE_STATES } from '../../database/storage-health/storage-state.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { failure, response } from './problem-schemas.js';
 import type { SchemaPool } from './schema-pool.js';
@@ -19,8 +20,31 @@ function object(properties: JsonObject, required = Object.keys(properties)): Jso
 const FACTS: JsonObject = {
   version: { ...TEXT, description: 'Version of the service.' },
   database: { ...TEXT, enum: ['up', 'down'], description: 'Whether the database answered last.' },
+  storage: {
+    ...TEXT,
+    enum: [...STORAGE_STATES],
+    description: 'Whether what is stored is kept: OK, or why nothing can be stored.',
+  },
+  instance_id: {
+    ...TEXT,
+    format: 'uuid',
+    description: 'Tells this database from every other one; a restored backup keeps it.',
+  },
   revision: { type: 'integer', description: 'Revision that evaluations see.' },
 };
+
+const HEALTH = object(
+  {
+    status: {
+      ...TEXT,
+      enum: ['healthy', 'unhealthy'],
+      description: 'Unhealthy when no agent can be evaluated.',
+    },
+    reason: { ...TEXT, description: 'Why it is unhealthy.' },
+    ...FACTS,
+  },
+  ['status', ...Object.keys(FACTS)],
+);
 
 /**
  * Every operation of the host that clients use. The metrics are for machines that know them. `apiPrefix` is the first
@@ -36,8 +60,8 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
   }));
   const setCookie: JsonObject = { 'Set-Cookie': { description: 'The session.', schema: TEXT } };
   return [
-    get('/health', 'Operations', 'getHealth', 'Tells that the process can evaluate', {
-      '200': response('It can.', object({ status: { const: 'healthy' }, ...FACTS })),
+    get('/health', 'Operations', 'getHealth', 'Tells whether the process can evaluate', {
+      '200': response('Whether it can.', HEALTH),
     }),
     get('/ready', 'Operations', 'getReadiness', 'Tells whether requests should be sent here', {
       '200': response('They should.', object({ status: { const: 'ready' }, ...FACTS })),

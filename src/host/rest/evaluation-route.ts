@@ -16,7 +16,7 @@ import { invalidRequest, parseInput } from '../../validation/parse-input.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
-import { problemOf } from './rest-errors.js';
+import { type ErrorContext, problemOf } from './rest-errors.js';
 import { type RestReply, type RestRequest, type RestRoute, restTemplate } from './rest-routes.js';
 import { printVerdict } from './verdict-json.js';
 
@@ -25,7 +25,7 @@ export function evaluationRoutes(
   evaluation: EvaluationService,
   methods: Iterable<RpcMethod>,
   apiBase: string,
-  now: () => Date,
+  errors: ErrorContext,
 ): RestRoute[] {
   const routes = {
     Evaluate: {
@@ -34,7 +34,7 @@ export function evaluationRoutes(
     },
     EvaluateBatch: {
       input: evaluateBatchSchema,
-      run: (request, context) => evaluateBatch(evaluation, request, context, now),
+      run: (request, context) => evaluateBatch(evaluation, request, context, errors),
     },
   } as const satisfies Record<string, Pick<RestRoute, 'input' | 'run'>>;
   return [...methods].flatMap((method) =>
@@ -95,11 +95,11 @@ function evaluateBatch(
   evaluation: EvaluationService,
   request: RestRequest,
   context: CallContext,
-  now: () => Date,
+  errors: ErrorContext,
 ): RestReply | Promise<RestReply> {
   const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
   const caller = callerOf(request, context);
-  const failed = (error: unknown) => printFailure(problemOf(error, request, now));
+  const failed = (error: unknown) => printFailure(problemOf(error, request, errors));
   const demanded = demandedRevision(context);
   caller.spend(evaluations.length - 1);
   let oldest = Number.POSITIVE_INFINITY;

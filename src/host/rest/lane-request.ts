@@ -130,7 +130,7 @@ export class LaneRequest implements RestRequest, CallContext {
   }
 
   #fail(error: unknown): void {
-    const { status, headers, body } = errorAnswer(error, this, this.#options.now);
+    const { status, headers, body } = errorAnswer(error, this, this.#options);
     this.#send(status, headers, body);
   }
 

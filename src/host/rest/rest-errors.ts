@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ServiceError } from '../../errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
+import type { RepeatLog } from '../../repeat-log.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../errors/problem.js';
 import { UndecodableBodyError } from './rest-body.js';
 import type { RouteFinder } from './route-finder.js';
@@ -14,14 +15,24 @@ export class ClientGoneError extends ServiceError {
   }
 }
 
+/** What errors are answered and logged with. */
+export interface ErrorContext {
+  readonly now: () => Date;
+  /** For requests that cannot be served at present: in an outage there are many, and all for the same reason. */
+  readonly failures: Pick<RepeatLog, 'failed'>;
+}
+
 /** Gives every error and every unserved request of a Fastify instance the shape of the REST contract. */
-export function registerRestErrors(app: FastifyInstance, finder: RouteFinder, now: () => Date): void {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, now));
-  app.setNotFoundHandler((request, reply) => answerUnserved(finder, request, reply, now));
+export function registerRestErrors(app: FastifyInstance, finder: RouteFinder, context: ErrorContext): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, context));
+  app.setNotFoundHandler((request, reply) => answerUnserved(finder, request, reply, context));
 }
 
 /** What is told and logged of a request that failed. */
-export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log'>;
+export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log'> & {
+  /** Absent where the path has no parameters. */
+  readonly routeOptions?: { readonly url?: string | undefined };
+};
 
 /** The reply to a request that failed. */
 export interface ErrorAnswer {
@@ -37,42 +48,54 @@ export function sendError(
   error: unknown,
   request: FailedRequest,
   reply: FastifyReply,
-  now: () => Date,
+  context: ErrorContext,
 ): FastifyReply {
-  const { status, headers, body } = errorAnswer(error, request, now);
+  const { status, headers, body } = errorAnswer(error, request, context);
   for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] as string, headers[at + 1]);
   return reply.code(status).type('application/json').send(body);
 }
 
 /** The reply to a request that failed with `error`, which it logs when it is a failure of the server. */
-export function errorAnswer(error: unknown, request: FailedRequest, now: () => Date): ErrorAnswer {
+export function errorAnswer(error: unknown, request: FailedRequest, context: ErrorContext): ErrorAnswer {
   if (error instanceof UndecodableBodyError) return detailAnswer(400, error.message);
   const known = fastifyError(error);
   if (known !== undefined && !(known instanceof ServiceError))
     return detailAnswer(known.status, known.detail);
   const serviceError = known ?? toServiceError(error);
   const status = httpStatusOf(serviceError);
-  logFailure(serviceError, error, request);
+  logFailure(serviceError, error, request, context);
   const headers: string[] = [];
   if (status === 401) headers.push('www-authenticate', 'ApiKey');
   const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
-  const body = problemBody(serviceError, { instance: pathOf(request), now: now(), requestId: request.id });
+  const body = problemBody(serviceError, {
+    instance: pathOf(request),
+    now: context.now(),
+    requestId: request.id,
+  });
   return { status, headers, body: stringifyJson(body) };
 }
 
 /** The problem body of what went wrong with one part of a request, logged like the failure of a whole one. */
-export function problemOf(error: unknown, request: FailedRequest, now: () => Date): JsonObject {
+export function problemOf(error: unknown, request: FailedRequest, context: ErrorContext): JsonObject {
   const serviceError = toServiceError(error);
-  logFailure(serviceError, error, request);
-  return problemBody(serviceError, { instance: pathOf(request), now: now(), requestId: request.id });
+  logFailure(serviceError, error, request, context);
+  return problemBody(serviceError, { instance: pathOf(request), now: context.now(), requestId: request.id });
 }
 
-function logFailure(serviceError: ServiceError, error: unknown, request: FailedRequest): void {
+function logFailure(
+  serviceError: ServiceError,
+  error: unknown,
+  request: FailedRequest,
+  { failures }: ErrorContext,
+): void {
   if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
   else if (error instanceof ClientGoneError) request.log.debug({}, 'the client went away');
-  else if (httpStatusOf(serviceError) >= 500)
-    request.log.warn({ err: error }, 'a request could not be served');
+  else if (httpStatusOf(serviceError) >= 500) {
+    const { code } = serviceError;
+    const route = request.routeOptions?.url ?? rawPathOf(request);
+    failures.failed(`${code} ${route}`, 'a request could not be served', error, { route, code });
+  }
 }
 
 function detailAnswer(status: number, detail: string): ErrorAnswer {
@@ -107,7 +130,7 @@ function answerUnserved(
   finder: RouteFinder,
   request: FastifyRequest,
   reply: FastifyReply,
-  now: () => Date,
+  context: ErrorContext,
 ): FastifyReply {
   const contentType = request.headers['content-type'] ?? '';
   if (contentType.startsWith('application/grpc')) return unknownRpc(contentType, reply);
@@ -117,14 +140,14 @@ function answerUnserved(
     reply.header('allow', methods.join(', '));
     const detail = `${request.method} is not allowed here.`;
     const hint = `Use ${methods.join(' or ')}.`;
-    return sendError(new ServiceError('METHOD_NOT_ALLOWED', { detail, hint }), request, reply, now);
+    return sendError(new ServiceError('METHOD_NOT_ALLOWED', { detail, hint }), request, reply, context);
   }
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
   if (other !== '' && finder.methodsAt(other) !== undefined) {
     const query = request.url.slice(path.length);
     return reply.code(307).header('location', `${request.protocol}://${request.host}${other}${query}`).send();
   }
-  return sendError(nothingAtPath(), request, reply, now);
+  return sendError(nothingAtPath(), request, reply, context);
 }
 
 /** The path is not served, or is none. */

@@ -7,9 +7,10 @@ import { apiKeyOf } from '../auth/request-key.js';
 import type { RequestTaker } from '../listener/listener.js';
 import type { Metrics } from '../metrics.js';
 import { LaneRequest } from './lane-request.js';
+import type { ErrorContext } from './rest-errors.js';
 import type { RestRoute } from './rest-routes.js';
 
-export interface RestLaneOptions {
+export interface RestLaneOptions extends ErrorContext {
   /** Served by the lane: POST with a body, and no parameters in the path. */
   readonly routes: readonly RestRoute[];
   readonly admission: Pick<Admission, 'ticket'>;
@@ -26,7 +27,6 @@ export interface RestLaneOptions {
   readonly requestTimeoutMs: number;
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
-  readonly now: () => Date;
 }
 
 /**

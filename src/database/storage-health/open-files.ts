@@ -1,0 +1,64 @@
+import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs';
+import { identityAt, identityOf } from './file-check.js';
+import { StorageError } from './storage-state.js';
+
+/**
+ * Descriptors for reading files of SQLite beside it. POSIX ends all locks of a process on a file when the process
+ * closes any descriptor of it, so those of SQLite end, too. Therefore databases of one process share the descriptors,
+ * and the last one closes them, after its connections.
+ */
+interface OpenFile {
+  readonly descriptors: [number, ...number[]];
+  users: number;
+}
+
+const files = new Map<string, OpenFile>();
+
+/** One use of a file. */
+export interface FileUse {
+  readonly path: string;
+  /** See `identityOf`. */
+  readonly identity: string;
+  readonly descriptor: number;
+  /** To be called once no connection of this process to the database is open any more. */
+  release(): void;
+}
+
+/** Throws a `StorageError` when another file than this one is at the path. */
+export function demandIdentity(path: string, identity: string): void {
+  const current = identityAt(path);
+  if (current === identity) return;
+  const what = current === null ? 'was deleted or moved away' : 'is another one';
+  throw new StorageError('REPLACED', { particular: `its file ${what}` });
+}
+
+/** Opens a file for reading, or shares a descriptor of it. `stats` are those of the path. */
+export function useFile(path: string, stats: BigIntStats): FileUse {
+  const known = files.get(identityOf(stats));
+  if (known !== undefined) return useOf(path, identityOf(stats), known);
+  const descriptor = openSync(path, 'r');
+  const identity = identityOf(fstatSync(descriptor, { bigint: true }));
+  // Another file may have come to this path in between, even one that is in use.
+  const file = files.get(identity) ?? { descriptors: [descriptor], users: 0 };
+  if (file.descriptors[0] !== descriptor) file.descriptors.push(descriptor);
+  files.set(identity, file);
+  return useOf(path, identity, file);
+}
+
+function useOf(path: string, identity: string, file: OpenFile): FileUse {
+  file.users += 1;
+  let released = false;
+  return {
+    path,
+    identity,
+    descriptor: file.descriptors[0],
+    release() {
+      if (released) return;
+      released = true;
+      file.users -= 1;
+      if (file.users > 0) return;
+      files.delete(identity);
+      for (const descriptor of file.descriptors) closeSync(descriptor);
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { constants, realpathSync, statSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openSqliteConnection, type SqliteConnection } from '../sqlite-connection.js';
+import { createFileCheck, type Finding, identityAt, type OpenedFiles } from './file-check.js';
+import { type FileUse, useFile } from './open-files.js';
+import { StorageError } from './storage-state.js';
+
+/** Looks at files that seem damaged: another process may be writing them at this moment. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 5;
+
+const INSTANCE_ID = 'SELECT "instance_id" FROM "service_state" WHERE "id" = 1';
+
+/** The file of a SQLite database, its log and the index of that, as they were when the database was opened. */
+export class SqliteFiles {
+  /** Keeps the log from being removed with the last other connection, and so its identity. */
+  readonly #anchor: SqliteConnection;
+  readonly #uses: readonly FileUse[];
+  readonly #check: () => Finding | null;
+  /** For checks in other threads. */
+  readonly opened: OpenedFiles;
+  #isClosed = false;
+
+  private constructor(path: string, anchor: SqliteConnection) {
+    this.#anchor = anchor;
+    // SQLite keeps the others beside the file itself, not beside a symbolic link to it.
+    const target = realpathSync(path);
+    const use = (name: string) => useFile(name, statSync(name, { bigint: true }));
+    const [database, log, index] = [use(path), use(`${target}-wal`), use(`${target}-shm`)];
+    this.#uses = [database, log, index];
+    const shown = ({ path: at, identity, descriptor }: FileUse) => ({ path: at, identity, descriptor });
+    this.opened = { database: shown(database), log: shown(log), index: shown(index) };
+    this.#check = createFileCheck(this.opened);
+  }
+
+  /** Opens a connection to a database in write-ahead logging, and remembers the files. Throws the driver's errors. */
+  static open(path: string): SqliteFiles {
+    const before = identityAt(path);
+    const anchor = openSqliteConnection(path, 'reader');
+    try {
+      // With the first read the log and its index come into being.
+      anchor.execute('SELECT COUNT(*) FROM "sqlite_schema"');
+      const files = new SqliteFiles(path, anchor);
+      if (files.identity !== before)
+        throw new StorageError('REPLACED', { particular: 'while it was opened' });
+      return files;
+    } catch (error) {
+      anchor.close();
+      throw error;
+    }
+  }
+
+  /** See `Database.instanceId`. Throws the driver's errors. */
+  readInstanceId(): string {
+    return String(this.#anchor.execute(INSTANCE_ID).rows[0]?.[0] ?? '');
+  }
+
+  /** Device and inode of the database. */
+  get identity(): string {
+    return this.opened.database.identity;
+  }
+
+  /** True when nothing but the name of the log is gone: everything in it can still be copied into the database. */
+  get isLogMissing(): boolean {
+    return !this.#isClosed && this.#check()?.isLogMissing === true;
+  }
+
+  /**
+   * Resolves when a restart would find what is stored: the files are those that were opened, and neither shorter than
+   * what was written nor overwritten at their beginning. Rejects with a `StorageError` otherwise, and with the error of
+   * the system when that cannot be found out. It reads the files in the calling thread, as a commit writes them.
+   */
+  async verify(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const finding = this.#isClosed ? null : this.#check();
+      if (finding === null) return;
+      if (attempt >= ATTEMPTS || !finding.mayPass) {
+        throw new StorageError(finding.state, { particular: finding.particular });
+      }
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  /** Rejects with a `StorageError` when the files may not be written any more. */
+  async verifyWritable(): Promise<void> {
+    const { database, log } = this.opened;
+    try {
+      await Promise.all([database, log].map(({ path }) => access(path, constants.W_OK)));
+    } catch (cause) {
+      // Of another file it is of no interest.
+      await this.verify();
+      throw new StorageError('READONLY', { particular: 'the file may not be written', cause });
+    }
+  }
+
+  /**
+   * Lets go of the files. When they are not those that were opened, the connection stays open as long as the process
+   * runs: with the last connection, SQLite copies the log into the database and removes it by its name, which may be
+   * that of another log by now.
+   */
+  close(): void {
+    if (this.#isClosed) return;
+    const finding = this.#look();
+    this.#isClosed = true;
+    if (finding !== null && !finding.isLogMissing) return;
+    this.#anchor.close();
+    for (const use of this.#uses) use.release();
+  }
+
+  #look(): Finding | null {
+    try {
+      return this.#check();
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { type ErrorShape, errorChain, sqliteCodesOf, textCodesOf } from '../error-chain.js';
+import { StorageError, type StorageProblem } from './storage-state.js';
+
+/** Extended result codes of SQLite that say more than their low byte. */
+const SQLITE_EXTENDED = new Map<number, StorageProblem>([
+  // IOERR_SHORT_READ and IOERR_CORRUPTFS: less is there than was written.
+  [522, 'CORRUPT'],
+  [8458, 'CORRUPT'],
+  // READONLY_DBMOVED
+  [1032, 'REPLACED'],
+]);
+/** Result codes of SQLite: PERM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
+const SQLITE = new Map<number, StorageProblem>([
+  [3, 'READONLY'],
+  [8, 'READONLY'],
+  [10, 'DOWN'],
+  [11, 'CORRUPT'],
+  [13, 'NOSPACE'],
+  [14, 'DOWN'],
+  [26, 'CORRUPT'],
+]);
+
+/** SQLSTATEs of PostgreSQL. What only says that something took too long, or met another transaction, is not here. */
+const SQLSTATES: readonly (readonly [RegExp, StorageProblem])[] = [
+  [/^53100$/, 'NOSPACE'],
+  // read_only_sql_transaction, insufficient_privilege
+  [/^(?:25006|42501)$/, 'READONLY'],
+  // data_corrupted, index_corrupted, undefined_file
+  [/^(?:XX00[12]|58P01)$/, 'CORRUPT'],
+  // Connection, admission, resources, intervention by an operator, errors of its system, no such database.
+  [/^(?:08[0-9A-Z]{3}|28[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[0-9]|58030|3D000)$/, 'DOWN'],
+];
+
+const NODE: readonly (readonly [RegExp, StorageProblem])[] = [
+  [/^(?:ENOSPC|EDQUOT)$/, 'NOSPACE'],
+  [/^EROFS$/, 'READONLY'],
+  [/^(?:ECONN[A-Z]+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_[A-Z]+|EHOST[A-Z]+|ENET[A-Z]+|EIO|ESTALE)$/, 'DOWN'],
+];
+
+/** Codes of Prisma, and kinds of its driver adapters, for what cannot be reached. */
+const PRISMA = /^(?:P100[0-3]|P101[01]|P1017|P2037)$/;
+const ADAPTER_KINDS = new Set([
+  'AuthenticationFailed',
+  'ConnectionClosed',
+  'DatabaseAccessDenied',
+  'DatabaseDoesNotExist',
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'TlsConnectionError',
+  'TooManyConnections',
+]);
+/** What drivers say about a lost connection without giving it a code. */
+const MESSAGE =
+  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|ConnectionFailed\()/i;
+
+/** The state of the storage that an error tells of; null for an error that does not tell of any. */
+export function storageStateOf(error: unknown): StorageProblem | null {
+  let isDown = false;
+  for (const each of errorChain(error)) {
+    const state = stateOf(each);
+    // A lost connection may have a cause that tells more.
+    if (state === 'DOWN') isDown = true;
+    else if (state !== null) return state;
+  }
+  return isDown ? 'DOWN' : null;
+}
+
+function stateOf(error: ErrorShape): StorageProblem | null {
+  if (error instanceof StorageError) return error.state;
+  for (const code of textCodesOf(error)) {
+    const found = [...SQLSTATES, ...NODE].find(([pattern]) => pattern.test(code));
+    if (found !== undefined) return found[1];
+    if (PRISMA.test(code)) return 'DOWN';
+  }
+  for (const code of sqliteCodesOf(error)) {
+    const found = SQLITE_EXTENDED.get(code) ?? SQLITE.get(code & 0xff);
+    if (found !== undefined) return found;
+  }
+  const { kind, message } = error;
+  if (typeof kind === 'string' && ADAPTER_KINDS.has(kind)) return 'DOWN';
+  return typeof message === 'string' && MESSAGE.test(message) ? 'DOWN' : null;
+}

@@ -1,0 +1,306 @@
+import { type RepeatLevel, type RepeatLog, reasonOf } from '../../repeat-log.js';
+import { OutcomeUnknownError, unavailable } from '../errors.js';
+import { storageStateOf } from './storage-failure.js';
+import {
+  adviceOn,
+  meaningOf,
+  REFUSING,
+  STORAGE_STATES,
+  StorageError,
+  type StorageProblem,
+  type StorageState,
+} from './storage-state.js';
+
+/** How often the storage is looked at, in milliseconds. With the limit of a probe, a problem is told within 5 s. */
+const INTERVAL_MS = 1_500;
+/** A probe without an answer after this time, in milliseconds, says that the database is down. */
+const PROBE_LIMIT_MS = 3_000;
+/** Least time between two probes, in milliseconds, however many failures ask for one. */
+const MIN_GAP_MS = 100;
+/**
+ * Probes beyond their limit that may still be waiting for the driver: one whose connection is dead must not keep the next
+ * from finding that the database is back, and drivers give up after some ten intervals.
+ */
+const MAX_ABANDONED = 12;
+/** How long a server is taken for damaged after it said so, in milliseconds: it cannot be asked for the whole of it. */
+const DAMAGE_MEMORY_MS = 60_000;
+
+/** How the storage can be looked at. All reject with errors that `storageStateOf` knows. */
+export interface StorageChecks {
+  /** Rejects when a restart would not find what is stored now. Cheap: it is done around every write in this thread. */
+  verify(): Promise<void>;
+  /** Rejects when the database may not be written. */
+  verifyWritable(): Promise<void>;
+  /** Commits a small write, and does what `verify` does around it. */
+  write(): Promise<void>;
+  /** Saves what can be saved after a problem was found; resolves with what it did, or null. */
+  rescue(problem: StorageError): Promise<string | null>;
+  /** Whether damage may be gone although the process was not restarted. */
+  readonly damageMayPass: boolean;
+}
+
+/** What is wrong with the storage, in words. */
+export interface StorageReport {
+  readonly state: StorageProblem;
+  readonly meaning: string;
+  readonly advice: string;
+}
+
+export interface StorageMonitorOptions {
+  readonly checks: StorageChecks;
+  /** Where the database is, for the log: a path, or an address without credentials. */
+  readonly place: string;
+  readonly log?: Pick<RepeatLog, 'told'> | undefined;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/**
+ * Knows whether what is written is kept. It learns from the work that succeeds and fails, and, once `watch` was called,
+ * from probes of its own. A problem is found by whichever comes first; that it is over is always found by a probe.
+ */
+export class StorageMonitor {
+  readonly #checks: StorageChecks;
+  readonly #place: string;
+  readonly #log: StorageMonitorOptions['log'];
+  readonly #now: () => number;
+  readonly #listeners = new Set<(state: StorageState) => void>();
+  readonly #entered = new Map<StorageState, number>(STORAGE_STATES.map((state) => [state, 0]));
+  #state: StorageState = 'OK';
+  #particular: string | undefined;
+  #sinceMs: number;
+  /** Of the state, so far. */
+  #changes = 0;
+  #damagedAtMs = Number.NEGATIVE_INFINITY;
+  #writtenAtMs = Number.NEGATIVE_INFINITY;
+  #probedAtMs = Number.NEGATIVE_INFINITY;
+  /** Writes under way, and what waits for their end. */
+  #writing = 0;
+  readonly #waiting: (() => void)[] = [];
+  #isClosed = false;
+  #isProbing = false;
+  #abandoned = 0;
+  #interval: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
+
+  constructor({ checks, place, log, now = () => performance.now() }: StorageMonitorOptions) {
+    this.#checks = checks;
+    this.#place = place;
+    this.#log = log;
+    this.#now = now;
+    this.#sinceMs = now();
+  }
+
+  get state(): StorageState {
+    return this.#state;
+  }
+
+  /** Null while the state is OK. */
+  get report(): StorageReport | null {
+    const state = this.#state;
+    if (state === 'OK') return null;
+    return { state, meaning: meaningOf(state, this.#particular), advice: adviceOn(state) };
+  }
+
+  /** How often each state was entered. */
+  get transitions(): ReadonlyMap<StorageState, number> {
+    return this.#entered;
+  }
+
+  /** Calls `listener` after each change of the state. */
+  onChange(listener: (state: StorageState) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Looks at the storage at every interval from now on. */
+  watch(): void {
+    if (this.#interval !== undefined || this.#isClosed) return;
+    this.#interval = setInterval(() => this.#probe(), INTERVAL_MS);
+    this.#interval.unref();
+  }
+
+  /** Ends the probes and refuses writes. Resolves when those under way are done. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#interval);
+    clearTimeout(this.#soon);
+    this.#interval = undefined;
+    while (this.#writing > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Does a write that verifies by itself that it is kept. Rejects with a `StorageError` when it would not be. */
+  guard<T>(write: () => Promise<T>): Promise<T> {
+    return this.#guarded(write, () => true);
+  }
+
+  /** Does a write, and verifies before it and after its commit that it is kept; `wrote` tells whether there was one. */
+  guardVerified<T>(write: () => Promise<T>, wrote: (result: T) => boolean = () => true): Promise<T> {
+    const verified = async (): Promise<T> => {
+      await this.#checks.verify();
+      const result = await write();
+      await this.#checks.verify();
+      return result;
+    };
+    return this.#guarded(verified, wrote);
+  }
+
+  async #guarded<T>(write: () => Promise<T>, wrote: (result: T) => boolean): Promise<T> {
+    if (this.#isClosed) throw unavailable('The service is shutting down.');
+    const { report } = this;
+    if (report !== null && REFUSING.has(report.state)) {
+      throw new StorageError(report.state, { particular: this.#particular });
+    }
+    this.#writing += 1;
+    try {
+      const result = await write();
+      if (wrote(result)) this.#written();
+      return result;
+    } catch (error) {
+      this.failed(error);
+      throw this.#inWords(error);
+    } finally {
+      this.#writing -= 1;
+      if (this.#writing === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    }
+  }
+
+  /** A driver may only know that something with the disk went wrong, where a probe has found out what. */
+  #inWords(error: unknown): unknown {
+    const state = this.#state;
+    const isVague = storageStateOf(error) === 'DOWN' && !(error instanceof OutcomeUnknownError);
+    if (!isVague || state === 'OK' || state === 'DOWN') return error;
+    return new StorageError(state, { particular: this.#particular, cause: error });
+  }
+
+  /** Something failed. Errors that say nothing about the storage are ignored. */
+  failed(error: unknown): void {
+    const state = storageStateOf(error);
+    if (state === null) return;
+    // One broken connection is no proof, and errors of a disk have reasons that a probe can find out.
+    if (state === 'DOWN') this.#probeSoon();
+    else this.#enter(state, error);
+  }
+
+  /** The database did not answer to what asks it all the time. */
+  unreachable(error: unknown): void {
+    this.#enter(storageStateOf(error) ?? 'DOWN', error);
+  }
+
+  /** The database answers again. */
+  reachable(): void {
+    if (this.#state !== 'OK') this.#probeSoon();
+  }
+
+  #written(): void {
+    this.#writtenAtMs = this.#now();
+    if (this.#state !== 'OK') this.#probeSoon();
+  }
+
+  #probeSoon(): void {
+    if (this.#interval === undefined || this.#soon !== undefined) return;
+    const delayMs = Math.max(0, this.#probedAtMs + MIN_GAP_MS - this.#now());
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      this.#probe();
+    }, delayMs);
+    this.#soon.unref();
+  }
+
+  #probe(): void {
+    if (this.#isProbing || this.#abandoned >= MAX_ABANDONED) return;
+    this.#isProbing = true;
+    const changes = this.#changes;
+    this.#probedAtMs = this.#now();
+    let isAnswered = false;
+    let isAbandoned = false;
+    const silent = (): void => {
+      if (isAnswered) return;
+      isAbandoned = true;
+      this.#abandoned += 1;
+      this.#isProbing = false;
+      // The probe may be waiting for its turn behind work that goes on.
+      const isBusy = this.#now() - this.#writtenAtMs < PROBE_LIMIT_MS;
+      if (!isBusy) this.#enter('DOWN', new Error(`no answer within ${PROBE_LIMIT_MS} ms`));
+    };
+    // An answer that came while this process was busy is heard first.
+    const limit = setTimeout(() => setImmediate(silent), PROBE_LIMIT_MS);
+    limit.unref();
+    this.#look()
+      .then(
+        () => {
+          // What has happened since then may be news to it.
+          if (this.#changes === changes) this.#recovered();
+        },
+        (error: unknown) => {
+          const state = storageStateOf(error);
+          // What says nothing about the storage, such as a lock that is held for long, leaves the state as it is.
+          if (state !== null) this.#enter(state, error);
+        },
+      )
+      .finally(() => {
+        isAnswered = true;
+        clearTimeout(limit);
+        if (isAbandoned) this.#abandoned -= 1;
+        else this.#isProbing = false;
+      });
+  }
+
+  async #look(): Promise<void> {
+    await this.#checks.verifyWritable();
+    const isWritten = this.#now() - this.#writtenAtMs < INTERVAL_MS;
+    if (this.#state !== 'OK' || !isWritten) await this.#checks.write();
+  }
+
+  #recovered(): void {
+    if (this.#state === 'OK' || this.#isClosed) return;
+    if (this.#state === 'CORRUPT') {
+      const isOver = this.#now() - this.#damagedAtMs >= DAMAGE_MEMORY_MS;
+      if (!this.#checks.damageMayPass || !isOver) return;
+    }
+    const facts = { after: this.#state, seconds: this.#secondsInState() };
+    this.#change('OK', undefined);
+    this.#tell('info', 'what is stored is kept again', facts);
+  }
+
+  #enter(state: StorageProblem, error: unknown): void {
+    if (state === 'CORRUPT') this.#damagedAtMs = this.#now();
+    // Damage is not over because something else has happened, and what was replaced may well be full.
+    if (this.#state === 'CORRUPT' && !this.#checks.damageMayPass) return;
+    if (state === this.#state || this.#isClosed) return;
+    const particular = error instanceof StorageError ? error.particular : undefined;
+    this.#change(state, particular);
+    // An error of ours says nothing that the sentence does not.
+    const cause = error instanceof StorageError ? error.cause : error;
+    const facts = cause === undefined ? {} : { reason: reasonOf(cause) };
+    this.#tell('error', `${meaningOf(state, particular)} ${adviceOn(state)}`, facts);
+    if (error instanceof StorageError) void this.#rescue(error);
+  }
+
+  async #rescue(error: StorageError): Promise<void> {
+    try {
+      const done = await this.#checks.rescue(error);
+      if (done !== null) this.#tell('warn', done, {});
+    } catch (failure) {
+      const message = 'what is not in the file of the database yet cannot be saved';
+      this.#tell('error', message, { reason: reasonOf(failure) });
+    }
+  }
+
+  #tell(level: RepeatLevel, message: string, facts: object): void {
+    const all = { storage: this.#state, database: this.#place, ...facts };
+    this.#log?.told(level, `storage ${this.#state} ${message}`, message, all);
+  }
+
+  #change(state: StorageState, particular: string | undefined): void {
+    this.#state = state;
+    this.#changes += 1;
+    this.#particular = particular;
+    this.#sinceMs = this.#now();
+    this.#entered.set(state, (this.#entered.get(state) ?? 0) + 1);
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  #secondsInState(): number {
+    return Math.round((this.#now() - this.#sinceMs) / 100) / 10;
+  }
+}

@@ -1,0 +1,96 @@
+import { ServiceError } from '../../errors/service-error.js';
+
+/**
+ * What is known about storing:
+ * - `OK`: what is written is kept.
+ * - `NOSPACE`: the disk, or a quota, is full.
+ * - `READONLY`: the database can be read and not written.
+ * - `REPLACED`: what is at the address is not what was opened: a restart would not find what is written.
+ * - `CORRUPT`: a part of the database is damaged.
+ * - `DOWN`: the database does not answer.
+ */
+export const STORAGE_STATES = ['OK', 'NOSPACE', 'READONLY', 'REPLACED', 'CORRUPT', 'DOWN'] as const;
+export type StorageState = (typeof STORAGE_STATES)[number];
+
+/** A state in which nothing can be stored. */
+export type StorageProblem = Exclude<StorageState, 'OK'>;
+
+/** States in which writes are refused before they are tried: they might succeed, and be lost. */
+export const REFUSING: ReadonlySet<StorageState> = new Set<StorageState>(['REPLACED', 'CORRUPT']);
+
+interface Description {
+  readonly meaning: string;
+  readonly advice: string;
+}
+
+const DESCRIPTIONS: Readonly<Record<StorageProblem, Description>> = {
+  NOSPACE: {
+    meaning: 'The disk of the database is full.',
+    advice: 'Free space or enlarge the disk; storing goes on by itself.',
+  },
+  READONLY: {
+    meaning: 'The database cannot be written: it is read-only.',
+    advice:
+      'Make it writable (permissions, mount options, a primary instead of a standby); storing goes on by itself.',
+  },
+  REPLACED: {
+    meaning: 'The database is not the one that was opened any more, so what is stored now would be lost.',
+    advice:
+      'Put the original back, and storing goes on by itself; or restart the service to use what is there.',
+  },
+  CORRUPT: {
+    meaning: 'The database is damaged.',
+    advice: 'Stop the service, restore a backup, run the command after-restore, and start it.',
+  },
+  DOWN: {
+    meaning: 'The database cannot be reached or is too busy to answer.',
+    advice:
+      'Check the database server or the disk; loaded agents are still evaluated, and storing goes on by itself.',
+  },
+};
+
+/** What a state means, in one sentence; `particular` says more about the case. */
+export function meaningOf(state: StorageProblem, particular?: string): string {
+  const { meaning } = DESCRIPTIONS[state];
+  return particular === undefined ? meaning : `${meaning.slice(0, -1)} (${particular}).`;
+}
+
+/** What to do about a state, in one sentence. */
+export function adviceOn(state: StorageProblem): string {
+  return DESCRIPTIONS[state].advice;
+}
+
+/** After this many seconds a caller may try again. */
+const RETRY_AFTER_SECONDS = 1;
+
+export interface StorageErrorOptions {
+  /** More about the case than the state says; callers may read it, so it names no paths and no addresses. */
+  readonly particular?: string | undefined;
+  readonly cause?: unknown;
+  /**
+   * By default SERVICE_UNAVAILABLE: the same may work later. DATABASE_ERROR for what does not pass by itself at a
+   * start.
+   */
+  readonly code?: 'SERVICE_UNAVAILABLE' | 'DATABASE_ERROR';
+  /** Instead of the sentence about the state. */
+  readonly detail?: string;
+}
+
+/** Something could not be read or stored because of the state of the storage, which `state` tells. */
+export class StorageError extends ServiceError {
+  readonly state: StorageProblem;
+  readonly particular: string | undefined;
+
+  constructor(state: StorageProblem, options: StorageErrorOptions = {}) {
+    const { particular, cause, code = 'SERVICE_UNAVAILABLE', detail } = options;
+    super(code, {
+      detail: detail ?? meaningOf(state, particular),
+      hint: state === 'DOWN' ? 'Try again shortly.' : adviceOn(state),
+      facts: { storage: state },
+      ...(code === 'SERVICE_UNAVAILABLE' ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {}),
+      ...(cause === undefined ? {} : { cause }),
+    });
+    this.state = state;
+    this.particular = particular;
+  }
+}

@@ -1,0 +1,278 @@
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { createClient } from '@connectrpc/connect';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from '../../gen/proto/grpc/health/v1/health_pb.js';
+import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
+import { openDatabase } from '../../src/database/database.js';
+import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
+import { metric, parseMetrics } from '../support/prometheus.js';
+import { type RestClient, restClient } from '../support/rest-client.js';
+import { rpcTransport } from '../support/rpc-transports.js';
+import { evaluate, seeder } from '../support/seed.js';
+import { startService, type TestService } from '../support/service.js';
+import { queryRow } from '../support/sql.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+import { event } from './events.support.js';
+
+const AGENT = 'loaded-agent-1';
+const LIMIT_MS = 180_000;
+
+async function serves(url: string, service: string): Promise<boolean> {
+  const client = createClient(Health, rpcTransport('gRPC', url));
+  const { status } = await client.check({ service: service === '' ? '' : `enforcement.v1.${service}` });
+  return status === Status.SERVING;
+}
+
+/** A service with a loaded agent, which denies the word `bad`. */
+async function startLoaded(databaseUrl: string) {
+  const service = await startService({ DATABASE_URL: databaseUrl });
+  const call = restClient(service.url);
+  const seed = seeder(call);
+  await seed.agent(AGENT);
+  await seed.link(AGENT, await seed.control('denies'));
+  expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
+  return { service, call };
+}
+
+async function expectTold(service: TestService, call: RestClient, state: string): Promise<void> {
+  const ready = await until(
+    () => call('GET', '/ready'),
+    ({ body }) => body.storage === state,
+  );
+  expect(ready.status).toBe(state === 'OK' || state === 'DOWN' ? 200 : 503);
+  expect((await call('GET', '/health')).body).toMatchObject({ status: 'healthy', storage: state });
+  const samples = parseMetrics((await call('GET', '/metrics')).body);
+  expect(metric(samples, 'control_enforcement_server_storage_state', { state })).toBe(1);
+  expect(await serves(service.url, '')).toBe(true);
+  expect(await serves(service.url, 'EvaluationService')).toBe(true);
+  expect(await serves(service.url, 'EvaluatorService')).toBe(true);
+  expect(await serves(service.url, 'ControlService')).toBe(state === 'OK');
+  expect((await evaluate(call, AGENT, 'bad')).body).toMatchObject({ is_safe: false, errors: [] });
+}
+
+const policy = (call: RestClient, name: string) => call('PUT', '/api/v1/policies', { name });
+
+/** Nothing can be stored, and nothing is acknowledged. */
+async function expectRefused(call: RestClient, detail: RegExp): Promise<void> {
+  const refused = await policy(call, 'refused');
+  expect(refused).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
+  expect(refused.body.detail).toMatch(detail);
+  const events = await call('POST', '/api/v1/observability/events', {
+    events: [event({ control_execution_id: 'refused' })],
+  });
+  expect([events.status, events.body.enqueued ?? 0]).toEqual([expect.toBeOneOf([202, 503]), 0]);
+}
+
+describe('a PostgreSQL database that goes wrong', () => {
+  let database: TestDatabase;
+  let name: string;
+  let service: TestService;
+  let call: RestClient;
+  beforeEach(async () => {
+    database = await createTestDatabase('postgresql');
+    name = new URL(database.url).pathname.slice(1);
+    ({ service, call } = await startLoaded(database.url));
+  });
+  afterEach(async () => {
+    await service.stop();
+    await database.drop();
+  });
+  const server = (sql: string) => runOn(process.env.TEST_DATABASE_URL ?? '', sql);
+  const cut = (of: string) =>
+    server(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${of}'`);
+
+  async function goesOn(): Promise<void> {
+    await expectTold(service, call, 'OK');
+    expect((await policy(call, 'again')).status).toBe(200);
+  }
+
+  it(
+    'because it is read-only: says so, and goes on when it is not any more',
+    async () => {
+      await server(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+      await cut(name);
+      await expectTold(service, call, 'READONLY');
+      await expectRefused(call, /read-only/);
+      await server(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
+      await cut(name);
+      await goesOn();
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'because its disk is full: says so, and goes on when there is space',
+    async () => {
+      // The server itself answers with its error for a full disk.
+      await runOn(
+        database.url,
+        `CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+         CREATE TRIGGER full_probe BEFORE UPDATE ON storage_probe FOR EACH ROW EXECUTE FUNCTION disk_full();
+         CREATE TRIGGER full_policies BEFORE INSERT ON policies FOR EACH ROW EXECUTE FUNCTION disk_full();
+         CREATE TRIGGER full_events BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION disk_full()`,
+      );
+      await expectTold(service, call, 'NOSPACE');
+      await expectRefused(call, /disk of the database is full/);
+      await runOn(database.url, 'DROP FUNCTION disk_full CASCADE');
+      await goesOn();
+    },
+    LIMIT_MS,
+  );
+
+  it.each(['an empty one', 'another one'])(
+    'because %s has its address: refuses changes, evaluates by what it knows, and goes on with the right one',
+    async (what) => {
+      const hidden = `${name}_hidden`;
+      const swap = async (from: string, to: string) => {
+        await server(`ALTER DATABASE ${from} WITH ALLOW_CONNECTIONS false`);
+        await cut(from);
+        await server(`ALTER DATABASE ${from} RENAME TO ${to}`);
+        await server(`ALTER DATABASE ${to} WITH ALLOW_CONNECTIONS true`);
+      };
+      await swap(name, hidden);
+      await server(`CREATE DATABASE ${name} TEMPLATE template0`);
+      if (what === 'another one') await (await openDatabase({ url: database.url })).close();
+      await expectTold(service, call, 'REPLACED');
+      await expectRefused(call, /not the one that was opened/);
+      await server(`DROP DATABASE ${name} WITH (FORCE)`);
+      await swap(hidden, name);
+      await goesOn();
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('a PostgreSQL database with a damaged table', () => {
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgresServer();
+  });
+  afterAll(() => postgres.stop());
+
+  it(
+    'is told of, and takes no changes',
+    async () => {
+      const { service, call } = await startLoaded(postgres.url);
+      try {
+        const [file] = await queryRow(
+          postgres.url,
+          `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('policies')`,
+        );
+        expect((await policy(call, 'first')).status).toBe(200);
+        await postgres.pause();
+        const handle = await open(path.normalize(String(file)), 'r+');
+        await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, 0);
+        await handle.close();
+        await postgres.resume();
+        // Whatever reads the table finds out.
+        await until(
+          () => policy(call, 'second'),
+          ({ body }) => /damaged/.test(body.detail ?? ''),
+        );
+        await expectTold(service, call, 'CORRUPT');
+        await expectRefused(call, /damaged/);
+      } finally {
+        await service.stop();
+      }
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('while PostgreSQL is down', () => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  let service: TestService;
+  let call: RestClient;
+  beforeAll(async () => {
+    database = await createTestDatabase('postgresql');
+    proxy = await startTcpProxy(database.url);
+    const near = await startLoaded(database.url);
+    await near.service.stop();
+    service = await startService({ DATABASE_URL: proxy.url });
+    call = restClient(service.url);
+  });
+  afterAll(async () => {
+    await proxy.set('clear');
+    await service.stop();
+    await proxy.close();
+    await database.drop();
+  });
+
+  const down = async () => {
+    await proxy.set('refuse');
+    proxy.cut();
+    await until(
+      () => call('GET', '/health'),
+      ({ body }) => body.database === 'down' && body.storage === 'DOWN',
+    );
+  };
+  const up = async () => {
+    await proxy.set('clear');
+    await until(
+      () => call('GET', '/ready'),
+      ({ body }) => body.database === 'up' && body.storage === 'OK',
+    );
+  };
+
+  it(
+    'a process that has loaded nothing says that it can evaluate nothing, over every protocol',
+    async () => {
+      await down();
+      const reason = 'the database does not answer, and no agent is loaded';
+      expect(await call('GET', '/health')).toMatchObject({
+        status: 200,
+        body: { status: 'unhealthy', reason },
+      });
+      expect(await call('GET', '/ready')).toMatchObject({
+        status: 503,
+        body: { status: 'not_ready', reason, storage: 'DOWN' },
+      });
+      for (const name of ['', 'EvaluationService', 'AgentService'])
+        expect(await serves(service.url, name)).toBe(false);
+      expect(await serves(service.url, 'TemplateService')).toBe(true);
+      expect((await evaluate(call, AGENT, 'bad')).status).toBe(503);
+      await up();
+      expect((await call('GET', '/health')).body.status).toBe('healthy');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'a process that has loaded an agent serves it, is ready, and watchers are told of the rest',
+    async () => {
+      expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
+      const client = createClient(Health, rpcTransport('gRPC', service.url));
+      const stop = new AbortController();
+      const seen: Record<string, Status[]> = { EvaluationService: [], ControlService: [] };
+      const watching = Object.entries(seen).map(async ([name, statuses]) => {
+        const stream = client.watch({ service: `enforcement.v1.${name}` }, { signal: stop.signal });
+        for await (const { status } of stream) statuses.push(status);
+      });
+      await until(
+        () => Object.values(seen).every(({ length }) => length > 0),
+        (all) => all,
+      );
+      await down();
+      await expectTold(service, call, 'DOWN');
+      await up();
+      await until(
+        () => seen.ControlService ?? [],
+        ({ length }) => length === 3,
+      );
+      expect(seen).toEqual({
+        EvaluationService: [Status.SERVING],
+        ControlService: [Status.SERVING, Status.NOT_SERVING, Status.SERVING],
+      });
+      stop.abort();
+      await Promise.allSettled(watching);
+    },
+    LIMIT_MS,
+  );
+});
