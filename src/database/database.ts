@@ -8,6 +8,7 @@ import { type ConnectedClient, createClient, type DbClient } from './client.js';
 import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
 import { migrate } from './migrate.js';
+import { readMigrations } from './migration-files.js';
 import { createMutex, type Mutex } from './mutex.js';
 import { openSqliteConnection, untilNotBusy } from './sqlite-connection.js';
 
@@ -47,6 +48,10 @@ export interface MutationResult<T> {
 /** The database of the service. Every method rejects with a `ServiceError` and nothing else. */
 export interface Database {
   readonly kind: DatabaseLocation['kind'];
+  /** UUID of the database, set once when its structure is created. A restored copy has the same. */
+  readonly instanceId: string;
+  /** Whether opening it created its structure: it was empty before. */
+  readonly created: boolean;
   /** For reading outside a mutation. It sees committed data only, also while a mutation is open. */
   readonly client: DbClient;
   /**
@@ -59,6 +64,8 @@ export interface Database {
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
   /** For statements over many rows that no verdict depends on, such as those about events. */
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
+  /** For reading many rows that have to be of one moment. */
+  readonly readAtOnce: BulkDatabase['readAtOnce'];
   /** The number of mutations so far. */
   revision(): Promise<number>;
   /**
@@ -92,12 +99,20 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
   return withServiceErrors(async () => {
     const location = absolute(parseDatabaseUrl(options.url));
     if (location.kind === 'sqlite') await prepareFile(location.path);
-    if (options.migrate !== false) await migrate(location);
+    const known = readMigrations(location.kind);
+    const applied = options.migrate === false ? [] : await migrate(location, known);
     const client = createClient(location, {
       onQuery: options.onQuery,
       onConnectionError: (error) => options.logger?.warn({ err: error }, 'A database connection broke'),
     });
-    return createDatabase(location, client, options.logger);
+    try {
+      const { instanceId } = await client.prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });
+      const identity = { instanceId, created: applied.length === known.length };
+      return createDatabase(location, client, identity, options.logger);
+    } catch (error) {
+      await client.disconnect();
+      throw error;
+    }
   });
 }
 
@@ -120,6 +135,7 @@ async function prepareFile(path: string): Promise<void> {
 function createDatabase(
   location: DatabaseLocation,
   { prisma, bulk, disconnect }: ConnectedClient,
+  identity: Pick<Database, 'instanceId' | 'created'>,
   logger: DatabaseOptions['logger'],
 ): Database {
   const { kind } = location;
@@ -203,9 +219,11 @@ function createDatabase(
 
   return {
     kind,
+    ...identity,
     client: prisma,
     mutate,
     bulk,
+    readAtOnce: (work) => bulk.readAtOnce(work),
     revision: () =>
       withServiceErrors(async () => {
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });
