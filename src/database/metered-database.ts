@@ -24,6 +24,13 @@ export function meteredDatabase(
   const { bulk } = database;
   return {
     ...database,
+    // Of a database that is opened later these change.
+    get instanceId() {
+      return database.instanceId;
+    },
+    get created() {
+      return database.created;
+    },
     mutate: (work) => measured('mutation', () => database.mutate(work)),
     readAtOnce: (work) => measured('scan', () => database.readAtOnce(work)),
     bulk: {
