@@ -19,10 +19,10 @@ import { createAgentService } from './agents/agent-service.js';
 import { ControlFeed } from './agents/control-feed.js';
 import { createWatchControls } from './agents/watch-controls.js';
 import type { Config } from './config.js';
+import { createAgentControlStore } from './controls/agent-control-store.js';
 import { controlHandlers } from './controls/control-handlers.js';
 import { createControlService } from './controls/control-service.js';
 import { createControlVersions } from './controls/control-versions.js';
-import { type Database, openDatabase } from './database/database.js';
 import { meteredDatabase } from './database/metered-database.js';
 import { createMutator } from './database/mutator.js';
 import { createEvaluationService } from './evaluation-api/evaluation-service.js';
@@ -55,6 +55,9 @@ import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { createRestLane } from './host/rest/rest-lane.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
+import { ageMs } from './last-known-good/kept-agents.js';
+import { createLastKnownGood } from './last-known-good/last-known-good.js';
+import { type StartedDatabase, startDatabase } from './last-known-good/start-database.js';
 import { createObservability } from './observability/observability.js';
 import { createAgentPolicies } from './policies/agent-policies.js';
 import { policyHandlers } from './policies/policy-handlers.js';
@@ -76,8 +79,10 @@ export interface AppOptions {
   readonly log: Logger;
   /** Told every SQL statement; for tests that count queries. */
   readonly onQuery?: (sql: string) => void;
-  /** Set when this is one of several processes that serve one port: another one has migrated the database. */
+  /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
+    /** Whether the process that started this one has brought the database up to date; else it could not be used. */
+    readonly isMigrated: boolean;
     /** The metrics of all of them as text. */
     allMetrics(): Promise<string>;
   };
@@ -91,6 +96,8 @@ export interface App {
   /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
   ready(): Promise<void>;
   accept(socket: Socket): void;
+  /** Saves the last known good state from now on. Of several processes that serve one port one has to. */
+  keepLastKnownGood(): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and lets go of everything. */
@@ -111,10 +118,12 @@ const SETTLE_LIMIT_MS = 1_000;
 
 /** Assembles the service: opens the database, applies migrations, wires every part. */
 export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    logger: log,
-    migrate: shared === undefined,
+  const started = await startDatabase({
+    config,
+    log,
+    isMigrated: shared?.isMigrated === true,
+    isTold: shared?.isMigrated === false,
+    now: () => Date.now(),
     ...(onQuery === undefined ? {} : { onQuery }),
   });
   let evaluators: Evaluators | undefined;
@@ -130,10 +139,11 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
       },
       optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
     });
-    return await assemble({ config, log, database, evaluators, shared });
+    return await assemble({ config, log, started, evaluators, shared });
   } catch (error) {
     await evaluators?.close();
-    await database.close();
+    await started.wait?.stop();
+    await started.database.close();
     throw error;
   }
 }
@@ -142,12 +152,12 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
 interface Foundations {
   readonly config: Config;
   readonly log: Logger;
-  readonly database: Database;
+  readonly started: StartedDatabase;
   readonly evaluators: Evaluators;
   readonly shared: AppOptions['shared'];
 }
 
-async function assemble({ config, log, evaluators, shared, ...opened }: Foundations): Promise<App> {
+async function assemble({ config, log, evaluators, shared, started }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
   const metrics = createMetrics(config.metricsPrefix, {
@@ -159,8 +169,14 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     countedCalls: () => gate.running,
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
+    lastKnownGood: () => ({
+      isActive: watch.isBlind && started.state !== null,
+      evaluations: keptEvaluations,
+      ...lastKnownGood.meter,
+    }),
   });
-  const database = meteredDatabase(opened.database, metrics.databaseTimed);
+  let keptEvaluations = 0;
+  const database = meteredDatabase(started.database, metrics.databaseTimed);
   const load = createLoadShedder(config.limits.shedDelayMs);
   const gate = createCallGate({
     maxCallsPerKey: config.limits.callsPerKey,
@@ -171,9 +187,22 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const now = () => Date.now();
   const newExecutionId = createExecutionIds();
   const library = createControlLibrary({ registry, keepEvaluators: config.evaluators.cacheSize });
+  const { maxStalenessMs } = config.limits;
+  const lastKnownGood = createLastKnownGood({
+    started,
+    database,
+    stored: createAgentControlStore(database.client).stateOf,
+    maxStalenessMs,
+    databaseUp: () => watch.databaseUp,
+    followed: () => watch.revision,
+    onRestored: (revision) => watch.outrunRestored(revision),
+    log,
+    now,
+    monotonic,
+  });
   const snapshot = new Snapshot({
     load: createProgramLoader({
-      client: database.client,
+      stateOf: lastKnownGood.stateOf,
       library,
       newExecutionId,
       onFailure: createFailureLog(log, monotonic),
@@ -190,7 +219,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   });
   const watch = new RevisionWatch({
     snapshot,
-    follower: feed,
+    followers: [feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -200,8 +229,11 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       log.warn({ told, revision }, 'the restored database has a revision that nobody was told before');
     },
     onDatabaseState(up, error) {
-      if (up) log.info({}, 'the database answers');
-      else log.error({ err: error }, 'the database does not answer; loaded agents are still evaluated');
+      lastKnownGood.databaseState(up);
+      if (up) {
+        health.setServing(!draining);
+        log.info({}, 'the database answers');
+      } else log.error({ err: error }, 'the database does not answer; loaded agents are still evaluated');
     },
   });
   const mutate = createMutator(database, (change) => watch.committed(change));
@@ -212,7 +244,6 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const agentEvaluators = createAgentEvaluators({ database, mutate, registry });
   const policies = createPolicyService({ database, mutate, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
-  const { maxStalenessMs } = config.limits;
   const observability = createObservability({
     config: config.observability,
     database,
@@ -227,6 +258,10 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
     recorder: observability.recorder,
+    now: monotonic,
+    onKeptVerdict: () => {
+      keptEvaluations += 1;
+    },
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
   const explain = explainHandler(
@@ -327,10 +362,16 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       version: VERSION,
       databaseUp: () => watch.databaseUp,
       revision: () => watch.revision,
+      controlsFrom() {
+        if (!watch.isBlind) return { source: 'database' };
+        if (started.state === null) return { source: 'nothing' };
+        return { source: 'last_known_good', ageSeconds: ageMs(started.state, now()) / 1000 };
+      },
       notReadyBecause() {
         if (draining) return 'the server is shutting down';
-        if (!watch.databaseUp && !snapshot.loadedOnce) return 'the database does not answer';
-        return null;
+        if (watch.isBlind) return notReadyWithoutDatabase(started);
+        if (watch.databaseUp || snapshot.loadedOnce || lastKnownGood.isAtHand) return null;
+        return 'the database does not answer';
       },
     },
     services,
@@ -358,10 +399,16 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     shutdownSignal: shutdown.signal,
     now: () => new Date(now()),
   });
-  await watch.start();
+  await watch.start(lastKnownGood.progress);
+  if (!watch.isBlind) lastKnownGood.startedAt(watch.revision);
+  started.wait?.start((isAnother) => {
+    if (isAnother) watch.replaced();
+  });
+  if (shared === undefined) lastKnownGood.keep();
   observability.recorder?.start();
   observability.pruner?.start();
-  health.setServing(true);
+  // Agents are evaluated unless there is neither a database nor a file.
+  health.setServing(!watch.isBlind || started.state !== null);
 
   return {
     server,
@@ -370,6 +417,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       listener.expectConnections();
     },
     accept: (socket) => listener.accept(socket),
+    keepLastKnownGood: () => lastKnownGood.keep(),
     measure: () => metrics.measure(),
     async listen() {
       await server.listen({
@@ -397,6 +445,8 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       clearTimeout(streamsEnd);
       await server.close();
       load.stop();
+      await started.wait?.stop();
+      await lastKnownGood.close();
       await watch.stop();
       await observability.recorder?.close();
       await observability.pruner?.close();
@@ -404,6 +454,14 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
       await database.close();
     },
   };
+}
+
+/** Why a service that started without its database should get no requests, if that is so. */
+function notReadyWithoutDatabase({ wait, state }: StartedDatabase): string | null {
+  const problem = wait?.problem ?? null;
+  const isUnexpected = problem?.state === 'MISSING' || problem?.state === 'REPLACED';
+  if (isUnexpected) return problem.detail;
+  return state === null ? (problem?.detail ?? 'the controls are being loaded') : null;
 }
 
 /** A service whose RPCs are all handlers. */

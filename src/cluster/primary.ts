@@ -2,10 +2,11 @@ import type { Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
-import { openDatabase } from '../database/database.js';
 import { addressText } from '../host/address.js';
 import { createSupervisorMetrics } from '../host/metrics.js';
+import { migrateDatabase } from '../last-known-good/start-database.js';
 import { Dispatcher, type Receiver } from './dispatcher.js';
+import { createDuty } from './duty.js';
 import { type FromWorker, tellWorker } from './messages.js';
 import { type Measurable, SharedMetrics } from './shared-metrics.js';
 import { WorkerPool } from './worker-pool.js';
@@ -40,6 +41,8 @@ interface Peer extends Receiver, Measurable {}
  */
 export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Primary {
   const peers = new Map<Worker, Peer>();
+  /** Saving the last known good state. */
+  const keeping = createDuty<Worker>((worker) => tellWorker(worker, { type: 'keep' }));
   const dispatcher = new Dispatcher((error) => log.warn({ err: error }, 'a connection cannot be accepted'));
   const pool = new WorkerPool({
     size: config.workers,
@@ -51,9 +54,16 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
       peers.set(worker, peer);
       metrics.add(peer);
       dispatcher.add(peer);
+      keeping.add(worker);
     },
-    onLeaving: (worker) => withPeer(worker, (peer) => dispatcher.retire(peer)),
-    onGone: (worker) => withPeer(worker, (peer) => dispatcher.remove(peer)),
+    onLeaving(worker) {
+      withPeer(worker, (peer) => dispatcher.retire(peer));
+      keeping.remove(worker);
+    },
+    onGone(worker) {
+      withPeer(worker, (peer) => dispatcher.remove(peer));
+      keeping.remove(worker);
+    },
     onEnded: (worker) =>
       withPeer(worker, (peer) => {
         peers.delete(worker);
@@ -103,9 +113,10 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
 
   return {
     async listen() {
-      await migrateOnce(config, log);
+      // Before there are workers, which then find everything in place.
+      const isMigrated = await migrateDatabase({ config, log });
       try {
-        await pool.start();
+        await pool.start(isMigrated);
         const { port } = await dispatcher.listen(config.host, config.port);
         return addressText(config, port);
       } catch (error) {
@@ -120,12 +131,6 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
     },
     kill: () => pool.kill(),
   };
-}
-
-/** Before there are workers, which then find everything in place. */
-async function migrateOnce(config: Config, log: Logger): Promise<void> {
-  const database = await openDatabase({ url: config.databaseUrl, logger: log });
-  await database.close();
 }
 
 /** A session that one worker started is good for the others, also when nobody has chosen a secret. */

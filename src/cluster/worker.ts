@@ -43,10 +43,10 @@ export function runWorker(): void {
     });
   }
 
-  async function start(config: Config): Promise<void> {
+  async function start(config: Config, isMigrated: boolean): Promise<void> {
     serviceLog = createLogger(config.log, process.pid);
     try {
-      app = await createApp({ config, log: serviceLog.log, shared: { allMetrics } });
+      app = await createApp({ config, log: serviceLog.log, shared: { isMigrated, allMetrics } });
       await app.ready();
       if (!stopping) await tellPrimary({ type: 'ready' });
     } catch (error) {
@@ -102,7 +102,8 @@ export function runWorker(): void {
   }
 
   process.on('message', (message: FromPrimary, socket?: Socket) => {
-    if (message.type === 'start') void start(message.config);
+    if (message.type === 'start') void start(message.config, message.isMigrated);
+    else if (message.type === 'keep') app?.keepLastKnownGood();
     else if (message.type === 'connection') connection(message.id, socket);
     else if (message.type === 'measure') void measure(message.id);
     else if (message.type === 'reported') reports.get(message.id)?.(message.text);

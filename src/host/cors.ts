@@ -2,7 +2,7 @@ import { cors as connectCors } from '@connectrpc/connect';
 import fastifyCors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.js';
-import { REVISION_HEADER } from './connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from './connect/rpc-call.js';
 
 /** How long browsers may remember the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -11,6 +11,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const exposed = (ownHeaders: readonly string[]): string[] => [
   ...connectCors.exposedHeaders,
   REVISION_HEADER,
+  STALENESS_HEADER,
   'X-Request-Id',
   ...ownHeaders,
 ];

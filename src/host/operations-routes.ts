@@ -1,11 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.js';
 
+/** Where controls come from; `nothing` when there are none, and every evaluation is refused. */
+export type ControlsSource =
+  | { readonly source: 'database' | 'nothing' }
+  /** The database has not answered since the start. */
+  | { readonly source: 'last_known_good'; readonly ageSeconds: number };
+
 /** What the operational routes tell. */
 export interface OperationalState {
   readonly version: string;
   databaseUp(): boolean;
   revision(): number;
+  /** Where the controls come from that decide. */
+  controlsFrom(): ControlsSource;
   /** Null when the service is ready, else why it is not. */
   notReadyBecause(): string | null;
 }
@@ -19,11 +27,16 @@ export const OPERATIONS_PATHS = [
 
 /** /health, /ready and /metrics: public, without a database query, outside the API prefix. */
 export function registerOperations(app: FastifyInstance, state: OperationalState, metrics: Metrics): void {
-  const facts = () => ({
-    version: state.version,
-    database: state.databaseUp() ? 'up' : 'down',
-    revision: state.revision(),
-  });
+  const facts = () => {
+    const controls = state.controlsFrom();
+    return {
+      version: state.version,
+      database: state.databaseUp() ? 'up' : 'down',
+      revision: state.revision(),
+      controls_from: controls.source,
+      ...('ageSeconds' in controls ? { controls_age_seconds: Math.ceil(controls.ageSeconds) } : {}),
+    };
+  };
   // Alive means able to evaluate; a lost database is told but does not make the process unhealthy.
   app.get('/health', () => ({ status: 'healthy', ...facts() }));
   app.get('/ready', (_request, reply) => {

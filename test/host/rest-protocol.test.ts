@@ -379,7 +379,12 @@ describe('HTTP versions', () => {
 
 describe('health and readiness', () => {
   it('tell version, database and revision', async () => {
-    const facts = { version: VERSION, database: 'up', revision: expect.any(Number) };
+    const facts = {
+      version: VERSION,
+      database: 'up',
+      revision: expect.any(Number),
+      controls_from: 'database',
+    };
     expect((await send({ path: '/health' })).json).toEqual({ status: 'healthy', ...facts });
     expect((await send({ path: '/ready' })).json).toEqual({ status: 'ready', ...facts });
   });

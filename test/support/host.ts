@@ -57,7 +57,13 @@ export async function startHost(
       databaseUp: () => true,
     }),
     health,
-    state: { version: '0.0.0', databaseUp: () => true, revision: () => 0, notReadyBecause: () => null },
+    state: {
+      version: '0.0.0',
+      databaseUp: () => true,
+      revision: () => 0,
+      controlsFrom: () => ({ source: 'database' }),
+      notReadyBecause: () => null,
+    },
     services: [service],
     methods: new Map(methods.map((method) => [method.name, method])),
     restRoutes: methods.flatMap((method) =>
