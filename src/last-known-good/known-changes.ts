@@ -21,7 +21,7 @@ export class KnownChanges {
   /** Changes are committed. */
   changed(changes: readonly RecordedChange[]): void {
     for (const { revision, agents, controls } of changes) {
-      if (agents === 'any') this.#forgetAll(Math.max(revision, this.#all));
+      if (agents === 'any') this.#allUpTo(revision);
       else for (const name of agents) this.used(name, revision);
       for (const id of controls) {
         this.#controls.set(id, Math.max(revision, this.#controls.get(id) ?? 0));
@@ -57,6 +57,13 @@ export class KnownChanges {
       }
       this.#forgetAll(latest);
     }
+  }
+
+  /** Every agent may have changed up to a revision. What is known of later ones stays. */
+  #allUpTo(revision: number): void {
+    this.#all = Math.max(revision, this.#all);
+    for (const [name, one] of this.#agents) if (one <= this.#all) this.#agents.delete(name);
+    for (const [id, one] of this.#controls) if (one <= this.#all) this.#controls.delete(id);
   }
 
   #forgetAll(revision: number): void {

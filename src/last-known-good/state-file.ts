@@ -168,7 +168,8 @@ export class StateFile {
     try {
       return { kind: 'usable', value: await read() };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'absent' };
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
       return { kind: 'damaged', problem: error instanceof Error ? error.message : String(error) };
     }
   }
