@@ -9,14 +9,14 @@ import type { Saved, StateFile } from './state-file.js';
  * saved with it.
  */
 export const SAVE_DELAY_MS = 1_000;
-/** After saving, it rests so many times as long as that took, so that a large state takes a tenth of a core at most, */
-const REST_FACTOR = 9;
+/** After saving, it rests so many times as long as that took, so that a large state takes a fifth of a core at most, */
+const REST_FACTOR = 4;
 /** but no longer than this, in milliseconds. A change is saved so long after it was made at the latest. */
-export const MAX_REST_MS = 15_000;
+export const MAX_REST_MS = 10_000;
 /** How often a file that cannot be written is tried again when nothing changes, in milliseconds. */
 const RETRY_MS = 60_000;
 /** How long the last change may take to be saved when the service stops, in milliseconds. */
-const LAST_SAVE_LIMIT_MS = 3_000;
+const LAST_SAVE_LIMIT_MS = 2_000;
 /** The age of a file whose state has not changed tells of an outage; it is saved again so often, in milliseconds, */
 const REFRESH_MS = 3_600_000;
 /** and with a limit of staleness twice as often as that asks for, though not more often than this. */
@@ -117,7 +117,8 @@ export class Keeper {
 
   async #saveLast(): Promise<void> {
     await this.#saving;
-    if (this.#isDue) await this.#save();
+    // What failed a moment ago would only take its time once more.
+    if (this.#isDue && this.#failedAtMs === null) await this.#save();
   }
 
   #due(): void {

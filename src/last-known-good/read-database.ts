@@ -3,8 +3,8 @@ import type { BulkReader } from '../database/bulk.js';
 import { agentLine, controlLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
 
-/** Rows of ids and names that are read at once: about 2 ms of work on the serving thread. */
-const ROWS_AT_ONCE = 2_000;
+/** Rows of ids and names that are read at once: a few milliseconds of work on the serving thread. */
+const ROWS_AT_ONCE = 500;
 /** Definitions that are read at once; each may be large. */
 const CONTROLS_AT_ONCE = 50;
 /** Characters that are written at once. */
@@ -23,15 +23,17 @@ export async function writeDatabaseState(
   const lines = new LineBuffer(writer);
   for await (const rows of pages(read, controls, CONTROLS_AT_ONCE)) {
     for (const [id, name, data] of rows) {
-      await lines.add(controlLine({ id: Number(id), name: String(name), data: String(data) }));
+      lines.add(controlLine({ id: Number(id), name: String(name), data: String(data) }));
     }
+    await lines.drain();
   }
   const controlsOfPolicy = groups(read, pairsOf('policy_controls', 'policy_id', 'control_id'));
   for await (const rows of pages(read, policies)) {
     for (const [key] of rows) {
       const id = Number(key);
-      await lines.add(policyLine({ id, controlIds: await controlsOfPolicy(id) }));
+      lines.add(policyLine({ id, controlIds: await controlsOfPolicy(id) }));
     }
+    await lines.drain();
   }
   const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'));
   const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'));
@@ -39,8 +41,9 @@ export async function writeDatabaseState(
     for (const [key, name] of rows) {
       const id = Number(key);
       const controlIds = await controlsOfAgent(id);
-      await lines.add(agentLine({ name: String(name), controlIds, policyIds: await policiesOfAgent(id) }));
+      lines.add(agentLine({ name: String(name), controlIds, policyIds: await policiesOfAgent(id) }));
     }
+    await lines.drain();
   }
   await lines.flush();
 }
@@ -140,8 +143,12 @@ class LineBuffer {
     this.#writer = writer;
   }
 
-  async add(line: string): Promise<void> {
+  add(line: string): void {
     this.#text += line;
+  }
+
+  /** Writes what is gathered, if it is enough. */
+  async drain(): Promise<void> {
     if (this.#text.length >= TEXT_AT_ONCE) await this.flush();
   }
 
