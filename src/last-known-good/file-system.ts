@@ -23,8 +23,8 @@ export interface FileSystem {
   remove(path: string): Promise<void>;
   /** Names of the files in a folder. */
   list(folder: string): Promise<string[]>;
-  /** Milliseconds since a file was changed; null when there is none. */
-  ageMs(path: string): Promise<number | null>;
+  /** When a file was changed last, in milliseconds since 1970; null when there is none. */
+  changedAtMs(path: string): Promise<number | null>;
   /** Creates a folder unless it is there. The folder above it must be there. */
   createFolder(folder: string): Promise<void>;
   /** Resolves when the names in the folder are on the disk. */
@@ -58,9 +58,9 @@ export const nodeFileSystem: FileSystem = {
   rename: (from, to) => rename(from, to),
   remove: (path) => rm(path, { force: true }),
   list: (folder) => readdir(folder),
-  async ageMs(path) {
+  async changedAtMs(path) {
     try {
-      return Date.now() - (await stat(path)).mtimeMs;
+      return (await stat(path)).mtimeMs;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;

@@ -9,8 +9,11 @@ import type { Saved, StateFile } from './state-file.js';
  * saved with it.
  */
 export const SAVE_DELAY_MS = 1_000;
-/** After saving, it rests so many times as long as that took, so that a large state takes a fifth of a core at most, */
-const REST_FACTOR = 4;
+/**
+ * After saving it rests so long for each thing it has saved, in milliseconds: ten times as long as that takes, so that a
+ * large state takes a tenth of a core at most,
+ */
+const REST_MS_PER_RECORD = 0.05;
 /** but no longer than this, in milliseconds. A change is saved so long after it was made at the latest. */
 export const MAX_REST_MS = 10_000;
 /** How often a file that cannot be written is tried again when nothing changes, in milliseconds. */
@@ -138,7 +141,6 @@ export class Keeper {
   }
 
   async #save(): Promise<void> {
-    const startMs = performance.now();
     this.#isDue = false;
     try {
       const before = await this.#options.file.header();
@@ -149,8 +151,6 @@ export class Keeper {
       this.#failedAtMs = this.#options.now();
       this.meter.failed += 1;
     }
-    const tookMs = performance.now() - startMs;
-    this.#notBeforeMs = performance.now() + Math.min(MAX_REST_MS, tookMs * REST_FACTOR);
   }
 
   /** Rejects when the database cannot be read. */
@@ -187,6 +187,8 @@ export class Keeper {
       return;
     }
     const { header } = outcome;
+    const records = header.controls + header.policies + header.agents;
+    this.#notBeforeMs = performance.now() + Math.min(MAX_REST_MS, records * REST_MS_PER_RECORD);
     this.#savedRevision = header.revision;
     if (outcome.kind === 'saved') {
       this.meter.saved += 1;

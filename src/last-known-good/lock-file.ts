@@ -2,18 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../database/errors.js';
 import type { FileSystem } from './file-system.js';
 
-/** How long a lock is waited for, in milliseconds. Whoever has it compares two lines and renames a file. */
-const WAIT_LIMIT_MS = 2_000;
+/**
+ * A lock that stays for so long was left by a process that was killed, in milliseconds: whoever has it compares two
+ * lines and renames a file.
+ */
+export const LOCK_LIMIT_MS = 3_000;
+/** How long locks of others are waited for, in milliseconds. */
+const WAIT_LIMIT_MS = 4 * LOCK_LIMIT_MS;
 const PAUSE_MS = 20;
-/** A lock that is older than this was left by a process that was killed. */
-const ABANDONED_MS = 10_000;
 
 /**
  * Runs `work` while a file exists that only one process can create. Rejects with SERVICE_UNAVAILABLE when others have
- * it for too long.
+ * it for too long. A process that is stopped for longer than `limitMs` while it works may lose the lock.
  */
-export async function withLock<T>(path: string, files: FileSystem, work: () => Promise<T>): Promise<T> {
-  await acquire(path, files);
+export async function withLock<T>(
+  path: string,
+  files: FileSystem,
+  limitMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  await acquire(path, files, limitMs);
   try {
     return await work();
   } finally {
@@ -21,9 +29,12 @@ export async function withLock<T>(path: string, files: FileSystem, work: () => P
   }
 }
 
-async function acquire(path: string, files: FileSystem): Promise<void> {
-  const deadline = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
+async function acquire(path: string, files: FileSystem, limitMs: number): Promise<void> {
+  const beganMs = performance.now();
+  /** When the lock that is there was taken, by the clock of the file system, and since when it is seen by ours. */
+  let takenAtMs: number | null = null;
+  let seenSinceMs = beganMs;
+  while (performance.now() - beganMs < WAIT_LIMIT_MS) {
     try {
       const file = await files.create(path);
       await file.close();
@@ -31,10 +42,13 @@ async function acquire(path: string, files: FileSystem): Promise<void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const ageMs = await files.ageMs(path);
-    // A clock that was set back makes it look new for ever.
-    if (ageMs !== null && Math.abs(ageMs) > ABANDONED_MS) await files.remove(path);
-    else if (performance.now() > deadline) throw unavailable(`Others keep ${path} for too long.`);
-    else await sleep(PAUSE_MS);
+    const changedAtMs = await files.changedAtMs(path);
+    if (changedAtMs === null) continue;
+    if (changedAtMs !== takenAtMs) {
+      takenAtMs = changedAtMs;
+      seenSinceMs = performance.now();
+    } else if (performance.now() - seenSinceMs > limitMs) await files.remove(path);
+    await sleep(PAUSE_MS);
   }
+  throw unavailable(`Others keep ${path} for too long.`);
 }

@@ -12,7 +12,7 @@ import {
 } from './file-format.js';
 import type { FileSystem } from './file-system.js';
 import { KeptState } from './kept-state.js';
-import { withLock } from './lock-file.js';
+import { LOCK_LIMIT_MS, withLock } from './lock-file.js';
 
 /** What is found at the place of a file. */
 export type Found<T> =
@@ -54,10 +54,12 @@ const NEW_LINE = 0x0a;
 export class StateFile {
   readonly path: string;
   readonly #files: FileSystem;
+  readonly #lockLimitMs: number;
 
-  constructor(path: string, files: FileSystem) {
+  constructor(path: string, files: FileSystem, lockLimitMs: number = LOCK_LIMIT_MS) {
     this.path = path;
     this.#files = files;
+    this.#lockLimitMs = lockLimitMs;
   }
 
   /** What the file says of itself, without a look at the rest. Null when there is none or it cannot be read. */
@@ -99,7 +101,7 @@ export class StateFile {
     const temporary = `${this.path}.${randomBytes(8).toString('hex')}.tmp`;
     try {
       const header = await this.#writeTo(temporary, write);
-      return await withLock(`${this.path}.lock`, this.#files, async (): Promise<Saved> => {
+      return await withLock(`${this.path}.lock`, this.#files, this.#lockLimitMs, async (): Promise<Saved> => {
         const found = await this.#contradicting(header, mayReplace);
         if (found !== null) return { kind: 'kept', found, header };
         await this.#files.rename(temporary, this.path);
@@ -159,8 +161,8 @@ export class StateFile {
     for (const name of await this.#files.list(folder)) {
       if (!name.startsWith(start) || !name.endsWith('.tmp')) continue;
       const path = join(folder, name);
-      const ageMs = await this.#files.ageMs(path);
-      if (ageMs !== null && ageMs > ABANDONED_MS) await this.#files.remove(path);
+      const changedAtMs = await this.#files.changedAtMs(path);
+      if (changedAtMs !== null && Date.now() - changedAtMs > ABANDONED_MS) await this.#files.remove(path);
     }
   }
 

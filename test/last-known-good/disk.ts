@@ -36,7 +36,7 @@ export class Disk implements FileSystem {
   steps = 0;
   /** The step that is the last one of the process. */
   diesAt = Number.POSITIVE_INFINITY;
-  nowMs = 0;
+  nowMs = Date.now();
 
   /** What is left for the next process. */
   afterDeath(power?: PowerFailure): Disk {
@@ -52,6 +52,11 @@ export class Disk implements FileSystem {
       left.#syncedNames.set(path, kept);
     }
     return left;
+  }
+
+  /** Makes every file an hour older. */
+  age(): void {
+    for (const inode of this.#names.values()) inode.changedAtMs -= 3_600_000;
   }
 
   get paths(): string[] {
@@ -111,10 +116,9 @@ export class Disk implements FileSystem {
     return this.paths.map((path) => path.slice(folder.length + 1));
   }
 
-  async ageMs(path: string): Promise<number | null> {
+  async changedAtMs(path: string): Promise<number | null> {
     this.#step();
-    const inode = this.#names.get(path);
-    return inode === undefined ? null : this.nowMs - inode.changedAtMs;
+    return this.#names.get(path)?.changedAtMs ?? null;
   }
 
   async createFolder(): Promise<void> {

@@ -10,8 +10,11 @@ import { anyState, controlIdsOf, headerOf, type SampleState, sample, writing } f
 
 const PATH = '/data/state';
 
+/** Long for a lock in memory. */
+const LOCK_LIMIT_MS = 50;
+
 async function saved(disk: Disk, state: SampleState) {
-  return new StateFile(PATH, disk).save(writing(state));
+  return new StateFile(PATH, disk, LOCK_LIMIT_MS).save(writing(state));
 }
 
 /** The state that a process finds, as far as a test can tell states apart. */
@@ -154,7 +157,8 @@ describe('a process that dies while it saves', () => {
       const state = await found(left);
       expect([1, 2]).toContain(state);
       states.add(state);
-      left.nowMs += 3_600_000;
+      // Some time later.
+      left.age();
       expect(await saved(left, sample(3))).toMatchObject({ kind: 'saved' });
       expect(await found(left)).toBe(3);
       expect(left.paths).toEqual([PATH]);
