@@ -23,6 +23,8 @@ export interface RemovableDatabase {
   readonly file: StateFile;
   /** What the service has to be started with. */
   readonly environment: Record<string, string>;
+  /** Number of files in the folder of the last known good file. */
+  leftInFolder(): Promise<number>;
   takeAway(): Promise<void>;
   bringBack(): Promise<void>;
   drop(): Promise<void>;
@@ -30,12 +32,14 @@ export interface RemovableDatabase {
 
 export async function removableDatabase(kind: DatabaseKind): Promise<RemovableDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'removable-'));
-  const file = new StateFile(join(folder, 'kept'), nodeFileSystem);
+  const keptIn = join(folder, 'kept');
+  const file = new StateFile(join(keptIn, 'state'), nodeFileSystem);
   const place = kind === 'sqlite' ? await sqliteIn(folder) : await postgresqlBehindProxy();
   return {
     ...place,
     file,
     environment: { DATABASE_URL: place.url, SERVICE_LAST_KNOWN_GOOD: file.path, SERVICE_LOG_JSON: 'true' },
+    leftInFolder: async () => (await readdir(keptIn)).length,
     async drop() {
       await place.drop();
       await rm(folder, { recursive: true });
