@@ -1,5 +1,7 @@
 import type { Config } from './config.js';
 import { type Database, openDatabase } from './database/database.js';
+import { parseDatabaseUrl } from './database/database-url.js';
+import { inspectDatabase } from './database/inspect-database.js';
 import { createLogger } from './logger.js';
 import { createEventPruner } from './observability/event-pruner.js';
 import { countPrunable, pruningLimits } from './observability/event-pruning.js';
@@ -69,10 +71,18 @@ export function commandOf(words: readonly string[]): Command | undefined {
 
 /** Runs a command on the database of a configuration. */
 export async function runOnDatabase(command: Command, config: Config): Promise<string> {
+  await demandExisting(config);
   const database = await openDatabase({ url: config.databaseUrl });
   try {
     return await command.run(database, config);
   } finally {
     await database.close();
   }
+}
+
+/** Opening would create a database, which is not what was asked for. */
+async function demandExisting({ databaseUrl, databaseExpected }: Config): Promise<void> {
+  if (databaseExpected === 'any' || (await inspectDatabase(parseDatabaseUrl(databaseUrl))) !== 'nothing')
+    return;
+  throw new Error('there is no database, and SERVICE_DATABASE_EXPECTED=existing does not let one be created');
 }

@@ -6,6 +6,8 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
+import { parseDatabaseUrl } from '../../src/database/database-url.js';
+import { inspectDatabase } from '../../src/database/inspect-database.js';
 import { workersOf } from '../cluster/support/workers.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
@@ -401,6 +403,17 @@ describe.each(DATABASE_KINDS)('a database that is not the one that is expected, 
     expect((await health.check({ service: '' })).status).toBe(Status.SERVING);
     expect((await evaluate(call, AGENT, 'bad')).status).toBe(200);
     expect((await call('PUT', '/api/v1/policies', { name: 'stored' })).status).toBe(200);
+  });
+
+  it('is not created by a command either', async () => {
+    const command = await spawnService(compiled, {
+      environment: { DATABASE_URL: database.url, SERVICE_DATABASE_EXPECTED: 'existing' },
+      arguments: ['after-restore'],
+    });
+    services.push(command);
+    expect((await command.ended).code).toBe(1);
+    expect(command.stderr()).toMatch(/cannot be advanced: there is no database/);
+    expect(await inspectDatabase(parseDatabaseUrl(database.url))).toBe('nothing');
   });
 
   it('does not undo what was denied: it is not used until somebody accepts it', async () => {
