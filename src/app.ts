@@ -170,7 +170,7 @@ async function assemble({ config, log, evaluators, shared, started }: Foundation
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
     lastKnownGood: () => ({
-      isActive: watch.isBlind && started.state !== null,
+      isActive: watch.isBlind && started.header !== null,
       evaluations: keptEvaluations,
       ...lastKnownGood.meter,
     }),
@@ -364,8 +364,8 @@ async function assemble({ config, log, evaluators, shared, started }: Foundation
       revision: () => watch.revision,
       controlsFrom() {
         if (!watch.isBlind) return { source: 'database' };
-        if (started.state === null) return { source: 'nothing' };
-        return { source: 'last_known_good', ageSeconds: ageMs(started.state, now()) / 1000 };
+        if (started.header === null) return { source: 'nothing' };
+        return { source: 'last_known_good', ageSeconds: ageMs(started.header, now()) / 1000 };
       },
       notReadyBecause() {
         if (draining) return 'the server is shutting down';
@@ -408,7 +408,7 @@ async function assemble({ config, log, evaluators, shared, started }: Foundation
   observability.recorder?.start();
   observability.pruner?.start();
   // Agents are evaluated unless there is neither a database nor a file.
-  health.setServing(!watch.isBlind || started.state !== null);
+  health.setServing(!watch.isBlind || started.header !== null);
 
   return {
     server,
@@ -457,11 +457,11 @@ async function assemble({ config, log, evaluators, shared, started }: Foundation
 }
 
 /** Why a service that started without its database should get no requests, if that is so. */
-function notReadyWithoutDatabase({ wait, state }: StartedDatabase): string | null {
+function notReadyWithoutDatabase({ wait, header }: StartedDatabase): string | null {
   const problem = wait?.problem ?? null;
   const isUnexpected = problem?.state === 'MISSING' || problem?.state === 'REPLACED';
   if (isUnexpected) return problem.detail;
-  return state === null ? (problem?.detail ?? 'the controls are being loaded') : null;
+  return header === null ? (problem?.detail ?? 'the controls are being loaded') : null;
 }
 
 /** A service whose RPCs are all handlers. */

@@ -12,8 +12,9 @@ export interface WritableFile {
 export interface FileSystem {
   /** Rejects with code ENOENT when there is no such file. */
   read(path: string): Promise<Buffer>;
-  /** The first bytes of a file, at most `length`. */
+  /** The first bytes of a file, at most `length`. Rejects when it is no ordinary file. */
   readStart(path: string, length: number): Promise<Buffer>;
+  /** In bytes. Rejects when it is no ordinary file. */
   size(path: string): Promise<number>;
   /** Creates a file that only its owner may read and write. Rejects with code EEXIST when it is there already. */
   create(path: string): Promise<WritableFile>;
@@ -33,9 +34,17 @@ export interface FileSystem {
 
 const OWNER_ONLY = 0o600;
 
+/** What is no ordinary file may have no end, or keep its reader waiting for ever. */
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path);
+  if (!found.isFile()) throw new Error('it is no ordinary file');
+  return found.size;
+}
+
 export const nodeFileSystem: FileSystem = {
   read: (path) => readFile(path),
   async readStart(path, length) {
+    await sizeOf(path);
     const file = await open(path, 'r');
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
@@ -44,7 +53,7 @@ export const nodeFileSystem: FileSystem = {
       await file.close();
     }
   },
-  size: async (path) => (await stat(path)).size,
+  size: sizeOf,
   async create(path) {
     const file = await open(path, 'wx', OWNER_ONLY);
     return {

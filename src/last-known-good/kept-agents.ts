@@ -1,4 +1,5 @@
 import type { AgentState } from '../controls/agent-control-store.js';
+import type { StateHeader } from './file-format.js';
 import type { KeptState } from './kept-state.js';
 import type { KnownChanges } from './known-changes.js';
 import type { StateFile } from './state-file.js';
@@ -43,9 +44,9 @@ export class KeptAgents {
     this.#state = options.state ?? null;
   }
 
-  /** The state at hand. */
-  get state(): KeptState | null {
-    return this.#state;
+  /** Whether a state of the database is in memory. */
+  get isAtHand(): boolean {
+    return this.#current() !== null;
   }
 
   /**
@@ -78,14 +79,19 @@ export class KeptAgents {
   }
 
   #find(agentName: string, needed: number): KeptAgentState | null {
-    const { changes, instanceId, now, monotonic } = this.#options;
-    const state = this.#state;
-    if (state === null || state.header.instanceId !== instanceId()) return null;
+    const { changes, now, monotonic } = this.#options;
+    const state = this.#current();
+    if (state === null) return null;
     const { revision, controls } = state.stateOf(agentName);
     if (controls === null || revision < needed) return null;
     const ids = controls.map(({ id }) => id);
     if (revision < changes.neededFor(agentName, ids)) return null;
-    return { revision, controls, keptAtMs: monotonic() - ageMs(state, now()) };
+    return { revision, controls, keptAtMs: monotonic() - ageMs(state.header, now()) };
+  }
+
+  /** What is in memory, if it is of the database that is used. */
+  #current(): KeptState | null {
+    return this.#state?.header.instanceId === this.#options.instanceId() ? this.#state : null;
   }
 
   async #read(): Promise<void> {
@@ -102,6 +108,6 @@ export class KeptAgents {
 }
 
 /** How long ago a state was certainly the latest. A time in the future is that of a wrong clock. */
-export function ageMs(state: KeptState, nowMs: number): number {
-  return Math.max(0, nowMs - state.header.timeMs);
+export function ageMs({ timeMs }: StateHeader, nowMs: number): number {
+  return Math.max(0, nowMs - timeMs);
 }

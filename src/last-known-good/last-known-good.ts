@@ -51,7 +51,7 @@ export interface LastKnownGood {
 
 export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGood {
   const { started, database, stored, databaseUp, followed, log, now, monotonic } = options;
-  const { file, state } = started;
+  const { file, header } = started;
   const progress = started.wait === null ? null : progressOf(started, now(), monotonic());
   if (file === null) return withoutFile(stored, progress);
   const changes = new KnownChanges();
@@ -62,9 +62,9 @@ export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGoo
     log,
     now,
     monotonic,
-    state,
+    state: started.takeState(),
   });
-  if (state !== null) changes.startedAt(state.header.revision);
+  if (header !== null) changes.startedAt(header.revision);
   const keeper = new Keeper({
     file,
     database,
@@ -88,7 +88,7 @@ export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGoo
     },
     progress,
     get isAtHand() {
-      return kept.state !== null;
+      return kept.isAtHand;
     },
     meter: keeper.meter,
     startedAt: (revision) => changes.startedAt(revision),
@@ -101,9 +101,9 @@ export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGoo
   };
 }
 
-function progressOf({ state }: StartedDatabase, nowMs: number, monotonicMs: number): Progress {
-  if (state === null) return { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
-  return { revision: state.header.revision, currentAtMs: monotonicMs - ageMs(state, nowMs) };
+function progressOf({ header }: StartedDatabase, nowMs: number, monotonicMs: number): Progress {
+  if (header === null) return { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
+  return { revision: header.revision, currentAtMs: monotonicMs - ageMs(header, nowMs) };
 }
 
 function withoutFile(stored: LastKnownGoodOptions['stored'], progress: Progress | null): LastKnownGood {

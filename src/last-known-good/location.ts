@@ -29,10 +29,12 @@ export function fileLocation(setting: string | null, database: DatabaseLocation)
 /** By host, port and database: the user and the password may change. */
 function shortHash(connectionString: string): string {
   const { hostname, port, pathname, searchParams } = new URL(connectionString);
-  const place = [searchParams.get('host') ?? hostname, searchParams.get('port') ?? port, pathname.slice(1)];
-  const [host, portText, database] = place.map(decodeURIComponent);
+  const host = searchParams.get('host') ?? hostname;
+  const portText = searchParams.get('port') ?? port;
   return createHash('sha256')
-    .update(JSON.stringify([host, portText === '' ? '5432' : portText, database]))
+    .update(
+      JSON.stringify([host, portText === '' ? '5432' : portText, decodeURIComponent(pathname.slice(1))]),
+    )
     .digest('hex')
     .slice(0, 12);
 }

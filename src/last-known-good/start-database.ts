@@ -5,6 +5,7 @@ import { parseDatabaseUrl } from '../database/database-url.js';
 import { createLateDatabase } from '../database/late-database.js';
 import { ServiceError } from '../errors/service-error.js';
 import { type DatabaseWait, waitForDatabase } from './database-wait.js';
+import type { StateHeader } from './file-format.js';
 import { nodeFileSystem } from './file-system.js';
 import { ageMs } from './kept-agents.js';
 import type { KeptState } from './kept-state.js';
@@ -20,8 +21,10 @@ export interface StartedDatabase {
   readonly database: Database;
   /** The last known good file; null when there is to be none. */
   readonly file: StateFile | null;
-  /** What was in the file, when the database cannot be used. */
-  readonly state: KeptState | null;
+  /** What the file says of itself, when the database cannot be used and the file can. */
+  readonly header: StateHeader | null;
+  /** Hands over what was in it, so that it can be freed when the database is back. */
+  takeState(): KeptState | null;
   /** Null when the database can be used. */
   readonly wait: DatabaseWait | null;
 }
@@ -47,25 +50,31 @@ export async function startDatabase(options: StartDatabaseOptions): Promise<Star
   const level = isTold ? 'debug' : 'warn';
   const { attempt, file, kind } = await prepare(options);
   const { database, problem } = await attempt();
-  if (problem === null) return { database, file, state: null, wait: null };
-  const state = await stateIn(file);
-  if (state === null && problem.state !== 'MISSING') throw problem.cause;
+  if (problem === null) return { database, file, header: null, takeState: () => null, wait: null };
+  let state = await stateIn(file);
+  const header = state?.header ?? null;
+  if (header === null && problem.state !== 'MISSING') throw problem.cause;
   const facts =
-    state === null
+    header === null
       ? {}
       : {
           file: file?.path,
-          revision: state.header.revision,
-          age_seconds: Math.round(ageMs(state, now()) / 1000),
+          revision: header.revision,
+          age_seconds: Math.round(ageMs(header, now()) / 1000),
         };
-  log[level]({ ...facts, database: problem.state }, startLine(problem, state !== null));
+  log[level]({ ...facts, database: problem.state }, startLine(problem, header !== null));
   const late = createLateDatabase({
     kind,
-    instanceId: state?.header.instanceId ?? '',
-    refusal: () => refusal(wait.problem ?? problem, state !== null),
+    instanceId: header?.instanceId ?? '',
+    refusal: () => refusal(wait.problem ?? problem, header !== null),
   });
-  const wait = waitForDatabase({ attempt, late, problem, log, expected: state?.header.instanceId ?? null });
-  return { database: late, file, state, wait };
+  const wait = waitForDatabase({ attempt, late, problem, log, expected: header?.instanceId ?? null });
+  const takeState = (): KeptState | null => {
+    const taken = state;
+    state = null;
+    return taken;
+  };
+  return { database: late, file, header, takeState, wait };
 }
 
 /**

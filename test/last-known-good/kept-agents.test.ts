@@ -119,10 +119,10 @@ describe('the last known good state of an agent', () => {
     const { save, kept, revisionOf } = process(5);
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
-    expect(kept.state).not.toBeNull();
+    expect(kept.isAtHand).toBe(true);
     await save(sample(6));
     kept.release();
-    expect(kept.state).toBeNull();
+    expect(kept.isAtHand).toBe(false);
     expect(await revisionOf()).toBe(6);
   });
 

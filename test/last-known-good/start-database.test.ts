@@ -84,8 +84,8 @@ const save = (instanceId: string, revision = 5) =>
 describe('a start without a database that answers', () => {
   it('goes by the file, says so once, and refuses everything else with the reason', async () => {
     await save('an-instance');
-    const { database, state, wait, lines } = await start({ url: AWAY });
-    expect(state?.header).toMatchObject({ revision: 5, instanceId: 'an-instance' });
+    const { database, header, wait, lines } = await start({ url: AWAY });
+    expect(header).toMatchObject({ revision: 5, instanceId: 'an-instance' });
     expect(wait?.problem?.state).toBe('DOWN');
     expect(lines).toEqual([
       expect.stringMatching(
@@ -138,8 +138,8 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
     const first = await openDatabase({ url });
     await first.close();
     await save(first.instanceId);
-    const { database, wait, state, lines } = await start({ url });
-    expect([wait, state, lines]).toEqual([null, null, []]);
+    const { database, wait, header, lines } = await start({ url });
+    expect([wait, header, lines]).toEqual([null, null, []]);
     expect(await revisionOf(database)).toBe(0);
   });
 
@@ -158,8 +158,8 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
       const url = await freshDatabaseUrl();
       if (what === 'another') await (await openDatabase({ url })).close();
       await save('the-lost-one');
-      const { database, state, wait, lines } = await start({ url });
-      expect(state?.header.instanceId).toBe('the-lost-one');
+      const { database, header, wait, lines } = await start({ url });
+      expect(header?.instanceId).toBe('the-lost-one');
       expect(wait?.problem?.state).toBe('REPLACED');
       expect(lines).toEqual([
         expect.stringMatching(
@@ -232,7 +232,7 @@ describeOnEachDatabase('a start that must not create a database', (freshDatabase
   it('waits for one, with nothing to go by, and creates none', async () => {
     const url = await freshDatabaseUrl();
     const begun = await start({ url, expected: 'existing' });
-    expect(begun.state).toBeNull();
+    expect(begun.header).toBeNull();
     expect(begun.wait?.problem?.state).toBe('MISSING');
     expect(begun.lines).toEqual([
       expect.stringMatching(
@@ -249,8 +249,8 @@ describeOnEachDatabase('a start that must not create a database', (freshDatabase
 
   it('waits by the file when there is one', async () => {
     await save('an-instance');
-    const { state, wait } = await start({ url: await freshDatabaseUrl(), expected: 'existing' });
-    expect(state?.header.revision).toBe(5);
+    const { header, wait } = await start({ url: await freshDatabaseUrl(), expected: 'existing' });
+    expect(header?.revision).toBe(5);
     expect(wait?.problem?.state).toBe('MISSING');
   });
 

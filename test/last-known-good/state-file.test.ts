@@ -241,7 +241,12 @@ describe('the file on a real disk', () => {
       await rm(path);
       const { mkdir } = await import('node:fs/promises');
       await mkdir(path);
-      expect(await problem()).toMatch(/EISDIR/);
+      expect(await problem()).toBe('it is no ordinary file');
+      for (const device of ['/dev/zero', '/dev/stdin']) {
+        const other = new StateFile(device, nodeFileSystem);
+        expect(await other.check()).toMatchObject({ kind: 'damaged' });
+        expect(await other.header()).toBeNull();
+      }
     }));
 
   it('rejects with the reason when it cannot be written, also where folders cannot be created', async () => {
