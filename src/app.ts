@@ -19,10 +19,10 @@ import { createAgentService } from './agents/agent-service.js';
 import { ControlFeed } from './agents/control-feed.js';
 import { createWatchControls } from './agents/watch-controls.js';
 import type { Config } from './config.js';
+import { createAgentControlStore } from './controls/agent-control-store.js';
 import { controlHandlers } from './controls/control-handlers.js';
 import { createControlService } from './controls/control-service.js';
 import { createControlVersions } from './controls/control-versions.js';
-import { type Database, openDatabase } from './database/database.js';
 import { meteredDatabase } from './database/metered-database.js';
 import { createMutator } from './database/mutator.js';
 import { createEvaluationService } from './evaluation-api/evaluation-service.js';
@@ -55,6 +55,7 @@ import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { createStreamNames } from './host/open-streams.js';
 import { createOperationsPort } from './host/operations-port.js';
+import type { ControlsSource, ControlsSource } from './host/operations-routes.js';
 import { createPathClasses, isRpcPath } from './host/path-classes.js';
 import { createRefusedCalls } from './host/refused-calls.js';
 import { VERSION_HEADER } from './host/reply-headers.js';
@@ -62,6 +63,9 @@ import { evaluationRoutes } from './host/rest/evaluation-route.js';
 import { createRestLane } from './host/rest/rest-lane.js';
 import { handlerRoutes } from './host/rest/rest-routes.js';
 import { createServer } from './host/server.js';
+import { ageMs } from './last-known-good/kept-agents.js';
+import { createLastKnownGood } from './last-known-good/last-known-good.js';
+import { type StartedDatabase, startDatabase } from './last-known-good/start-database.js';
 import { createObservability } from './observability/observability.js';
 import { createAgentPolicies } from './policies/agent-policies.js';
 import { policyHandlers } from './policies/policy-handlers.js';
@@ -84,8 +88,10 @@ export interface AppOptions {
   readonly log: Logger;
   /** Told every SQL statement; for tests that count queries. */
   readonly onQuery?: (sql: string) => void;
-  /** Set when this is one of several processes that serve one port: another one has migrated the database. */
+  /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
+    /** Whether the process that started this one has brought the database up to date; else it could not be used. */
+    readonly isMigrated: boolean;
     /** The metrics of all of them as text. */
     allMetrics(): Promise<string>;
   };
@@ -109,6 +115,8 @@ export interface App {
   /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
   ready(): Promise<void>;
   accept(socket: Socket, port: PortName): void;
+  /** Saves the last known good state from now on. Of several processes that serve one port one has to. */
+  keepLastKnownGood(): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and lets go of everything. */
@@ -133,12 +141,13 @@ const SETTLE_LIMIT_MS = 1_000;
 /** Assembles the service: opens the database, applies migrations, wires every part. */
 export async function createApp({ config, log, onQuery, shared }: AppOptions): Promise<App> {
   const failures = createRepeatLog({ log });
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    variable: config.databaseVariable,
-    logger: log,
+  const started = await startDatabase({
+    config,
+    log,
     failures,
-    migrate: shared === undefined,
+    isMigrated: shared?.isMigrated === true,
+    isTold: shared?.isMigrated === false,
+    now: () => Date.now(),
     ...(onQuery === undefined ? {} : { onQuery }),
   });
   let evaluators: Evaluators | undefined;
@@ -154,10 +163,11 @@ export async function createApp({ config, log, onQuery, shared }: AppOptions): P
       },
       optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
     });
-    return await assemble({ config, log, failures, database, evaluators, shared });
+    return await assemble({ config, log, failures, started, evaluators, shared });
   } catch (error) {
     await evaluators?.close();
-    await database.close();
+    await started.wait?.stop();
+    await started.database.close();
     throw error;
   }
 }
@@ -173,12 +183,12 @@ interface Foundations {
   readonly config: Config;
   readonly log: Logger;
   readonly failures: RepeatLog;
-  readonly database: Database;
+  readonly started: StartedDatabase;
   readonly evaluators: Evaluators;
   readonly shared: AppOptions['shared'];
 }
 
-async function assemble({ config, log, failures, evaluators, shared, ...opened }: Foundations): Promise<App> {
+async function assemble({ config, log, failures, evaluators, shared, started }: Foundations): Promise<App> {
   /** For durations: a clock that never goes back. */
   const monotonic = () => performance.now();
   const metrics = createMetrics(config.metricsPrefix, {
@@ -193,8 +203,14 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
     publicCalls: () => admission.publicCalls,
     waitingForRevision: () => watch.waiting,
     streams: () => streamNames,
+    lastKnownGood: () => ({
+      isActive: watch.isBlind && started.header !== null,
+      evaluations: keptEvaluations,
+      ...lastKnownGood.meter,
+    }),
   });
-  const database = meteredDatabase(opened.database, metrics.databaseTimed);
+  let keptEvaluations = 0;
+  const database = meteredDatabase(started.database, metrics.databaseTimed);
   const { storage } = database;
   const load = createLoadShedder(config.limits.shedDelayMs);
   const admission = new Admission({
@@ -209,9 +225,22 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
   const now = () => Date.now();
   const newExecutionId = createExecutionIds();
   const library = createControlLibrary({ registry, keepEvaluators: config.evaluators.cacheSize });
+  const { maxStalenessMs } = config.limits;
+  const lastKnownGood = createLastKnownGood({
+    started,
+    database,
+    stored: createAgentControlStore(database.client).stateOf,
+    maxStalenessMs,
+    databaseUp: () => watch.databaseUp,
+    followed: () => watch.revision,
+    onRestored: (revision) => watch.outrunRestored(revision),
+    log,
+    now,
+    monotonic,
+  });
   const snapshot = new Snapshot({
     load: createProgramLoader({
-      client: database.client,
+      stateOf: lastKnownGood.stateOf,
       library,
       newExecutionId,
       onFailure: createFailureLog(log, monotonic),
@@ -228,7 +257,7 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
   });
   const watch = new RevisionWatch({
     snapshot,
-    follower: feed,
+    followers: [feed, lastKnownGood.follower],
     source: database.changes(),
     minRevisionWaitMs: config.limits.minRevisionWaitMs,
     now: monotonic,
@@ -238,8 +267,10 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
       log.warn({ told, revision }, 'the restored database has a revision that nobody was told before');
     },
     onDatabaseState(up, error) {
+      lastKnownGood.databaseState(up);
       if (up) storage.reachable();
       else storage.unreachable(error);
+      if (up && watch.isBlind) log.info({}, 'the database answers; everything is loaded from it');
       health.refresh();
     },
   });
@@ -251,7 +282,6 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
   const agentEvaluators = createAgentEvaluators({ database, mutate, registry });
   const policies = createPolicyService({ database, mutate, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
-  const { maxStalenessMs } = config.limits;
   const observability = createObservability({
     config: config.observability,
     database,
@@ -267,6 +297,10 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
     recorder: observability.recorder,
+    now: monotonic,
+    onKeptVerdict: () => {
+      keptEvaluations += 1;
+    },
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
   const explain = explainHandler(
@@ -301,8 +335,11 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
   const environment = { log, failures, requestTimeoutMs: config.limits.requestTimeoutMs, admission };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
-  const cannotEvaluateBecause = (): string | null =>
-    watch.databaseUp || snapshot.loadedOnce ? null : 'the database does not answer, and no agent is loaded';
+  const cannotEvaluateBecause = (): string | null => {
+    if (watch.isBlind) return started.header === null ? whyWithoutDatabase(started) : null;
+    if (watch.databaseUp || snapshot.loadedOnce || lastKnownGood.isAtHand) return null;
+    return 'the database does not answer, and no agent is loaded';
+  };
   const health = createHealthState(serviceNames(services), (name) => {
     if (name === '' || name === EvaluationServiceDesc.typeName) return cannotEvaluateBecause() === null;
     return WITHOUT_DATABASE.has(name) || (watch.databaseUp && storage.state === 'OK');
@@ -390,13 +427,19 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
     health,
     state: {
       version: VERSION,
-      instanceId: database.instanceId,
+      instanceId: () => database.instanceId,
       databaseUp: () => watch.databaseUp,
       storage: () => storage.state,
       revision: () => watch.revision,
+      controlsFrom(): ControlsSource {
+        if (!watch.isBlind) return { source: 'database' };
+        if (started.header === null) return { source: 'nothing' };
+        return { source: 'last_known_good', ageSeconds: ageMs(started.header, now()) / 1000 };
+      },
       cannotEvaluateBecause,
       notReadyBecause() {
         if (draining) return 'the server is shutting down';
+        if (watch.isBlind) return notReadyWithoutDatabase(started);
         const { report } = storage;
         // While the database is down, the agents that are loaded are served as ever.
         if (report !== null && report.state !== 'DOWN') return `${report.meaning} ${report.advice}`;
@@ -430,8 +473,13 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
   };
   const server = await createServer({ ...serverOptions, listener, gate });
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
-  await watch.start();
+  await watch.start(lastKnownGood.progress);
+  if (!watch.isBlind) lastKnownGood.startedAt(watch.revision);
+  started.wait?.start((isAnother) => {
+    if (isAnother) watch.replaced();
+  });
   storage.watch();
+  if (shared === undefined) lastKnownGood.keep();
   observability.recorder?.start();
   observability.pruner?.start();
   health.setServing(true);
@@ -447,6 +495,7 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
       if (port === 'service') listener.accept(socket);
       else operations?.accept(socket);
     },
+    keepLastKnownGood: () => lastKnownGood.keep(),
     measure: () => metrics.measure(),
     async listen() {
       await server.listen({
@@ -477,6 +526,8 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
       // Last, so that it can be seen that the service drains.
       await operations?.close();
       load.stop();
+      await started.wait?.stop();
+      await lastKnownGood.close();
       await watch.stop();
       await observability.recorder?.close();
       await observability.pruner?.close();
@@ -485,6 +536,19 @@ async function assemble({ config, log, failures, evaluators, shared, ...opened }
       failures.close();
     },
   };
+}
+
+/** Why a service that started without its database should get no requests, if that is so. */
+function notReadyWithoutDatabase(started: StartedDatabase): string | null {
+  const problem = started.wait?.problem ?? null;
+  const isUnexpected = problem?.state === 'MISSING' || problem?.state === 'REPLACED';
+  if (isUnexpected) return problem.detail;
+  return started.header === null ? whyWithoutDatabase(started) : null;
+}
+
+/** Why a service that started without its database has no controls. */
+function whyWithoutDatabase({ wait }: StartedDatabase): string {
+  return wait?.problem?.detail ?? 'the controls are being loaded';
 }
 
 /** A service whose RPCs are all handlers. */

@@ -1,6 +1,8 @@
 import type { Config } from './config.js';
 import { backUp } from './database/backup.js';
 import { type Database, openDatabase } from './database/database.js';
+import { parseDatabaseUrl } from './database/database-url.js';
+import { inspectDatabase } from './database/inspect-database.js';
 import { createLogger } from './logger.js';
 import { createEventPruner } from './observability/event-pruner.js';
 import { countPrunable, pruningLimits } from './observability/event-pruning.js';
@@ -19,6 +21,7 @@ export interface Command {
 function onDatabase(work: (database: Database, config: Config) => Promise<string>): Command['run'] {
   return async (config) => {
     const { databaseUrl: url, databaseVariable: variable } = config;
+    await demandExisting(config);
     const logger = { warn: (_details: object, message: string) => console.error(message) };
     const database = await openDatabase({ url, variable, logger });
     try {
@@ -97,4 +100,11 @@ const COMMANDS = new Map<string, Command>([
 export function commandOf(words: readonly string[]): Command | undefined {
   const [first, ...others] = words;
   return first === 'backup' ? backup(others) : COMMANDS.get(words.join(' '));
+}
+
+/** Opening would create a database, which is not what was asked for. */
+async function demandExisting({ databaseUrl, databaseExpected }: Config): Promise<void> {
+  if (databaseExpected === 'any' || (await inspectDatabase(parseDatabaseUrl(databaseUrl))) !== 'nothing')
+    return;
+  throw new Error('there is no database, and SERVICE_DATABASE_EXPECTED=existing does not let one be created');
 }

@@ -19,6 +19,8 @@ export interface Variable<T = unknown> {
   readonly fallback: T;
   readonly shownDefault: string;
   readonly help: string;
+  /** The value of a variable that is set and blank; without it that is as if it were not set. */
+  readonly blank?: T;
 }
 
 function variable<T>(
@@ -29,6 +31,11 @@ function variable<T>(
   shownDefault: string = String(fallback ?? ''),
 ): Variable<T> {
   return { names, read, fallback, help, shownDefault };
+}
+
+/** A variable for which a blank value means something. */
+function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
+  return { ...definition, blank };
 }
 
 const MIB = 1024 * 1024;
@@ -286,6 +293,22 @@ export const VARIABLES = {
     integerIn(1, 1_000_000, '512'),
     512,
     'About how much memory compiled controls may take; the least recently used agents go first.',
+  ),
+  lastKnownGood: blankMeans(
+    'off',
+    variable<string | null>(
+      ['SERVICE_LAST_KNOWN_GOOD'],
+      text(),
+      null,
+      'File with the last known controls of all agents, for times without the database. Empty or off: none.',
+      'beside the SQLite file; for PostgreSQL in ./data',
+    ),
+  ),
+  databaseExpected: variable(
+    ['SERVICE_DATABASE_EXPECTED'],
+    oneOfWords(['any', 'existing']),
+    'any',
+    'existing: never create a database. Until there is one, evaluate by the last known controls or refuse.',
   ),
   minRevisionWaitSeconds: variable(
     ['SERVICE_MIN_REVISION_WAIT_SECONDS'],

@@ -23,6 +23,10 @@ export interface Config {
   readonly databaseUrl: string;
   /** The variable that it comes from, for errors about the database. */
   readonly databaseVariable: string;
+  /** Whether a database that does not exist may be created. */
+  readonly databaseExpected: 'any' | 'existing';
+  /** Path of the file with the last known good state; `off` for no such file, null for the usual place. */
+  readonly lastKnownGood: string | null;
   readonly auth: {
     readonly enabled: boolean;
     readonly keys: readonly string[];
@@ -140,8 +144,18 @@ export function loadEnvironment(processEnvironment: Environment, dotenvPath = '.
     // Going on without it could mean going on without its API keys.
     throw new ConfigError([`${dotenvPath}: it exists but cannot be read (${message})`]);
   }
-  const set = Object.entries(processEnvironment).filter(([, value]) => isSet(value));
+  const set = Object.entries(processEnvironment).filter(
+    ([name, value]) => isSet(value) || isBlank(name, value),
+  );
   return { ...parseDotenv(content), ...Object.fromEntries(set) };
+}
+
+/** Whether a variable has a blank value that means something. */
+function isBlank(name: string, value: string | undefined): boolean {
+  if (value === undefined || value.trim() !== '') return false;
+  return Object.values(VARIABLES).some(
+    (definition: Variable) => definition.blank !== undefined && definition.names.includes(name),
+  );
 }
 
 function isSet(value: string | undefined): value is string {
@@ -150,7 +164,10 @@ function isSet(value: string | undefined): value is string {
 
 function readVariable(definition: Variable, environment: Environment, problems: string[]): unknown {
   const name = definition.names.find((candidate) => isSet(environment[candidate]));
-  if (name === undefined) return definition.fallback;
+  if (name === undefined) {
+    const isOff = definition.names.some((candidate) => isBlank(candidate, environment[candidate]));
+    return isOff ? definition.blank : definition.fallback;
+  }
   const result = definition.read.schema.safeParse(environment[name]?.trim());
   if (result.success) return result.data;
   problems.push(`${name}: ${definition.read.expected}; for example ${name}=${definition.read.example}`);
@@ -188,6 +205,8 @@ function assemble(values: Values, url: string, environment: Environment, problem
     apiBase: `${values.apiPrefix}/${values.apiVersion}`,
     databaseUrl: url,
     databaseVariable: databaseVariable(environment),
+    databaseExpected: values.databaseExpected,
+    lastKnownGood: fileSetting(values.lastKnownGood),
     auth: {
       enabled: values.authEnabled,
       keys: values.keys,
@@ -258,6 +277,10 @@ function foreignVariables(environment: Environment): Record<string, string> {
       entry[1] !== undefined && !own.has(entry[0]) && !isDatabaseVariable(entry[0]),
   );
   return Object.fromEntries(foreign);
+}
+
+function fileSetting(value: string | null): string | null {
+  return value?.toLowerCase() === 'off' ? 'off' : value;
 }
 
 function logLevel(word: (typeof LOG_LEVELS)[number]): Config['log']['level'] {

@@ -24,6 +24,7 @@ const programs = new Map(
 );
 const calls = createEvaluationCalls(
   createEvaluationService({
+    now: () => 0,
     programs: { progress, programOf: (name) => programs.get(name) },
     onVerdict: () => {},
   }),

@@ -7,7 +7,14 @@ import type { MeasuredMetric } from '../host/metrics.js';
 
 export type FromPrimary =
   /** The answer to `hello`. */
-  | { readonly type: 'start'; readonly config: Config }
+  | {
+      readonly type: 'start';
+      readonly config: Config;
+      /** Whether the database is up to date; else it could not be used. */
+      readonly isMigrated: boolean;
+    }
+  /** Of all workers this one saves the last known good state. */
+  | { readonly type: 'keep' }
   /** Comes with a socket; answered by `received`. */
   | { readonly type: 'connection'; readonly id: number; readonly port: PortName }
   /** Answered by `measured`. */

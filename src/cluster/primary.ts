@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Addresses, PortName } from '../app.js';
 import type { Config } from '../config.js';
-import { openDatabase } from '../database/database.js';
 import { addressText } from '../host/address.js';
 import { createSupervisorMetrics } from '../host/metrics.js';
+import { migrateDatabase } from '../last-known-good/start-database.js';
 import { Dispatcher, type Receiver } from './dispatcher.js';
+import { createDuty } from './duty.js';
 import { type FromWorker, tellWorker } from './messages.js';
 import { type Measurable, SharedMetrics } from './shared-metrics.js';
 import { WorkerPool } from './worker-pool.js';
@@ -47,6 +48,8 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
   const peers = new Map<Worker, Peer>();
   const onAcceptError = (error: Error) => log.warn({ err: error }, 'a connection cannot be accepted');
   const dispatchers = { service: new Dispatcher(onAcceptError), operations: new Dispatcher(onAcceptError) };
+  /** Saving the last known good state. */
+  const keeping = createDuty<Worker>((worker) => tellWorker(worker, { type: 'keep' }));
   const pool = new WorkerPool({
     size: config.workers,
     config: withSharedSecret(config),
@@ -57,15 +60,20 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
       peers.set(worker, peer);
       metrics.add(peer);
       for (const port of PORTS) dispatchers[port].add(peer.receivers[port]);
+      keeping.add(worker);
     },
-    onLeaving: (worker) =>
+    onLeaving(worker) {
       withPeer(worker, ({ receivers }) => {
         for (const port of PORTS) dispatchers[port].retire(receivers[port]);
-      }),
-    onGone: (worker) =>
+      });
+      keeping.remove(worker);
+    },
+    onGone(worker) {
       withPeer(worker, ({ receivers }) => {
         for (const port of PORTS) dispatchers[port].remove(receivers[port]);
-      }),
+      });
+      keeping.remove(worker);
+    },
     onEnded: (worker) =>
       withPeer(worker, (peer) => {
         peers.delete(worker);
@@ -123,9 +131,10 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
 
   return {
     async listen() {
-      await migrateOnce(config, log);
+      // Before there are workers, which then find everything in place.
+      const isMigrated = await migrateDatabase({ config, log });
       try {
-        await pool.start();
+        await pool.start(isMigrated);
         const { port } = await dispatchers.service.listen(config.host, config.port);
         const address = addressText(config, port);
         if (config.operations === null) return { address };
@@ -144,16 +153,6 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
     },
     kill: () => pool.kill(),
   };
-}
-
-/** Before there are workers, which then find everything in place. */
-async function migrateOnce(config: Config, log: Logger): Promise<void> {
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    variable: config.databaseVariable,
-    logger: log,
-  });
-  await database.close();
 }
 
 /** A session that one worker started is good for the others, also when nobody has chosen a secret. */

@@ -62,6 +62,7 @@ export class WorkerPool {
   readonly #pauses = new Set<NodeJS.Timeout>();
   #starting: { resolve(): void; reject(error: Error): void } | null = null;
   #emptied: (() => void) | null = null;
+  #isMigrated = false;
   #stopping = false;
   #allCleanly = true;
   #crashes = 0;
@@ -80,8 +81,12 @@ export class WorkerPool {
     return this.#crashes;
   }
 
-  /** Starts all workers. Resolves when each can serve; rejects with what the first says that cannot. */
-  start(): Promise<void> {
+  /**
+   * Starts all workers. Resolves when each can serve; rejects with what the first says that cannot. `isMigrated` tells
+   * them whether the database is up to date.
+   */
+  start(isMigrated: boolean): Promise<void> {
+    this.#isMigrated = isMigrated;
     return new Promise((resolve, reject) => {
       this.#starting = { resolve, reject };
       for (let count = 0; count < this.#options.size; count += 1) this.#fork();
@@ -152,8 +157,10 @@ export class WorkerPool {
   #heard(member: Member, message: FromWorker): void {
     const { worker } = member;
     if (message.type === 'hello') {
+      const { config } = this.#options;
+      const start = { type: 'start', config, isMigrated: this.#isMigrated } as const;
       // What it was told before it said hello, it has not heard.
-      tellWorker(worker, this.#stopping ? { type: 'stop' } : { type: 'start', config: this.#options.config });
+      tellWorker(worker, this.#stopping ? { type: 'stop' } : start);
     } else if (message.type === 'ready') {
       this.#ready(member);
     } else if (message.type === 'failed') {

@@ -46,11 +46,11 @@ export function runWorker(signals: Signals): void {
     });
   }
 
-  async function start(config: Config): Promise<void> {
+  async function start(config: Config, isMigrated: boolean): Promise<void> {
     serviceLog = createLogger(config.log, process.pid);
     signals.logIgnored(serviceLog.log);
     try {
-      app = await createApp({ config, log: serviceLog.log, shared: { allMetrics } });
+      app = await createApp({ config, log: serviceLog.log, shared: { isMigrated, allMetrics } });
       getsReady = app.ready();
       await getsReady;
       if (!stopping) await tellPrimary({ type: 'ready' });
@@ -110,7 +110,8 @@ export function runWorker(signals: Signals): void {
   }
 
   process.on('message', (message: FromPrimary, socket?: Socket) => {
-    if (message.type === 'start') void start(message.config);
+    if (message.type === 'start') void start(message.config, message.isMigrated);
+    else if (message.type === 'keep') app?.keepLastKnownGood();
     else if (message.type === 'connection') connection(message.id, message.port, socket);
     else if (message.type === 'measure') void measure(message.id);
     else if (message.type === 'reported') reports.get(message.id)?.(message.text);

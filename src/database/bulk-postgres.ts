@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Prisma } from '../../gen/prisma/sqlite/client.js';
 import {
   type BulkDatabase,
+  type BulkReader,
   type BulkResult,
   type BulkRow,
   type BulkTransaction,
@@ -17,9 +18,28 @@ export function createPostgresBulk(pool: pg.Pool): BulkDatabase {
         const { rows } = await pool.query<BulkRow[]>(queryOf(query));
         return rows as unknown as BulkRow[];
       }),
+    readAtOnce: (work) => withServiceErrors(() => readAtOnce(pool, work)),
     transaction: (work) => withServiceErrors(() => inTransaction(pool, work)),
     close: () => pool.end(),
   };
+}
+
+async function readAtOnce<T>(pool: pg.Pool, work: (read: BulkReader) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = true;
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const result = await work(async (query) => {
+      const { rows } = await client.query<BulkRow[]>(queryOf(query));
+      return rows as unknown as BulkRow[];
+    });
+    await client.query('COMMIT');
+    broken = false;
+    return result;
+  } finally {
+    // A connection whose transaction may still be open is not used again.
+    client.release(broken);
+  }
 }
 
 async function inTransaction<T>(pool: pg.Pool, work: (tx: BulkTransaction) => Promise<T>): Promise<T> {

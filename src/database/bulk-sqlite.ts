@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Prisma } from '../../gen/prisma/sqlite/client.js';
-import { type BulkDatabase, type BulkLane, type BulkTransaction, failingForGood } from './bulk.js';
+import {
+  type BulkDatabase,
+  type BulkLane,
+  type BulkReader,
+  type BulkTransaction,
+  failingForGood,
+} from './bulk.js';
 import { OutcomeUnknownError, withServiceErrors } from './errors.js';
-import type { Mutex } from './mutex.js';
-import { BULK_READER_PRAGMAS, BULK_WRITER_PRAGMAS } from './sqlite-connection.js';
+import { createMutex, type Mutex } from './mutex.js';
+import { BULK_READER_PRAGMAS, BULK_SCAN_PRAGMAS, BULK_WRITER_PRAGMAS } from './sqlite-connection.js';
 import { createSqliteThread, type SqliteThread } from './sqlite-thread.js';
 import type { Statement, Value } from './sqlite-worker.js';
 import type { OpenedFiles } from './storage-health/file-check.js';
@@ -31,7 +37,10 @@ export interface SqliteBulkOptions {
   readonly onThreadEnd: (error: Error) => void;
 }
 
-/** Statements over many rows in three threads: one writes, one answers short queries, one long ones. */
+/**
+ * Statements over many rows in four threads: one writes, one answers short queries, one long ones, and one those that
+ * have to see one moment.
+ */
 export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBulkOptions): SqliteBulk {
   const thread = (pragmas: readonly string[]) =>
     createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files }, onThreadEnd);
@@ -40,6 +49,8 @@ export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBu
     statistics: thread(BULK_READER_PRAGMAS),
     search: thread(BULK_READER_PRAGMAS),
   };
+  const scanner = thread(BULK_SCAN_PRAGMAS);
+  const scanning = createMutex();
 
   return {
     read: (lane, query) =>
@@ -51,6 +62,15 @@ export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBu
           throw error;
         });
         return result?.rows ?? [];
+      }),
+    readAtOnce: (work) =>
+      withServiceErrors(async () => {
+        const release = await scanning.acquire();
+        try {
+          return await readAtOnce(scanner, work);
+        } finally {
+          release();
+        }
       }),
     transaction: (work) =>
       withServiceErrors(async () => {
@@ -64,7 +84,12 @@ export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBu
     copyLog: () => withServiceErrors(() => copyLog(writer)),
     async close() {
       const release = await writing.acquire();
-      await Promise.all([writer.close(), readers.statistics.close(), readers.search.close()]);
+      await Promise.all([
+        writer.close(),
+        readers.statistics.close(),
+        readers.search.close(),
+        scanner.close(),
+      ]);
       release();
     },
   };
@@ -79,6 +104,24 @@ async function copyLog(writer: SqliteThread): Promise<boolean> {
     await sleep(COPY_PAUSE_MS);
   }
   return false;
+}
+
+/** A deferred transaction: its first query fixes what all of them see, and nobody waits for it. */
+async function readAtOnce<T>(thread: SqliteThread, work: (read: BulkReader) => Promise<T>): Promise<T> {
+  await thread.run({ transaction: '', statements: [{ sql: 'BEGIN', args: [] }], end: '' });
+  try {
+    return await work(async (query) => {
+      const [result] = await thread.run({
+        transaction: 'OPEN',
+        statements: [statementOf(query)],
+        end: '',
+      });
+      return result?.rows ?? [];
+    });
+  } finally {
+    // A failed query, and the end of the thread, have ended the transaction already.
+    await thread.run({ transaction: 'OPEN', statements: [], end: 'ROLLBACK' }).catch(() => {});
+  }
 }
 
 async function inTransaction<T>(writer: SqliteThread, work: (tx: BulkTransaction) => Promise<T>): Promise<T> {

@@ -13,6 +13,9 @@ export interface BulkResult {
 /** Which queue a query stands in: short ones must not wait behind long ones. */
 export type BulkLane = 'statistics' | 'search';
 
+/** Runs one query. */
+export type BulkReader = (query: Prisma.Sql) => Promise<readonly BulkRow[]>;
+
 /** An open write transaction. */
 export interface BulkTransaction {
   /** Runs statements in order, in one go, and returns the result of each. */
@@ -27,6 +30,11 @@ export interface BulkTransaction {
 export interface BulkDatabase {
   /** Runs one query. It sees committed data only, all of one moment. */
   read(lane: BulkLane, query: Prisma.Sql): Promise<readonly BulkRow[]>;
+  /**
+   * Runs `work` with a function for queries that all see the database as it is at one moment, however long `work`
+   * takes. Calls wait for each other. It keeps no writer waiting.
+   */
+  readAtOnce<T>(work: (read: BulkReader) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in one write transaction. When it throws, nothing is kept. Rejects with an `OutcomeUnknownError` when
    * nobody can say whether the transaction was committed. `work` must await nothing but its own statements: on SQLite

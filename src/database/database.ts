@@ -7,7 +7,7 @@ import type { DatabaseLocation } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
 import { createMutex, type Mutex } from './mutex.js';
 import { type DatabaseOptions, type OpenedStorage, openStorage } from './open-storage.js';
-import type { StorageMonitor } from './storage-health/storage-monitor.js';
+import type { StorageHealth } from './storage-health/storage-monitor.js';
 
 export type { DbClient } from './client.js';
 export type { DatabaseOptions } from './open-storage.js';
@@ -49,7 +49,7 @@ export interface Database {
   /** Whether this opening has created the structure: the database was empty. */
   readonly created: boolean;
   /** Whether what is written is kept. It probes by itself once `watch` was called. */
-  readonly storage: StorageMonitor;
+  readonly storage: StorageHealth;
   /** For reading outside a mutation. It sees committed data only, also while a mutation is open. */
   readonly client: DbClient;
   /**
@@ -62,6 +62,8 @@ export interface Database {
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
   /** For statements over many rows that no verdict depends on, such as those about events. */
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
+  /** For reading many rows that have to be of one moment. */
+  readonly readAtOnce: BulkDatabase['readAtOnce'];
   /** The number of mutations so far. */
   revision(): Promise<number>;
   /**
@@ -185,6 +187,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
       read: (lane, query) => bulk.read(lane, query).catch(noticed),
       transaction: (work) => withServiceErrors(() => monitor.guard(() => bulk.transaction(work))),
     },
+    readAtOnce: (work) => bulk.readAtOnce(work).catch(noticed),
     revision: () =>
       withServiceErrors(async () => {
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });

@@ -1,7 +1,8 @@
 import type { Database } from './database.js';
 
-/** Kinds of work on the database that are timed: changes, queries in each lane of the bulk part, and its writing. */
-export const DATABASE_OPERATIONS = ['mutation', 'statistics', 'search', 'bulk_write'] as const;
+/** Kinds of work on the database that are timed: changes, queries in each lane of the bulk part, reads of
+ * everything at one moment, and its writing. */
+export const DATABASE_OPERATIONS = ['mutation', 'statistics', 'search', 'scan', 'bulk_write'] as const;
 export type DatabaseOperation = (typeof DATABASE_OPERATIONS)[number];
 
 /**
@@ -23,7 +24,15 @@ export function meteredDatabase(
   const { bulk } = database;
   return {
     ...database,
+    // Of a database that is opened later these change.
+    get instanceId() {
+      return database.instanceId;
+    },
+    get created() {
+      return database.created;
+    },
     mutate: (work) => measured('mutation', () => database.mutate(work)),
+    readAtOnce: (work) => measured('scan', () => database.readAtOnce(work)),
     bulk: {
       read: (lane, query) => measured(lane, () => bulk.read(lane, query)),
       transaction: (work) => measured('bulk_write', () => bulk.transaction(work)),

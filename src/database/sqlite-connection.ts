@@ -28,6 +28,8 @@ export const BULK_WRITER_PRAGMAS = [
 ];
 /** Settings of a connection that only reads. */
 export const BULK_READER_PRAGMAS = ['query_only = ON', `cache_size = -${BULK_CACHE_KIB}`];
+/** Settings of a connection that reads everything once: a large cache would keep what is not read again. */
+export const BULK_SCAN_PRAGMAS = ['query_only = ON'];
 
 /** A value SQLite can hold. Integers are bigints on both sides, so that none is rounded or stored as a real. */
 export type SqliteValue = null | string | number | bigint | Uint8Array;

@@ -14,6 +14,11 @@ export interface EvaluationRequest {
 /** A verdict, and the revision of the controls it was made by. */
 export interface RevisedVerdict extends Verdict {
   readonly revision: number;
+  /**
+   * Set when the controls are those of the last known good file: whole seconds, rounded up, since they were certainly
+   * the latest.
+   */
+  readonly staleness_seconds: number | null;
 }
 
 /** What the service did with a step, in one word, for the metrics. */
@@ -51,6 +56,10 @@ export interface EvaluationServiceOptions {
   readonly programs: Pick<RevisionWatch, 'programOf' | 'progress'>;
   /** Refuses programs that may be too old, if that is wanted. */
   readonly demandFresh?: DemandFresh | undefined;
+  /** Milliseconds of the clock of the programs. */
+  readonly now: () => number;
+  /** Told of every verdict by controls of the last known good file. */
+  readonly onKeptVerdict?: () => void;
   /** Told of every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
   /** Keeps every verdict, if it is wanted. */
@@ -66,6 +75,10 @@ export interface VerdictRecorder {
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
   const { programs, demandFresh, onVerdict, recorder } = options;
+  const stalenessOf = (loaded: LoadedProgram): number => {
+    options.onKeptVerdict?.();
+    return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
+  };
   const needed = (detail: Detail): Detail => (recorder?.nonMatches === true ? 'full' : detail);
   return {
     evaluate(request, detail, caller) {
@@ -74,10 +87,11 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
         demandFresh?.(loaded.currentAtMs(programs.progress));
         // Asked for now: while an evaluator takes its time the program may fall behind.
         const revision = loaded.revision(programs.progress);
+        const staleness = loaded.isKept ? stalenessOf(loaded) : null;
         const tell = (verdict: Verdict): RevisedVerdict => {
           onVerdict(verdictLabel(verdict), stage, caller.protocol);
           recorder?.record(request, verdict, caller);
-          return revised(needed(detail) === detail ? verdict : withoutDetail(verdict), revision);
+          return revised(needed(detail) === detail ? verdict : withoutDetail(verdict), revision, staleness);
         };
         const verdict = loaded.program.evaluate(step, stage, needed(detail));
         return verdict instanceof Promise ? verdict.then(tell) : tell(verdict);
@@ -89,9 +103,9 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
 }
 
 /** Member by member, because this is done for every verdict. */
-function revised(verdict: Verdict, revision: number): RevisedVerdict {
+function revised(verdict: Verdict, revision: number, staleness_seconds: number | null): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
-  return { is_safe, confidence, reason, matches, errors, non_matches, revision };
+  return { is_safe, confidence, reason, matches, errors, non_matches, revision, staleness_seconds };
 }
 
 /** A full verdict as it is with detail `verdict`. */

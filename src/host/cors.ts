@@ -3,7 +3,7 @@ import fastifyCors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
 import type { ForeignOriginCheck } from './auth/request-origin.js';
-import { REVISION_HEADER } from './connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from './connect/rpc-call.js';
 
 /** How long browsers may remember the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -13,6 +13,7 @@ const READ_METHODS = ['GET', 'HEAD'];
 const exposed = (ownHeaders: readonly string[]): string[] => [
   ...connectCors.exposedHeaders,
   REVISION_HEADER,
+  STALENESS_HEADER,
   'X-Request-Id',
   ...ownHeaders,
 ];

@@ -21,7 +21,7 @@ export function createDatabaseMetrics(
 ): (operation: DatabaseOperation, seconds: number) => void {
   const durations = new Histogram({
     name: `${prefix}_database_duration_seconds`,
-    help: 'Time of work on the database by operation (mutation, statistics, search, bulk_write), its wait for its turn included.',
+    help: 'Time of work on the database by operation (mutation, statistics, search, scan, bulk_write), its wait for its turn included.',
     labelNames: ['operation'],
     buckets: BUCKETS,
     registers,

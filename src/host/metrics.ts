@@ -1,6 +1,6 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { DatabaseOperation } from '../database/metered-database.js';
-import type { StorageMonitor } from '../database/storage-health/storage-monitor.js';
+import type { StorageHealth } from '../database/storage-health/storage-monitor.js';
 import { STORAGE_STATES } from '../database/storage-health/storage-state.js';
 import type { Stage } from '../evaluation/types.js';
 import type { VerdictLabel } from '../evaluation-api/evaluation-service.js';
@@ -68,7 +68,7 @@ export interface MetricSources {
   /** Seconds since the oldest controls that still decide were certainly the latest. */
   stalenessSeconds(): number;
   databaseUp(): boolean;
-  storage(): Pick<StorageMonitor, 'state' | 'transitions'>;
+  storage(): Pick<StorageHealth, 'state' | 'transitions'>;
   /** How late the event loop is, in seconds. */
   eventLoopDelaySeconds(): number;
   /** Running calls that count for the limit of their API key. */
@@ -80,6 +80,22 @@ export interface MetricSources {
   waitingForRevision(): number;
   /** Which running calls are streams. */
   streams(): StreamNames;
+  /** Absent where nothing is kept for times without the database. */
+  lastKnownGood?(): LastKnownGoodFigures;
+}
+
+/** Figures about the last known good file. */
+export interface LastKnownGoodFigures {
+  /** Whether the service started without its database, evaluates by the file, and is still waiting. */
+  readonly isActive: boolean;
+  /** Evaluations that were made by controls of the file. */
+  readonly evaluations: number;
+  readonly saved: number;
+  readonly superseded: number;
+  readonly failed: number;
+  /** What was saved last. */
+  readonly revision: number;
+  readonly timeMs: number;
 }
 
 const APP_NAME = 'control-enforcement-service';
@@ -287,7 +303,49 @@ function addSources(prefix: string, sources: MetricSources, registers: Registry[
       for (const [state, count] of sources.storage().transitions) this.inc({ state }, count);
     },
   });
+  const { lastKnownGood } = sources;
+  if (lastKnownGood !== undefined) addLastKnownGood(prefix, lastKnownGood, registers);
   gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
     sources.databaseUp() ? 1 : 0,
   );
+}
+
+function addLastKnownGood(prefix: string, figures: () => LastKnownGoodFigures, registers: Registry[]): void {
+  const { gauge, counter } = createMetricKinds(prefix, registers);
+  gauge(
+    'last_known_good_active',
+    'Whether the service started without its database and evaluates by the last known good file.',
+    'max',
+    () => (figures().isActive ? 1 : 0),
+  );
+  counter(
+    'last_known_good_evaluations_total',
+    'Evaluations by controls of the last known good file.',
+    () => figures().evaluations,
+  );
+  // One of several processes saves; the others have zeros.
+  gauge(
+    'last_known_good_revision',
+    'Revision of the last known good file as it was saved last.',
+    'max',
+    () => figures().revision,
+  );
+  gauge(
+    'last_known_good_timestamp_seconds',
+    'When the last known good file was certainly the latest state, in seconds since 1970; 0 before it is saved.',
+    'max',
+    () => figures().timeMs / 1000,
+  );
+  new Counter({
+    name: `${prefix}_last_known_good_saves_total`,
+    help: 'Attempts to save the last known good file by result: saved, superseded by a later one, failed.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      const { saved, superseded, failed } = figures();
+      this.reset();
+      for (const [result, count] of Object.entries({ saved, superseded, failed }))
+        this.inc({ result }, count);
+    },
+  });
 }

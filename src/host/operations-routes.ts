@@ -3,16 +3,24 @@ import type { StorageState } from '../database/storage-health/storage-state.js';
 import type { Metrics } from './metrics.js';
 import { sharedText } from './shared-text.js';
 
+/** Where controls come from; `nothing` when there are none, and every evaluation is refused. */
+export type ControlsSource =
+  | { readonly source: 'database' | 'nothing' }
+  /** The database has not answered since the start. */
+  | { readonly source: 'last_known_good'; readonly ageSeconds: number };
+
 /** What the operational routes tell. */
 export interface OperationalState {
   readonly version: string;
   /** Of the database; see `Database.instanceId`. */
-  readonly instanceId: string;
+  instanceId(): string;
   databaseUp(): boolean;
   storage(): StorageState;
   revision(): number;
   /** Null when the process can evaluate the agents that it knows, else why it cannot evaluate any. */
   cannotEvaluateBecause(): string | null;
+  /** Where the controls come from that decide. */
+  controlsFrom(): ControlsSource;
   /** Null when the service is ready, else why it is not. */
   notReadyBecause(): string | null;
 }
@@ -30,13 +38,18 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
     () => metrics.text(),
     () => performance.now(),
   );
-  const facts = () => ({
-    version: state.version,
-    database: state.databaseUp() ? 'up' : 'down',
-    storage: state.storage(),
-    instance_id: state.instanceId,
-    revision: state.revision(),
-  });
+  const facts = () => {
+    const controls = state.controlsFrom();
+    return {
+      version: state.version,
+      database: state.databaseUp() ? 'up' : 'down',
+      storage: state.storage(),
+      instance_id: state.instanceId(),
+      revision: state.revision(),
+      controls_from: controls.source,
+      ...('ageSeconds' in controls ? { controls_age_seconds: Math.ceil(controls.ageSeconds) } : {}),
+    };
+  };
   // Always 200: it is what tells whether to restart the process, and no restart brings a database back.
   app.get('/health', () => {
     const reason = state.cannotEvaluateBecause();

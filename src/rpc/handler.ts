@@ -19,6 +19,8 @@ export interface CallContext {
   header(name: string): string | undefined;
   /** Tells the caller which revision its change produced: a header over HTTP, a trailer over gRPC. */
   reportRevision(revision: number): void;
+  /** Tells the caller that it is answered by controls that were certainly the latest so many seconds ago. */
+  reportStaleness(seconds: number): void;
 }
 
 /**

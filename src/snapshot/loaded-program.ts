@@ -13,13 +13,16 @@ export class LoadedProgram {
   readonly program: ControlProgram;
   /** The revision it was read at. */
   readonly readRevision: number;
+  /** Whether it was made from the last known good file, because the database could not be asked. */
+  readonly isKept: boolean;
   readonly #readAtMs: number;
   /** The last revision it is known to be right for, and when that was known to be the latest; null while it is. */
   #behind: Progress | null = null;
 
-  constructor(program: ControlProgram, readRevision: number, readAtMs: number) {
+  constructor(program: ControlProgram, readRevision: number, readAtMs: number, isKept = false) {
     this.program = program;
     this.readRevision = readRevision;
+    this.isKept = isKept;
     this.#readAtMs = readAtMs;
   }
 

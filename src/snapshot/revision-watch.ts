@@ -31,7 +31,7 @@ export interface RevisionCaller {
 
 export interface RevisionWatchOptions {
   readonly snapshot: Snapshot;
-  readonly follower?: ChangeFollower;
+  readonly followers?: readonly ChangeFollower[];
   readonly source: ChangeSource;
   /** How long an evaluation waits for the revision that it demands, in milliseconds. */
   readonly minRevisionWaitMs: number;
@@ -55,6 +55,10 @@ export class RevisionWatch {
   readonly #options: RevisionWatchOptions;
   readonly #gate: RevisionGate;
   #databaseUp = false;
+  /** The database has not answered since the start, which went on without it. */
+  #isBlind = false;
+  /** The database is not the one whose changes were followed so far. */
+  #isReplaced = false;
   #timer: NodeJS.Timeout | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #polling: Promise<void> | null = null;
@@ -92,28 +96,39 @@ export class RevisionWatch {
     return this.#databaseUp;
   }
 
+  /** Whether the database has not answered since a start without it. */
+  get isBlind(): boolean {
+    return this.#isBlind;
+  }
+
   /** How far this process has followed the changes. */
   get progress(): Progress {
     return this.#options.snapshot.progress;
   }
 
   /**
-   * Reads the revision for the first time and goes on watching. Rejects with a ServiceError when it cannot be read;
-   * then the source is closed.
+   * Reads the revision for the first time and goes on watching. When it cannot be read, goes on from what is known
+   * without the database, if that is given: everything is read anew as soon as the database answers. Without it rejects
+   * with a ServiceError, and the source is closed.
    */
-  async start(): Promise<void> {
+  async start(kept: Progress | null = null): Promise<void> {
     const { source, snapshot, now } = this.#options;
     const startedAtMs = now();
     try {
       // Nothing is loaded yet, so what changed before is of no interest.
       const { revision } = await withServiceErrors(() => source.read(Number.MAX_SAFE_INTEGER));
       snapshot.refreshAll(revision);
+      snapshot.confirmCurrent(startedAtMs);
+      this.#setDatabaseUp(true);
     } catch (error) {
-      await this.stop();
-      throw error;
+      if (kept === null) {
+        await this.stop();
+        throw error;
+      }
+      this.#isBlind = true;
+      snapshot.refreshAll(kept.revision);
+      snapshot.confirmCurrent(kept.currentAtMs);
     }
-    snapshot.confirmCurrent(startedAtMs);
-    this.#setDatabaseUp(true);
     source.listen((revision) => {
       if (revision === undefined || revision > this.revision) this.#pollSoon();
     });
@@ -126,11 +141,23 @@ export class RevisionWatch {
     await this.#options.source.close();
   }
 
+  /** From now on the database is another one than the one that is known. Everything is loaded anew. */
+  replaced(): void {
+    this.#isReplaced = true;
+    this.#pollSoon();
+  }
+
+  /** Callers may have been told a revision that the database has not reached: it was restored before the start. */
+  outrunRestored(told: number): void {
+    this.#told = Math.max(this.#told, told);
+    this.#pollSoon();
+  }
+
   /** A change of this process was committed. */
   committed(change: RecordedChange): void {
-    const { snapshot, follower } = this.#options;
+    const { snapshot } = this.#options;
     snapshot.changedHere(change);
-    follower?.changed([change]);
+    this.#tellChanged([change]);
     if (change.revision === this.revision + 1) this.#follow([change]);
     // What others committed in between has to be known before this revision counts as known.
     else if (change.revision > this.revision) this.#pollSoon();
@@ -163,38 +190,48 @@ export class RevisionWatch {
   }
 
   async #read(): Promise<void> {
-    const { source, snapshot, follower, now } = this.#options;
+    const { source, snapshot, followers = [], now } = this.#options;
     const known = this.revision;
     const startedAtMs = now();
     this.#lastPollAtMs = startedAtMs;
     try {
       const { revision, changes } = await source.read(known);
       if (this.#stopped) return;
-      if (revision < known) {
+      // First of all, so that what is loaded because of it is asked of the database.
+      this.#setDatabaseUp(true);
+      if (revision < known || this.#isReplaced) {
+        this.#isReplaced = false;
         this.#told = Math.max(this.#told, known);
         snapshot.startOver(revision);
-        follower?.startOver(known);
+        for (const follower of followers) follower.startOver(known);
+      } else if (this.#isBlind) {
+        // The log tells what changed in the history of the database, which need not be that of what is known.
+        this.#refreshAll(revision);
       } else this.#take(revision, changes);
+      this.#isBlind = false;
       if (this.#told > 0) this.#outrun();
       snapshot.confirmCurrent(startedAtMs);
-      this.#setDatabaseUp(true);
     } catch (error) {
       if (!this.#stopped) this.#setDatabaseUp(false, error);
     }
   }
 
   #take(revision: number, changes: readonly RecordedChange[] | null): void {
-    const { snapshot, follower } = this.#options;
     if (changes === null && revision > this.revision) {
-      follower?.changed([{ revision, agents: 'any', controls: [] }]);
-      snapshot.refreshAll(revision);
-      this.#gate.advanced();
+      this.#refreshAll(revision);
       return;
     }
     // Own commits may have been faster.
     const news = (changes ?? []).filter((change) => change.revision > this.revision);
     if (news.length > 0) this.#follow(news);
     else this.#catchUp();
+  }
+
+  #refreshAll(revision: number): void {
+    const { snapshot } = this.#options;
+    this.#tellChanged([{ revision, agents: 'any', controls: [] }]);
+    snapshot.refreshAll(revision);
+    this.#gate.advanced();
   }
 
   /** Not waited for: polls go on, and the next one tries again. */
@@ -222,14 +259,19 @@ export class RevisionWatch {
     const nowMs = this.#options.now();
     if (nowMs < this.#lastCatchUpAtMs + CATCH_UP_MS) return;
     this.#lastCatchUpAtMs = nowMs;
-    this.#options.snapshot.catchUp();
-    this.#options.follower?.catchUp();
+    const { snapshot, followers = [] } = this.#options;
+    snapshot.catchUp();
+    for (const follower of followers) follower.catchUp();
   }
 
   #follow(changes: readonly RecordedChange[]): void {
-    this.#options.follower?.changed(changes);
+    this.#tellChanged(changes);
     this.#options.snapshot.follow(changes);
     this.#gate.advanced();
+  }
+
+  #tellChanged(changes: readonly RecordedChange[]): void {
+    for (const follower of this.#options.followers ?? []) follower.changed(changes);
   }
 
   #pollSoon(): void {

@@ -11,10 +11,18 @@ export interface LoadResult {
   readonly revision: number;
   /** Null when there is no such agent. */
   readonly program: ControlProgram | null;
+  /**
+   * Set when the database could not be asked, and the program is that of the last known good file: when that was
+   * certainly the latest, in milliseconds of the clock of the snapshot.
+   */
+  readonly keptAtMs?: number;
 }
 
-/** Loads and compiles the controls of an agent, all read at the same revision. */
-export type LoadProgram = (agentName: string) => Promise<LoadResult>;
+/**
+ * Loads and compiles the controls of an agent, all read at the same revision; `needed` at least, unless the database
+ * says that an earlier one is the latest.
+ */
+export type LoadProgram = (agentName: string, needed: number) => Promise<LoadResult>;
 
 export interface SnapshotOptions {
   readonly load: LoadProgram;
@@ -57,6 +65,8 @@ export class Snapshot {
   readonly #unknown = new Map<string, number>();
   /** Agents whose programs are older than what is stored. */
   readonly #behind = new Set<string>();
+  /** Agents whose programs are from the last known good file. */
+  readonly #kept = new Set<string>();
   #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
   readonly #catchUp = createCatchUp({ behind: this.#behind, load: (name: string) => this.#loadBehind(name) });
   #loadedOnce = false;
@@ -124,10 +134,15 @@ export class Snapshot {
   }
 
   /**
-   * Goes on loading what is behind. To be called now and then: an agent whose load failed would otherwise keep its
-   * older program for good.
+   * Goes on loading what is behind, and what was not read from the database. To be called now and then while that
+   * answers: an agent whose load failed would otherwise keep its older program for good.
    */
   catchUp(): void {
+    // The database can be asked again.
+    for (const agentName of this.#kept) {
+      this.#entries.get(agentName)?.loaded?.fallBehind(this.#progress);
+      this.#behind.add(agentName);
+    }
     this.#catchUp();
   }
 
@@ -211,7 +226,7 @@ export class Snapshot {
   async #load(agentName: string, entry: Entry): Promise<LoadedProgram> {
     for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
       const startedAtMs = this.#options.now();
-      const { revision, program } = await this.#loadOrForget(agentName, entry);
+      const { revision, program, keptAtMs } = await this.#loadOrForget(agentName, entry);
       if (revision < entry.needed) continue;
       this.#behind.delete(agentName);
       // It may still be about to decide, and is not told of changes any more.
@@ -221,7 +236,8 @@ export class Snapshot {
         this.#rememberUnknown(agentName);
         throw agentNotFound(agentName);
       }
-      const loaded = new LoadedProgram(program, revision, startedAtMs);
+      const isKept = keptAtMs !== undefined;
+      const loaded = new LoadedProgram(program, revision, keptAtMs ?? startedAtMs, isKept);
       this.#setProgram(agentName, entry, loaded);
       entry.outdated = false;
       this.#loadedOnce = true;
@@ -233,7 +249,8 @@ export class Snapshot {
 
   async #loadOrForget(agentName: string, entry: Entry): Promise<LoadResult> {
     try {
-      return await this.#options.load(agentName);
+      // Never an older one than the one that decided last.
+      return await this.#options.load(agentName, Math.max(entry.needed, entry.loaded?.readRevision ?? 0));
     } catch (error) {
       // An entry without a program is worth nothing; names that cannot be loaded must not fill the memory.
       if (entry.loaded === null) this.#entries.delete(agentName);
@@ -255,12 +272,15 @@ export class Snapshot {
     this.#memory.add(loaded.program);
     if (entry.loaded !== null) this.#memory.remove(entry.loaded.program);
     entry.loaded = loaded;
+    if (loaded.isKept) this.#kept.add(agentName);
+    else this.#kept.delete(agentName);
     // This agent is still loading, so it stays, however large it is.
     this.#makeRoom(0);
   }
 
   #forget(agentName: string, entry: Entry): void {
     this.#entries.delete(agentName);
+    this.#kept.delete(agentName);
     if (entry.loaded !== null) this.#memory.remove(entry.loaded.program);
   }
 

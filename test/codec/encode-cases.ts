@@ -52,6 +52,7 @@ export function randomVerdict(random: Random): RevisedVerdict {
     errors: results(),
     non_matches: results(),
     revision: random.pick([0, 1, 127, 128, 2 ** 31, 2 ** 32 + 5, 2 ** 49, Number.MAX_SAFE_INTEGER]),
+    staleness_seconds: random.pick([null, null, 0, 1, 127, 128, 2 ** 32 - 1]),
   };
 }
 

@@ -23,7 +23,7 @@ const TAGS: [DescMessage, string][] = [
   [EvaluateStreamRequestSchema, '0a id, 12 evaluations'],
   [
     EvaluateResponseSchema,
-    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision',
+    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds',
   ],
   [
     ControlResultSchema,

@@ -35,7 +35,7 @@ describe('while PostgreSQL is gone', () => {
   const clients: ProtocolClient[] = [];
   beforeAll(async () => {
     postgres = await startPostgresServer();
-    service = await startService({ DATABASE_URL: postgres.url });
+    service = await startService({ DATABASE_URL: postgres.url, SERVICE_LAST_KNOWN_GOOD: 'off' });
     call = restClient(service.url);
     clients.push(PROTOCOLS['gRPC (grpc-js)'](service.url), PROTOCOLS['Connect over h2'](service.url));
     const seed = seeder(call);

@@ -13,6 +13,8 @@ interface Case {
   readonly fallback: unknown;
   readonly accepts: readonly (readonly [string, unknown])[];
   readonly refuses: readonly string[];
+  /** What a blank text means; the default unless stated. */
+  readonly blank?: unknown;
   /** What else has to be set for the value to be usable. */
   readonly with?: Record<string, string>;
 }
@@ -401,6 +403,27 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['1', 1024 * 1024]],
     refuses: ['0', '1000001', '1.5'],
   },
+  lastKnownGood: {
+    names: ['SERVICE_LAST_KNOWN_GOOD'],
+    value: (config) => config.lastKnownGood,
+    fallback: null,
+    accepts: [
+      ['/var/lib/service/last-known-good', '/var/lib/service/last-known-good'],
+      ['Off', 'off'],
+    ],
+    refuses: [],
+    blank: 'off',
+  },
+  databaseExpected: {
+    names: ['SERVICE_DATABASE_EXPECTED'],
+    value: (config) => config.databaseExpected,
+    fallback: 'any',
+    accepts: [
+      ['existing', 'existing'],
+      ['ANY', 'any'],
+    ],
+    refuses: ['yes', 'new'],
+  },
   minRevisionWaitSeconds: {
     names: ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
     value: (config) => config.limits.minRevisionWaitMs,
@@ -517,16 +540,16 @@ function problemsOf(environment: Record<string, string>): string[] {
 }
 
 describe.each(Object.entries(CASES))('the variable for %s', (key, expected) => {
-  const { names, value, fallback, accepts, refuses } = expected;
+  const { names, value, fallback, accepts, refuses, blank = fallback } = expected;
   const others = expected.with ?? {};
 
   it('has the documented names and appears in the help', () => {
     expect(VARIABLES[key as keyof typeof VARIABLES].names).toEqual(names);
     for (const name of names) expect(helpText()).toMatch(new RegExp(`\\b${name}\\b`));
   });
-  it('has a default, which a blank value does not replace', () => {
+  it('has a default, which a blank value does not replace unless it means something', () => {
     expect(value(readConfig({}))).toEqual(fallback);
-    for (const name of names) expect(value(readConfig({ [name]: ' \t' }))).toEqual(fallback);
+    for (const name of names) expect(value(readConfig({ [name]: ' \t' }))).toEqual(blank);
   });
   it.each(accepts)('reads %j', (text, read) => {
     for (const name of names) expect(value(readConfig({ ...others, [name]: text }))).toEqual(read);
@@ -699,6 +722,15 @@ describe('a .env file', () => {
   it('is asked where the environment has a blank value', async () => {
     await writeFile(file(), 'SERVICE_PORT=1111\n');
     expect(readConfig(loadEnvironment({ SERVICE_PORT: ' ' }, file())).port).toBe(1111);
+  });
+  it('loses against a blank value that means something, and can have one itself', async () => {
+    await writeFile(file(), 'SERVICE_LAST_KNOWN_GOOD=/from/file\n');
+    const from = (environment: Record<string, string>) =>
+      readConfig(loadEnvironment(environment, file())).lastKnownGood;
+    expect(from({})).toBe('/from/file');
+    expect(from({ SERVICE_LAST_KNOWN_GOOD: '' })).toBe('off');
+    await writeFile(file(), 'SERVICE_LAST_KNOWN_GOOD=\n');
+    expect(from({})).toBe('off');
   });
   it('need not exist', () => {
     expect(loadEnvironment({ SERVICE_PORT: '1' }, file())).toEqual({ SERVICE_PORT: '1' });

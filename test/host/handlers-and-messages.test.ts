@@ -361,6 +361,7 @@ describe('the replies of the handlers', () => {
       signal: new AbortController().signal,
       header: () => undefined,
       reportRevision: () => {},
+      reportStaleness: () => {},
     };
     const unknown: string[] = [];
     const seen = new Set<string>();

@@ -385,6 +385,7 @@ describe('health and readiness', () => {
       storage: 'OK',
       instance_id: expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       revision: expect.any(Number),
+      controls_from: 'database',
     };
     expect((await send({ path: '/health' })).json).toEqual({ status: 'healthy', ...facts });
     expect((await send({ path: '/ready' })).json).toEqual({ status: 'ready', ...facts });

@@ -29,6 +29,7 @@ export const SAFE: RevisedVerdict = {
   errors: [],
   non_matches: [],
   revision: 1,
+  staleness_seconds: null,
 };
 
 /** What stands for the evaluation: it gets the name of the step. */

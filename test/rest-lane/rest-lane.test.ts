@@ -33,6 +33,7 @@ const VERDICT: RevisedVerdict = {
   errors: [],
   non_matches: [],
   revision: 7,
+  staleness_seconds: null,
 };
 
 interface Harness {

@@ -2,7 +2,8 @@ import type { News, RecordedChange } from '../../src/database/change-log.js';
 import type { ChangeSource } from '../../src/database/change-source.js';
 import { ServiceError } from '../../src/errors/service-error.js';
 import type { ControlProgram, Verdict } from '../../src/evaluation/types.js';
-import { RevisionWatch } from '../../src/snapshot/revision-watch.js';
+import type { Progress } from '../../src/snapshot/loaded-program.js';
+import { type ChangeFollower, RevisionWatch } from '../../src/snapshot/revision-watch.js';
 import { type LoadResult, Snapshot } from '../../src/snapshot/snapshot.js';
 
 /** A change of agents, of controls, or of both. */
@@ -39,6 +40,8 @@ export const SAFE: Verdict = {
 export function fakeStore() {
   const agents = new Map<string, readonly number[]>();
   const open: { finish: () => void; fail: () => void }[] = [];
+  const demanded: number[] = [];
+  let file: { revision: number; atMs: number } | null = null;
   let revision = 0;
   let loads = 0;
   let most = 0;
@@ -55,10 +58,19 @@ export function fakeStore() {
       revision += 1;
       return revision;
     },
-    load: (agentName: string): Promise<LoadResult> => {
+    /** Makes loads those of a last known good file, of a revision, until it is called without one. */
+    keep(kept: { revision: number; atMs: number } | null): void {
+      file = kept;
+    },
+    /** The revision that each load demanded. */
+    demanded,
+    load: (agentName: string, needed: number): Promise<LoadResult> => {
       loads += 1;
+      demanded.push(needed);
       const controlIds = agents.get(agentName);
-      const read = { revision, program: controlIds === undefined ? null : programOf(controlIds) };
+      const program = controlIds === undefined ? null : programOf(controlIds);
+      const read =
+        file === null ? { revision, program } : { revision: file.revision, program, keptAtMs: file.atMs };
       return new Promise((resolve, reject) => {
         open.push({
           finish: () => resolve(read),
@@ -160,7 +172,15 @@ export async function watchOf(
     now = () => 0,
     minRevisionWaitMs = 1_000,
     outrun = async () => {},
-  }: { now?: () => number; minRevisionWaitMs?: number; outrun?: (told: number) => Promise<void> } = {},
+    kept = null,
+    followers = [],
+  }: {
+    now?: () => number;
+    minRevisionWaitMs?: number;
+    outrun?: (told: number) => Promise<void>;
+    kept?: Progress | null;
+    followers?: readonly ChangeFollower[];
+  } = {},
 ) {
   const states: boolean[] = [];
   const watch = new RevisionWatch({
@@ -169,8 +189,9 @@ export async function watchOf(
     minRevisionWaitMs,
     now,
     outrun,
+    followers,
     onDatabaseState: (up) => states.push(up),
   });
-  await watch.start();
+  await watch.start(kept);
   return { watch, states };
 }

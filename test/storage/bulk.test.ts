@@ -46,6 +46,35 @@ describeOnEachDatabase('statements past Prisma', (freshDatabaseUrl, kind) => {
     ]);
   });
 
+  it('see one moment when they are read at once, and keep no writer waiting', async () => {
+    const database = await open();
+    const counts = await database.readAtOnce(async (read) => {
+      const count = async () => Number((await read(EVENTS))[0]?.[0]);
+      const before = await count();
+      await database.bulk.transaction((tx) => tx.run(ADD));
+      return [before, await count(), await count()];
+    });
+    expect(counts).toEqual([0, 0, 0]);
+    expect(await database.readAtOnce(async (read) => Number((await read(EVENTS))[0]?.[0]))).toBe(1);
+  });
+
+  it('are read at once by one caller after the other, also after one that failed', async () => {
+    const database = await open();
+    const failed = database.readAtOnce((read) => read(Prisma.sql`SELECT * FROM "missing"`));
+    const thrown = database.readAtOnce(async (read) => {
+      await read(EVENTS);
+      throw new Error('changed my mind');
+    });
+    const fine = database.readAtOnce(async (read) => Number((await read(EVENTS))[0]?.[0]));
+    await expect(failed).rejects.toMatchObject({ code: 'DATABASE_ERROR' });
+    await expect(thrown).rejects.toMatchObject({ name: 'ServiceError' });
+    expect(await fine).toBe(0);
+    await expect(
+      database.readAtOnce((read) => read(Prisma.sql`UPDATE "event_log" SET "events" = 7`)),
+    ).rejects.toMatchObject({ name: 'ServiceError' });
+    expect(await events(database)).toBe(0);
+  });
+
   it('are undone as a whole when the work throws or one of them fails', async () => {
     const database = await open();
     const { bulk } = database;

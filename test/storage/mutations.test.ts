@@ -181,6 +181,7 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     const statements: string[] = [];
     const observed = await openDatabase({ url, migrate: false, onQuery: (sql) => statements.push(sql) });
     try {
+      statements.length = 0;
       await observed.revision();
       expect(statements).toHaveLength(1);
       expect(statements[0]).toContain('service_state');

@@ -69,11 +69,12 @@ export async function startHost(
     health,
     state: {
       version: '0.0.0',
-      instanceId: '',
+      instanceId: () => '',
       databaseUp: () => true,
       storage: () => 'OK',
       revision: () => 0,
       cannotEvaluateBecause: () => null,
+      controlsFrom: () => ({ source: 'database' }),
       notReadyBecause: () => null,
     },
     services: [service],

@@ -35,6 +35,8 @@ export async function startService(
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: '0',
     DATABASE_URL: `file:${path.join(directory, 'service.db')}`,
+    // Not below the working directory, where the default of PostgreSQL is.
+    SERVICE_LAST_KNOWN_GOOD: path.join(directory, 'last-known-good'),
     SERVICE_DRAIN_SECONDS: '2',
     SERVICE_LOG_LEVEL: 'debug',
     // Events of the service itself must not come into a test that takes long, unless it wants them.

@@ -46,6 +46,23 @@ export interface StorageReport {
   readonly advice: string;
 }
 
+/** Whether what is written is kept, as those see it who are concerned. */
+export interface StorageHealth {
+  readonly state: StorageState;
+  /** Null while the state is OK. */
+  readonly report: StorageReport | null;
+  /** How often each state was entered. */
+  readonly transitions: ReadonlyMap<StorageState, number>;
+  /** Calls `listener` after each change of the state. */
+  onChange(listener: (state: StorageState) => void): void;
+  /** Looks at the storage at every interval from now on. */
+  watch(): void;
+  /** The database did not answer to what asks it all the time. */
+  unreachable(error: unknown): void;
+  /** The database answers again. */
+  reachable(): void;
+}
+
 export interface StorageMonitorOptions {
   readonly checks: StorageChecks;
   /** Where the database is, for the log: a path, or an address without credentials. */
@@ -59,7 +76,7 @@ export interface StorageMonitorOptions {
  * Knows whether what is written is kept. It learns from the work that succeeds and fails, and, once `watch` was called,
  * from probes of its own. A problem is found by whichever comes first; that it is over is always found by a probe.
  */
-export class StorageMonitor {
+export class StorageMonitor implements StorageHealth {
   readonly #checks: StorageChecks;
   readonly #place: string;
   readonly #log: StorageMonitorOptions['log'];
@@ -95,24 +112,20 @@ export class StorageMonitor {
     return this.#state;
   }
 
-  /** Null while the state is OK. */
   get report(): StorageReport | null {
     const state = this.#state;
     if (state === 'OK') return null;
     return { state, meaning: meaningOf(state, this.#particular), advice: adviceOn(state) };
   }
 
-  /** How often each state was entered. */
   get transitions(): ReadonlyMap<StorageState, number> {
     return this.#entered;
   }
 
-  /** Calls `listener` after each change of the state. */
   onChange(listener: (state: StorageState) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Looks at the storage at every interval from now on. */
   watch(): void {
     if (this.#interval !== undefined || this.#isClosed) return;
     this.#interval = setInterval(() => this.#probe(), INTERVAL_MS);
@@ -181,12 +194,10 @@ export class StorageMonitor {
     else this.#enter(state, error);
   }
 
-  /** The database did not answer to what asks it all the time. */
   unreachable(error: unknown): void {
     this.#enter(storageStateOf(error) ?? 'DOWN', error);
   }
 
-  /** The database answers again. */
   reachable(): void {
     if (this.#state !== 'OK') this.#probeSoon();
   }

@@ -44,6 +44,7 @@ function writeOutcome(writer: BackwardWriter, outcome: Outcome): void {
 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
+  if (verdict.staleness_seconds !== null) writer.varint(0x40, verdict.staleness_seconds);
   writeWhole(writer, 0x38, verdict.revision, Number.MAX_SAFE_INTEGER);
   writeControlResults(writer, 0x32, verdict.non_matches);
   writeControlResults(writer, 0x2a, verdict.errors);

@@ -77,6 +77,7 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   message.errors = verdict.errors.map(controlResultMessage);
   message.nonMatches = verdict.non_matches.map(controlResultMessage);
   message.revision = BigInt(verdict.revision);
+  if (verdict.staleness_seconds !== null) message.stalenessSeconds = verdict.staleness_seconds;
   return message;
 }
 

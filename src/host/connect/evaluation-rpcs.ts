@@ -10,8 +10,14 @@ import type {
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { EvaluationCaller, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type { Outcome } from '../codec/evaluation-codec.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { type EvaluationCall, type EvaluationCalls, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
+import {
+  type EvaluationCall,
+  type EvaluationCalls,
+  STREAM_WINDOW,
+  stalenessOf,
+} from '../evaluation/evaluation-calls.js';
 import { inCompletionOrder } from './completion-order.js';
 import {
   batchMessage,
@@ -35,6 +41,7 @@ export function evaluationRpcs(
     const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
     const reply = (made: RevisedVerdict): EvaluateResponse => {
       context.reportRevision(made.revision);
+      if (made.staleness_seconds !== null) context.reportStaleness(made.staleness_seconds);
       return verdictMessage(made);
     };
     return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
@@ -46,7 +53,12 @@ export function evaluationRpcs(
       caller: callerOf(context, protocol),
       failed: itemFailure(environment, batchMethod.name, context.requestId),
     });
-    return outcomes instanceof Promise ? outcomes.then(batchMessage) : batchMessage(outcomes);
+    const reply = (made: readonly Outcome[]): EvaluateBatchResponse => {
+      const staleness = stalenessOf(made);
+      if (staleness !== null) context.reportStaleness(staleness);
+      return batchMessage(made);
+    };
+    return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);
   });
   const streamMethod = methodNamed(methods, 'EvaluateStream');
   return {

@@ -21,6 +21,8 @@ export const rpcCallKey = createContextKey<RpcCall | null>(null, {
 
 /** Header and trailer that carry the revision a change produced. */
 export const REVISION_HEADER = 'x-service-revision';
+/** Header and trailer that tell how old the controls are by which was decided; only when they may be too old. */
+export const STALENESS_HEADER = 'x-service-staleness-seconds';
 
 /** The RpcCall of a running handler. */
 export function rpcCallOf(context: HandlerContext): RpcCall {
@@ -51,5 +53,6 @@ export function callContextOf(context: HandlerContext, signal: () => AbortSignal
     },
     header: headerReader(context),
     reportRevision: (revision) => context.responseTrailer.set(REVISION_HEADER, String(revision)),
+    reportStaleness: (seconds) => context.responseTrailer.set(STALENESS_HEADER, String(seconds)),
   };
 }

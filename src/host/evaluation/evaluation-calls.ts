@@ -89,6 +89,17 @@ function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): Rpc
   }
 }
 
+/** The greatest staleness of the verdicts of a batch; null when none of them tells one. */
+export function stalenessOf(outcomes: readonly Outcome[]): number | null {
+  let stalest: number | null = null;
+  for (const outcome of outcomes) {
+    if ('staleness_seconds' in outcome && outcome.staleness_seconds !== null) {
+      stalest = Math.max(stalest ?? 0, outcome.staleness_seconds);
+    }
+  }
+  return stalest;
+}
+
 function idProblem(id: string): ServiceError | undefined {
   if (id.length <= MAX_STREAM_ID_LENGTH) return undefined;
   return invalid('id', 'string_too_long', `must have at most ${MAX_STREAM_ID_LENGTH} characters`);

@@ -4,8 +4,9 @@ import type { ConnectError } from '@connectrpc/connect';
 import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
 import type { Admission } from '../admission/admission.js';
 import { apiKeyOf } from '../auth/request-key.js';
-import type { EvaluationFields } from '../codec/evaluation-codec.js';
+import type { EvaluationFields, Outcome } from '../codec/evaluation-codec.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { stalenessOf } from '../evaluation/evaluation-calls.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { LaneCall } from './lane-call.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
@@ -38,10 +39,11 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
 
   const evaluate: UnaryWork<EvaluationFields> = {
     decode: codec.decodeEvaluate,
-    answer(fields, { caller }, reportRevision) {
+    answer(fields, { caller }, report) {
       const verdict = calls.evaluate(fields, caller);
       const reply = (made: RevisedVerdict): Buffer => {
-        reportRevision(made.revision);
+        report.reportRevision(made.revision);
+        if (made.staleness_seconds !== null) report.reportStaleness(made.staleness_seconds);
         return codec.frameVerdict(made);
       };
       return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
@@ -49,9 +51,14 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
   };
   const batch: UnaryWork<readonly EvaluationFields[]> = {
     decode: codec.decodeBatch,
-    answer(evaluations, call) {
+    answer(evaluations, call, report) {
       const outcomes = calls.batch(evaluations, call);
-      return outcomes instanceof Promise ? outcomes.then(codec.frameBatch) : codec.frameBatch(outcomes);
+      const reply = (made: readonly Outcome[]): Buffer => {
+        const staleness = stalenessOf(made);
+        if (staleness !== null) report.reportStaleness(staleness);
+        return codec.frameBatch(made);
+      };
+      return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);
     },
   };
   const kinds: Readonly<Record<string, (method: LaneMethod) => StartCall>> = {

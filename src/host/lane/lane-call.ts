@@ -7,13 +7,19 @@ import type { CallTicket } from '../admission/call-ticket.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { deadlinePassed } from '../connect/body-time.js';
 import { undecodableMessage } from '../connect/message-errors.js';
-import { REVISION_HEADER } from '../connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
 import { codeWord } from '../connect/status-word.js';
 import { logRpcError, rpcStatus } from '../connect/unary.js';
 import type { RpcStatus } from '../errors/rpc-status.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { OK_TRAILERS, statusTrailers } from './trailers.js';
+
+/** Takes what a call tells in its trailers. */
+export interface LaneReport {
+  reportRevision(revision: number): void;
+  reportStaleness(seconds: number): void;
+}
 
 /** Replies are made by us from stored data, which is bounded; the limit is a safety net, the same as in Connect. */
 const WRITE_LIMIT_FACTOR = 4;
@@ -22,7 +28,7 @@ const WRITE_LIMIT_FACTOR = 4;
  * One call on the stream it came in on: its headers and trailers, its end, what is measured and logged of it. What
  * happens between is the affair of its kind. No event handler of a call ever throws.
  */
-export abstract class LaneCall implements EvaluationCaller {
+export abstract class LaneCall implements EvaluationCaller, LaneReport {
   readonly protocol = 'grpc';
   protected readonly env: LaneEnvironment;
   protected readonly method: LaneMethod;
@@ -144,9 +150,14 @@ export abstract class LaneCall implements EvaluationCaller {
   };
 
   /** Tells the caller by which revision it was answered. */
-  protected readonly reportRevision = (revision: number): void => {
+  reportRevision(revision: number): void {
     this.#trailers = { ...OK_TRAILERS, [REVISION_HEADER]: String(revision) };
-  };
+  }
+
+  /** Tells it how old those controls are. To be called after `reportRevision`. */
+  reportStaleness(seconds: number): void {
+    this.#trailers = { ...this.#trailers, [STALENESS_HEADER]: String(seconds) };
+  }
 
   /** Decodes a message. */
   protected decoded<Message>(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {

@@ -4,7 +4,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { createCallTime } from '../call-time.js';
 import { tooSlow } from '../connect/body-time.js';
 import type { EvaluationCall } from '../evaluation/evaluation-calls.js';
-import { LaneCall } from './lane-call.js';
+import { LaneCall, type LaneReport } from './lane-call.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
 
@@ -12,11 +12,7 @@ import { incompleteMessage, MessageReader } from './message-reader.js';
 export interface UnaryWork<Message> {
   decode(bytes: Buffer): Message;
   /** The reply, framed. Throws or rejects with what is wrong. */
-  answer(
-    message: Message,
-    call: EvaluationCall,
-    reportRevision: (revision: number) => void,
-  ): Buffer | Promise<Buffer>;
+  answer(message: Message, call: EvaluationCall, report: LaneReport): Buffer | Promise<Buffer>;
 }
 
 /** A call with one message each way. It runs once its body has ended. */
@@ -60,7 +56,7 @@ export class UnaryCall<Message> extends LaneCall {
     if (this.#message === undefined) throw wrongCount('missing');
     this.checkDeadline();
     const call = { caller: this, failed: this.itemFailed };
-    const reply = this.#work.answer(this.#message, call, this.reportRevision);
+    const reply = this.#work.answer(this.#message, call, this);
     if (reply instanceof Promise) this.#wait(reply);
     else this.succeed(this.checkedSize(reply));
   }

@@ -31,7 +31,28 @@ const FACTS: JsonObject = {
     description: 'Tells this database from every other one; a restored backup keeps it.',
   },
   revision: { type: 'integer', description: 'Revision that evaluations see.' },
+  controls_from: {
+    ...TEXT,
+    enum: ['database', 'last_known_good', 'nothing'],
+    description:
+      'Where the controls come from that decide: last_known_good when the service started without its database, ' +
+      'nothing when it has no such file either and refuses every evaluation.',
+  },
 };
+/** Only with controls of the last known good file. */
+const CONTROLS_AGE: JsonObject = {
+  controls_age_seconds: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Seconds since the controls of the last known good file were certainly the latest.',
+  },
+};
+
+/** A reply of /health or /ready. */
+function stateReply(members: JsonObject): JsonObject {
+  const always = { ...members, ...FACTS };
+  return object({ ...always, ...CONTROLS_AGE }, Object.keys(always));
+}
 
 const HEALTH = object(
   {
@@ -42,6 +63,7 @@ const HEALTH = object(
     },
     reason: { ...TEXT, description: 'Why it is unhealthy.' },
     ...FACTS,
+    ...CONTROLS_AGE,
   },
   ['status', ...Object.keys(FACTS)],
 );
@@ -64,11 +86,8 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
       '200': response('Whether it can.', HEALTH),
     }),
     get('/ready', 'Operations', 'getReadiness', 'Tells whether requests should be sent here', {
-      '200': response('They should.', object({ status: { const: 'ready' }, ...FACTS })),
-      '503': response(
-        'They should not, now.',
-        object({ status: { const: 'not_ready' }, reason: TEXT, ...FACTS }),
-      ),
+      '200': response('They should.', stateReply({ status: { const: 'ready' } })),
+      '503': response('They should not, now.', stateReply({ status: { const: 'not_ready' }, reason: TEXT })),
     }),
     get(`${apiPrefix}/config`, 'Session', 'getConfig', 'Tells a browser whether it has to log in', {
       '200': response(

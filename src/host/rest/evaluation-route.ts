@@ -55,6 +55,7 @@ function evaluate(
   const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
   const reply = (verdict: RevisedVerdict): RestReply => {
     context.reportRevision(verdict.revision);
+    if (verdict.staleness_seconds !== null) context.reportStaleness(verdict.staleness_seconds);
     return printVerdict(verdict);
   };
   const verdict = evaluation.evaluate(asked, 'full', caller);
@@ -103,14 +104,17 @@ function evaluateBatch(
   const demanded = demandedRevision(context);
   caller.spend(evaluations.length - 1);
   let oldest = Number.POSITIVE_INFINITY;
+  let stalest: number | null = null;
   const succeeded = (verdict: RevisedVerdict): Buffer => {
     oldest = Math.min(oldest, verdict.revision);
+    if (verdict.staleness_seconds !== null) stalest = Math.max(stalest ?? 0, verdict.staleness_seconds);
     return printVerdict(verdict, '{"verdict":', '}');
   };
   const judge = (item: JsonValue) =>
     evaluation.evaluate(demanding(readEvaluateRequest(item), demanded), 'full', caller);
   const reply = (results: readonly Buffer[]): RestReply => {
     if (oldest !== Number.POSITIVE_INFINITY) context.reportRevision(oldest);
+    if (stalest !== null) context.reportStaleness(stalest);
     return Buffer.concat([BATCH_START, ...results.flatMap(withComma), BATCH_END]);
   };
   const results = inSlices(

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { CallContext, Principal } from '../../rpc/handler.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import { type CallTime, createCallTime } from '../call-time.js';
-import { REVISION_HEADER } from '../connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
 import { ClientGoneError, errorAnswer } from './rest-errors.js';
 import type { RestLaneOptions } from './rest-lane.js';
@@ -35,6 +35,7 @@ export class LaneRequest implements RestRequest, CallContext {
   readonly #startedAt = performance.now();
   readonly #chunks: Buffer[] = [];
   #revision: number | null = null;
+  #staleness: number | null = null;
   #log: FastifyBaseLogger | undefined;
   #time: CallTime | undefined;
   #gone: AbortController | undefined;
@@ -78,6 +79,10 @@ export class LaneRequest implements RestRequest, CallContext {
 
   reportRevision(revision: number): void {
     this.#revision = revision;
+  }
+
+  reportStaleness(seconds: number): void {
+    this.#staleness = seconds;
   }
 
   /** Reads the body and answers, if the call may run. */
@@ -142,6 +147,7 @@ export class LaneRequest implements RestRequest, CallContext {
     const body = typeof text === 'string' ? Buffer.from(text) : text;
     const lines = [VERSION_LINE, version, REQUEST_ID_HEADER, this.id, ...corsHeaders];
     if (this.#revision !== null) lines.push(REVISION_HEADER, String(this.#revision));
+    if (this.#staleness !== null) lines.push(STALENESS_HEADER, String(this.#staleness));
     for (const line of headers) lines.push(line);
     lines.push('content-type', JSON_TYPE, 'content-length', String(body.length));
     response.writeHead(status, lines);

@@ -10,7 +10,7 @@ import { callClassOf } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { createCallTime } from '../call-time.js';
-import { REVISION_HEADER } from '../connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
@@ -196,6 +196,9 @@ async function answer(
       },
       reportRevision: (revision) => {
         reply.header(REVISION_HEADER, String(revision));
+      },
+      reportStaleness: (seconds) => {
+        reply.header(STALENESS_HEADER, String(seconds));
       },
     });
     reply.code(route.method.successStatus);

@@ -1,0 +1,141 @@
+/**
+ * The last known good state as text: a line that says what it is, a line for each control, policy and agent in this
+ * order, and a line with the checksum of all before it. Each line is JSON, so that the file can be read and written in
+ * small parts. Agents name their policies and controls by ids, so a control is in the file once, however many have it.
+ */
+import type { StoredDefinition } from '../controls/agent-control-store.js';
+
+/** Says that a file is one of these. */
+const FORMAT = 'control-enforcement last known good';
+/** Files of another version are not read. */
+const VERSION = 1;
+
+/** What a file says of itself in its first line. */
+export interface StateHeader {
+  /** The database that the state is from. */
+  readonly instanceId: string;
+  /** The revision that the state is of. */
+  readonly revision: number;
+  /** When it was certainly the latest, in milliseconds since 1970. */
+  readonly timeMs: number;
+  readonly controls: number;
+  readonly policies: number;
+  readonly agents: number;
+}
+
+export interface PolicyRecord {
+  readonly id: number;
+  readonly controlIds: readonly number[];
+}
+
+export interface AgentRecord {
+  /** Normalised. */
+  readonly name: string;
+  /** Controls that are linked to it directly. */
+  readonly controlIds: readonly number[];
+  readonly policyIds: readonly number[];
+}
+
+/** What one line says. */
+export type StateRecord =
+  | { readonly kind: 'control'; readonly control: StoredDefinition }
+  | { readonly kind: 'policy'; readonly policy: PolicyRecord }
+  | { readonly kind: 'agent'; readonly agent: AgentRecord };
+
+/** The file is not what it should be; `message` says what is wrong with it. */
+export class DamagedFileError extends Error {}
+
+export function headerLine(header: StateHeader): string {
+  const { instanceId, revision, timeMs, controls, policies, agents } = header;
+  const facts = {
+    format: FORMAT,
+    version: VERSION,
+    instance_id: instanceId,
+    revision,
+    time: new Date(timeMs).toISOString(),
+    controls,
+    policies,
+    agents,
+  };
+  return `${JSON.stringify(facts)}\n`;
+}
+
+export function controlLine({ id, name, data }: StoredDefinition): string {
+  return `${JSON.stringify(['control', id, name, data])}\n`;
+}
+
+export function policyLine({ id, controlIds }: PolicyRecord): string {
+  return `${JSON.stringify(['policy', id, controlIds])}\n`;
+}
+
+export function agentLine({ name, controlIds, policyIds }: AgentRecord): string {
+  return `${JSON.stringify(['agent', name, controlIds, policyIds])}\n`;
+}
+
+/** The last line; `sha256` in hexadecimal of every byte before it. */
+export function checksumLine(sha256: string): string {
+  return `${JSON.stringify({ sha256 })}\n`;
+}
+
+/** Throws a DamagedFileError when it is not the first line of such a file. */
+export function readHeader(line: string): StateHeader {
+  const facts = parsed(line, 'the first line') as Record<string, unknown> | null;
+  if (facts?.format !== FORMAT) throw new DamagedFileError('it is not a last-known-good file');
+  if (facts.version !== VERSION) {
+    throw new DamagedFileError(`it has format version ${String(facts.version)}, this is ${VERSION}`);
+  }
+  const { instance_id: instanceId, revision, time, controls, policies, agents } = facts;
+  const timeMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  if (typeof instanceId !== 'string' || instanceId === '' || Number.isNaN(timeMs)) throw badLine(1);
+  if (!isCount(revision) || !isCount(controls) || !isCount(policies) || !isCount(agents)) throw badLine(1);
+  return { instanceId, revision, timeMs, controls, policies, agents };
+}
+
+/** Throws a DamagedFileError when the line says nothing; `number` is that of the line, from 1. */
+export function readRecord(line: string, number: number): StateRecord {
+  const parts: unknown = parsed(line, `line ${number}`);
+  if (!Array.isArray(parts)) throw badLine(number);
+  const [kind, first, second, third] = parts as unknown[];
+  if (kind === 'control' && isId(first) && typeof second === 'string' && typeof third === 'string') {
+    return { kind, control: { id: first, name: second, data: third } };
+  }
+  if (kind === 'policy' && isId(first) && isIds(second)) {
+    return { kind, policy: { id: first, controlIds: second } };
+  }
+  if (kind === 'agent' && typeof first === 'string' && isIds(second) && isIds(third)) {
+    return { kind, agent: { name: first, controlIds: second, policyIds: third } };
+  }
+  throw badLine(number);
+}
+
+/** The checksum that the last line tells. Throws a DamagedFileError when it is none. */
+export function readChecksum(line: string): string {
+  const facts = parsed(line, 'the last line') as { readonly sha256?: unknown } | null;
+  const sha256 = facts?.sha256;
+  if (typeof sha256 !== 'string') throw new DamagedFileError('it has no checksum: it is not complete');
+  return sha256;
+}
+
+function parsed(line: string, where: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new DamagedFileError(`${where} is not JSON`);
+  }
+}
+
+function badLine(number: number): DamagedFileError {
+  return new DamagedFileError(`line ${number} is not what belongs there`);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isId(value: unknown): value is number {
+  return isCount(value);
+}
+
+function isIds(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(isId);
+}

@@ -1,0 +1,227 @@
+import type { RecordedChange } from '../database/change-log.js';
+import type { Database } from '../database/database.js';
+import type { StateHeader } from './file-format.js';
+import { writeDatabaseState } from './read-database.js';
+import type { Saved, StateFile } from './state-file.js';
+
+/**
+ * How long after its start, or after a change, the state is saved, in milliseconds: changes that come with it are
+ * saved with it.
+ */
+export const SAVE_DELAY_MS = 1_000;
+/**
+ * After saving it rests so long for each thing it has saved, in milliseconds: ten times as long as that takes, so that a
+ * large state takes a tenth of a core at most,
+ */
+const REST_MS_PER_RECORD = 0.05;
+/** but no longer than this, in milliseconds. A change is saved so long after it was made at the latest. */
+export const MAX_REST_MS = 10_000;
+/** How often a file that cannot be written is tried again when nothing changes, in milliseconds. */
+const RETRY_MS = 60_000;
+/** How long the last change may take to be saved when the service stops, in milliseconds. */
+const LAST_SAVE_LIMIT_MS = 2_000;
+/** The age of a file whose state has not changed tells of an outage; it is saved again so often, in milliseconds, */
+const REFRESH_MS = 3_600_000;
+/** and with a limit of staleness twice as often as that asks for, though not more often than this. */
+const MIN_REFRESH_MS = 10_000;
+
+/** What became of attempts to save. */
+export interface KeeperMeter {
+  saved: number;
+  /** Another process had saved a later state. */
+  superseded: number;
+  failed: number;
+  /** What was saved last, or found to be later. */
+  revision: number;
+  timeMs: number;
+}
+
+export interface KeeperOptions {
+  readonly file: StateFile;
+  readonly database: Pick<Database, 'readAtOnce'>;
+  /** How old controls may be to decide, in milliseconds; null for any age. */
+  readonly maxStalenessMs: number | null;
+  /** The file says that the database has been at this revision, and now it is at an earlier one: it was restored. */
+  readonly onRestored: (revision: number) => void;
+  readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+type Outcome = Saved | { readonly kind: 'unwritable'; readonly error: unknown };
+
+/**
+ * Saves the state that verdicts depend on after changes. Does nothing before `start`, so of several processes of one
+ * service one is enough.
+ */
+export class Keeper {
+  readonly meter: KeeperMeter = { saved: 0, superseded: 0, failed: 0, revision: 0, timeMs: 0 };
+  readonly #options: KeeperOptions;
+  readonly #refreshMs: number;
+  #started = false;
+  #closed = false;
+  /** A change that is not saved. */
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  #saving: Promise<void> | null = null;
+  #notBeforeMs = 0;
+  #savedRevision = -1;
+  #failedAtMs: number | null = null;
+  /** What was said last about what cannot be done. */
+  #problem = '';
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    const { maxStalenessMs } = options;
+    this.#refreshMs =
+      maxStalenessMs === null
+        ? REFRESH_MS
+        : Math.min(REFRESH_MS, Math.max(MIN_REFRESH_MS, maxStalenessMs / 2));
+  }
+
+  /** Saves soon, and from now on after each change. */
+  start(): void {
+    if (this.#started || this.#closed) return;
+    this.#started = true;
+    this.#due();
+  }
+
+  changed(changes: readonly RecordedChange[]): void {
+    if (changes.some(({ revision }) => revision > this.#savedRevision)) this.#due();
+  }
+
+  /** The database was restored. */
+  startOver(): void {
+    this.#savedRevision = -1;
+    this.#due();
+  }
+
+  /** To be called now and then while the database answers: it may be time to try again, or to renew the file. */
+  catchUp(): void {
+    const nowMs = this.#options.now();
+    const { timeMs } = this.meter;
+    const isOld = timeMs > 0 && Math.abs(nowMs - timeMs) >= this.#refreshMs;
+    const mayRetry = this.#failedAtMs !== null && Math.abs(nowMs - this.#failedAtMs) >= RETRY_MS;
+    if (isOld || mayRetry || this.#isDue) this.#due();
+  }
+
+  /** Saves what is not saved, unless that takes too long, and nothing after that. Never rejects. */
+  async close(): Promise<void> {
+    if (!this.#started || this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    let limit: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      limit = setTimeout(resolve, LAST_SAVE_LIMIT_MS);
+    });
+    await Promise.race([this.#saveLast(), tooLong]);
+    clearTimeout(limit);
+  }
+
+  async #saveLast(): Promise<void> {
+    await this.#saving;
+    // What failed a moment ago would only take its time once more.
+    if (this.#isDue && this.#failedAtMs === null) await this.#save();
+  }
+
+  #due(): void {
+    if (!this.#started || this.#closed) return;
+    this.#isDue = true;
+    if (this.#timer !== undefined || this.#saving !== null) return;
+    const delayMs = Math.max(SAVE_DELAY_MS, this.#notBeforeMs - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#saving = this.#save().finally(() => {
+        this.#saving = null;
+        // Something changed meanwhile. What failed waits for the database, or for its time.
+        if (this.#isDue && this.#failedAtMs === null) this.#due();
+      });
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  async #save(): Promise<void> {
+    this.#isDue = false;
+    try {
+      const before = await this.#options.file.header();
+      this.#took(await this.#write(), before);
+    } catch {
+      // The database does not answer; `catchUp` is called when it does.
+      this.#isDue = true;
+      this.#failedAtMs = this.#options.now();
+      this.meter.failed += 1;
+    }
+  }
+
+  /** Rejects when the database cannot be read. */
+  #write(): Promise<Outcome> {
+    const { file, database, now } = this.#options;
+    const timeMs = now();
+    return database.readAtOnce(async (read) => {
+      let isUnreadable = false;
+      const reading: typeof read = async (query) => {
+        try {
+          return await read(query);
+        } catch (error) {
+          isUnreadable = true;
+          throw error;
+        }
+      };
+      try {
+        return await file.save((writer) => writeDatabaseState(reading, timeMs, writer), mayReplace);
+      } catch (error) {
+        if (isUnreadable) throw error;
+        return { kind: 'unwritable', error };
+      }
+    });
+  }
+
+  /** `before` is what the file said of itself before the database was read. */
+  #took(outcome: Outcome, before: StateHeader | null): void {
+    const { file, log, onRestored, now } = this.#options;
+    this.#failedAtMs = outcome.kind === 'unwritable' ? now() : null;
+    if (outcome.kind === 'unwritable') {
+      this.meter.failed += 1;
+      const { message } = outcome.error as Error;
+      this.#say('warn', `the last known good state cannot be saved: ${message}`);
+      return;
+    }
+    const { header } = outcome;
+    const records = header.controls + header.policies + header.agents;
+    this.#notBeforeMs = performance.now() + Math.min(MAX_REST_MS, records * REST_MS_PER_RECORD);
+    this.#savedRevision = header.revision;
+    if (outcome.kind === 'saved') {
+      this.meter.saved += 1;
+      this.#noteKept(header);
+      if (this.#problem !== '') log.info({ file: file.path }, 'the last known good state is saved again');
+      this.#problem = '';
+      return;
+    }
+    this.meter.superseded += 1;
+    const { found } = outcome;
+    if (found.instanceId !== header.instanceId) {
+      this.#say('error', 'the last known good file is that of another database and is not replaced');
+      return;
+    }
+    this.#noteKept(found);
+    const wasThere = before?.instanceId === header.instanceId && before.revision > header.revision;
+    if (wasThere) onRestored(found.revision);
+  }
+
+  #noteKept({ revision, timeMs }: StateHeader): void {
+    this.meter.revision = revision;
+    this.meter.timeMs = timeMs;
+  }
+
+  #say(level: 'warn' | 'error', problem: string): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    this.#options.log[level]({ file: this.#options.file.path }, problem);
+  }
+}
+
+/** A later state of the same database stays, and so does the state of another one that holds anything. */
+function mayReplace(found: StateHeader, header: StateHeader): boolean {
+  if (found.instanceId !== header.instanceId) return found.controls === 0;
+  return found.revision <= header.revision;
+}

@@ -1,0 +1,82 @@
+import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
+import { DamagedFileError, type StateHeader, type StateRecord } from './file-format.js';
+
+/** What an agent has; one object for all agents that have the same. */
+interface Links {
+  readonly controlIds: readonly number[];
+  readonly policyIds: readonly number[];
+}
+
+/** The state that verdicts depend on, of one revision, as it was read from a file. */
+export class KeptState {
+  readonly header: StateHeader;
+  readonly #controls = new Map<number, StoredDefinition>();
+  readonly #policies = new Map<number, readonly number[]>();
+  readonly #agents = new Map<string, Links>();
+  readonly #links = new Map<string, Links>();
+
+  constructor(header: StateHeader) {
+    this.header = header;
+  }
+
+  /** Throws a DamagedFileError when the record refers to what is not there, or is there already. */
+  add(record: StateRecord): void {
+    if (record.kind === 'control') {
+      addOnce(this.#controls, record.control.id, record.control, 'control');
+    } else if (record.kind === 'policy') {
+      this.#demand(record.policy.controlIds, this.#controls, 'control');
+      addOnce(this.#policies, record.policy.id, record.policy.controlIds, 'policy');
+    } else {
+      const { name, controlIds, policyIds } = record.agent;
+      this.#demand(controlIds, this.#controls, 'control');
+      this.#demand(policyIds, this.#policies, 'policy');
+      addOnce(this.#agents, name, this.#shared({ controlIds, policyIds }), 'agent');
+    }
+  }
+
+  /** To be called when all is added. Throws a DamagedFileError when something is missing. */
+  complete(): void {
+    const { controls, policies, agents } = this.header;
+    if (
+      controls !== this.#controls.size ||
+      policies !== this.#policies.size ||
+      agents !== this.#agents.size
+    ) {
+      throw new DamagedFileError('it does not hold as much as its first line says');
+    }
+  }
+
+  /** The controls of an agent; `controls` is null when there is no such agent. */
+  stateOf(agentName: string): AgentState {
+    const { revision } = this.header;
+    const links = this.#agents.get(agentName);
+    if (links === undefined) return { revision, controls: null };
+    const ids = new Set([
+      ...links.controlIds,
+      ...links.policyIds.flatMap((id) => this.#policies.get(id) ?? []),
+    ]);
+    const controls = [...ids]
+      .sort((left, right) => right - left)
+      .flatMap((id) => this.#controls.get(id) ?? []);
+    return { revision, controls };
+  }
+
+  #shared(links: Links): Links {
+    const key = JSON.stringify([links.controlIds, links.policyIds]);
+    const known = this.#links.get(key);
+    if (known !== undefined) return known;
+    this.#links.set(key, links);
+    return links;
+  }
+
+  #demand(ids: readonly number[], known: ReadonlyMap<number, unknown>, what: string): void {
+    for (const id of ids) {
+      if (!known.has(id)) throw new DamagedFileError(`it names ${what} ${id}, which it does not hold`);
+    }
+  }
+}
+
+function addOnce<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, what: string): void {
+  if (map.has(key)) throw new DamagedFileError(`it holds ${what} ${String(key)} twice`);
+  map.set(key, value);
+}

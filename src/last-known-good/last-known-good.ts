@@ -1,0 +1,121 @@
+import type { AgentState } from '../controls/agent-control-store.js';
+import type { Database } from '../database/database.js';
+import { loadedInTime } from '../database/in-time.js';
+import type { Progress } from '../snapshot/loaded-program.js';
+import type { ReadAgentState } from '../snapshot/program-loader.js';
+import type { ChangeFollower } from '../snapshot/revision-watch.js';
+import { createAgentStates } from './agent-states.js';
+import { Keeper, type KeeperMeter } from './keeper.js';
+import { ageMs, KeptAgents } from './kept-agents.js';
+import { KnownChanges } from './known-changes.js';
+import type { StartedDatabase, StartLog } from './start-database.js';
+
+export interface LastKnownGoodOptions {
+  readonly started: StartedDatabase;
+  readonly database: Database;
+  /** Reads the controls of an agent from the database. */
+  readonly stored: (agentName: string) => Promise<AgentState>;
+  readonly maxStalenessMs: number | null;
+  readonly databaseUp: () => boolean;
+  /** The revision up to which changes are followed. */
+  readonly followed: () => number;
+  /** The file says that the database has been at this revision, and now it is at an earlier one: it was restored. */
+  readonly onRestored: (revision: number) => void;
+  readonly log: StartLog;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonic: () => number;
+}
+
+/** The last known good state at work: it is saved after changes, and used while the database does not answer. */
+export interface LastKnownGood {
+  /** Reads the controls of an agent, wherever they are. */
+  readonly stateOf: ReadAgentState;
+  /** Has to hear of changes. */
+  readonly follower: ChangeFollower;
+  /** From where evaluation goes on when the database cannot be used at the start; null when it can. */
+  readonly progress: Progress | null;
+  /** Whether the file is at hand, so that agents that are not loaded can be. */
+  readonly isAtHand: boolean;
+  readonly meter: Readonly<KeeperMeter>;
+  /** Every change up to this revision is in the database that was opened at the start. */
+  startedAt(revision: number): void;
+  /** The database went away or came back. */
+  databaseState(up: boolean): void;
+  /** From now on saves the state. To be called in one process of those of a service. */
+  keep(): void;
+  /** Saves what is not saved. Never rejects. */
+  close(): Promise<void>;
+}
+
+export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGood {
+  const { started, database, stored, databaseUp, followed, log, now, monotonic } = options;
+  const { file, header } = started;
+  const progress = started.wait === null ? null : progressOf(started, now(), monotonic());
+  if (file === null) return withoutFile(stored, progress);
+  const changes = new KnownChanges();
+  const kept = new KeptAgents({
+    file,
+    instanceId: () => database.instanceId,
+    changes,
+    log,
+    now,
+    monotonic,
+    state: started.takeState(),
+  });
+  if (header !== null) changes.startedAt(header.revision);
+  const keeper = new Keeper({
+    file,
+    database,
+    maxStalenessMs: options.maxStalenessMs,
+    onRestored: options.onRestored,
+    log,
+    now,
+  });
+  return {
+    stateOf: createAgentStates({ stored, kept, changes, databaseUp, followed }),
+    follower: {
+      changed(news) {
+        changes.changed(news);
+        keeper.changed(news);
+      },
+      startOver(told) {
+        changes.startOver(told);
+        keeper.startOver();
+      },
+      catchUp: () => keeper.catchUp(),
+    },
+    progress,
+    get isAtHand() {
+      return kept.isAtHand;
+    },
+    meter: keeper.meter,
+    startedAt: (revision) => changes.startedAt(revision),
+    databaseState(up) {
+      if (up) kept.release();
+      else void kept.load();
+    },
+    keep: () => keeper.start(),
+    close: () => keeper.close(),
+  };
+}
+
+function progressOf({ header }: StartedDatabase, nowMs: number, monotonicMs: number): Progress {
+  if (header === null) return { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
+  return { revision: header.revision, currentAtMs: monotonicMs - ageMs(header, nowMs) };
+}
+
+function withoutFile(stored: LastKnownGoodOptions['stored'], progress: Progress | null): LastKnownGood {
+  return {
+    stateOf: (agentName) => loadedInTime(stored(agentName)),
+    follower: { changed: () => {}, startOver: () => {}, catchUp: () => {} },
+    progress,
+    isAtHand: false,
+    meter: { saved: 0, superseded: 0, failed: 0, revision: 0, timeMs: 0 },
+    startedAt: () => {},
+    databaseState: () => {},
+    keep: () => {},
+    close: async () => {},
+  };
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unavailable } from '../database/errors.js';
+import type { FileSystem } from './file-system.js';
+
+/**
+ * A lock that stays for so long was left by a process that was killed, in milliseconds: whoever has it compares two
+ * lines and renames a file.
+ */
+export const LOCK_LIMIT_MS = 3_000;
+/** How long locks of others are waited for, in milliseconds. */
+const WAIT_LIMIT_MS = 4 * LOCK_LIMIT_MS;
+const PAUSE_MS = 20;
+
+/**
+ * Runs `work` while a file exists that only one process can create. Rejects with SERVICE_UNAVAILABLE when others have
+ * it for too long. A process that is stopped for longer than `limitMs` while it works may lose the lock.
+ */
+export async function withLock<T>(
+  path: string,
+  files: FileSystem,
+  limitMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  await acquire(path, files, limitMs);
+  try {
+    return await work();
+  } finally {
+    await files.remove(path).catch(() => {});
+  }
+}
+
+async function acquire(path: string, files: FileSystem, limitMs: number): Promise<void> {
+  const beganMs = performance.now();
+  /** When the lock that is there was taken, by the clock of the file system, and since when it is seen by ours. */
+  let takenAtMs: number | null = null;
+  let seenSinceMs = beganMs;
+  while (performance.now() - beganMs < WAIT_LIMIT_MS) {
+    try {
+      const file = await files.create(path);
+      await file.close();
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const changedAtMs = await files.changedAtMs(path);
+    if (changedAtMs === null) continue;
+    if (changedAtMs !== takenAtMs) {
+      takenAtMs = changedAtMs;
+      seenSinceMs = performance.now();
+    } else if (performance.now() - seenSinceMs > limitMs) await files.remove(path);
+    await sleep(PAUSE_MS);
+  }
+  throw unavailable(`Others keep ${path} for too long.`);
+}

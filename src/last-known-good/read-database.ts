@@ -1,0 +1,160 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { BulkReader } from '../database/bulk.js';
+import { agentLine, controlLine, policyLine, type StateHeader } from './file-format.js';
+import type { StateWriter } from './state-file.js';
+
+/** Rows of ids and names that are read at once: a few milliseconds of work on the serving thread. */
+const ROWS_AT_ONCE = 500;
+/** Definitions that are read at once; each may be large. */
+const CONTROLS_AT_ONCE = 50;
+/** Characters that are written at once. */
+const TEXT_AT_ONCE = 256 * 1024;
+
+/**
+ * Writes the state that verdicts depend on, as `read` sees it in the database. `timeMs` must not be after that moment.
+ * It goes on in small parts, so that nothing else waits for it.
+ */
+export async function writeDatabaseState(
+  read: BulkReader,
+  timeMs: number,
+  writer: StateWriter,
+): Promise<void> {
+  await writer.header(await headerOf(read, timeMs));
+  const lines = new LineBuffer(writer);
+  for await (const rows of pages(read, controls, CONTROLS_AT_ONCE)) {
+    for (const [id, name, data] of rows) {
+      lines.add(controlLine({ id: Number(id), name: String(name), data: String(data) }));
+    }
+    await lines.drain();
+  }
+  const controlsOfPolicy = groups(read, pairsOf('policy_controls', 'policy_id', 'control_id'));
+  for await (const rows of pages(read, policies)) {
+    for (const [key] of rows) {
+      const id = Number(key);
+      lines.add(policyLine({ id, controlIds: await controlsOfPolicy(id) }));
+    }
+    await lines.drain();
+  }
+  const controlsOfAgent = groups(read, pairsOf('agent_controls', 'agent_id', 'control_id'));
+  const policiesOfAgent = groups(read, pairsOf('agent_policies', 'agent_id', 'policy_id'));
+  for await (const rows of pages(read, agents)) {
+    for (const [key, name] of rows) {
+      const id = Number(key);
+      const controlIds = await controlsOfAgent(id);
+      lines.add(agentLine({ name: String(name), controlIds, policyIds: await policiesOfAgent(id) }));
+    }
+    await lines.drain();
+  }
+  await lines.flush();
+}
+
+async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> {
+  const [row] = await read(Prisma.sql`
+    SELECT s."revision", s."instance_id",
+      (SELECT COUNT(*) FROM "controls" WHERE "deleted_at_ms" IS NULL),
+      (SELECT COUNT(*) FROM "policies"), (SELECT COUNT(*) FROM "agents")
+    FROM "service_state" s WHERE s."id" = 1`);
+  if (row === undefined) throw new Error('the row of the revision is missing');
+  const [revision, instanceId, controlCount, policyCount, agentCount] = row;
+  return {
+    revision: Number(revision),
+    instanceId: String(instanceId),
+    timeMs,
+    controls: Number(controlCount),
+    policies: Number(policyCount),
+    agents: Number(agentCount),
+  };
+}
+
+type Rows = Awaited<ReturnType<BulkReader>>;
+/** A query for the rows behind a row, in a fixed order; behind none at first. */
+type PageQuery = (last: Rows[number] | undefined, limit: number) => Prisma.Sql;
+
+/** The rows of a query, part by part. */
+async function* pages(
+  read: BulkReader,
+  query: PageQuery,
+  limit: number = ROWS_AT_ONCE,
+): AsyncGenerator<Rows, void> {
+  for (let last: Rows[number] | undefined; ; ) {
+    const rows = await read(query(last, limit));
+    if (rows.length > 0) yield rows;
+    if (rows.length < limit) return;
+    last = rows.at(-1);
+  }
+}
+
+const controls: PageQuery = (last, limit) => Prisma.sql`
+  SELECT "id", "name", "data" FROM "controls"
+  WHERE "id" > ${idAfter(last)} AND "deleted_at_ms" IS NULL ORDER BY "id" LIMIT ${limit}`;
+
+const agents: PageQuery = (last, limit) => Prisma.sql`
+  SELECT "id", "name" FROM "agents" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
+
+const policies: PageQuery = (last, limit) => Prisma.sql`
+  SELECT "id" FROM "policies" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
+
+/** Pairs of ids, in their order. */
+function pairsOf(table: string, owner: string, member: string): PageQuery {
+  const [from, one, other] = [table, owner, member].map((name) => Prisma.raw(`"${name}"`));
+  return (last, limit) => Prisma.sql`
+    SELECT ${one}, ${other} FROM ${from}
+    WHERE (${one}, ${other}) > (${idAfter(last)}, ${Number(last?.[1] ?? 0)})
+    ORDER BY ${one}, ${other} LIMIT ${limit}`;
+}
+
+function idAfter(last: Rows[number] | undefined): number {
+  return Number(last?.[0] ?? 0);
+}
+
+/** Gives the members of one owner after the other, asked for by ascending ids. */
+function groups(read: BulkReader, query: PageQuery): (owner: number) => Promise<number[]> {
+  const parts = pages(read, query);
+  let rows: Rows = [];
+  let at = 0;
+  let ended = false;
+  /** The next pair, without taking it. */
+  async function next(): Promise<Rows[number] | undefined> {
+    while (at >= rows.length && !ended) {
+      const part = await parts.next();
+      ended = part.done === true;
+      rows = part.done === true ? [] : part.value;
+      at = 0;
+    }
+    return rows[at];
+  }
+  return async (owner) => {
+    const members: number[] = [];
+    for (;;) {
+      const pair = rows[at] ?? (await next());
+      if (pair === undefined || Number(pair[0]) > owner) return members;
+      at += 1;
+      if (Number(pair[0]) === owner) members.push(Number(pair[1]));
+    }
+  };
+}
+
+/** Gathers lines, because each write takes a way through the threads of Node.js. */
+class LineBuffer {
+  readonly #writer: StateWriter;
+  #text = '';
+
+  constructor(writer: StateWriter) {
+    this.#writer = writer;
+  }
+
+  add(line: string): void {
+    this.#text += line;
+  }
+
+  /** Writes what is gathered, if it is enough. */
+  async drain(): Promise<void> {
+    if (this.#text.length >= TEXT_AT_ONCE) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    if (text !== '') await this.#writer.lines(text);
+  }
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentState } from '../../src/controls/agent-control-store.js';
+import { unavailable } from '../../src/database/errors.js';
+import { ServiceError } from '../../src/errors/service-error.js';
+import { createAgentStates } from '../../src/last-known-good/agent-states.js';
+import { KeptAgents } from '../../src/last-known-good/kept-agents.js';
+import { KnownChanges } from '../../src/last-known-good/known-changes.js';
+import { StateFile } from '../../src/last-known-good/state-file.js';
+import { Disk } from './disk.js';
+import { type SampleState, sample, writing } from './support.js';
+
+const AGENT = 'some-agent-1';
+
+/** A process that has followed the database since a revision, and a file beside it. */
+function process(startedAt: number) {
+  const disk = new Disk();
+  const file = new StateFile('/state', disk);
+  const changes = new KnownChanges();
+  changes.startedAt(startedAt);
+  const warnings: string[] = [];
+  const clock = { now: 1_700_000_100_000, monotonic: 500_000 };
+  const kept = new KeptAgents({
+    file,
+    instanceId: () => 'an-instance',
+    changes,
+    log: { warn: (_facts, message) => warnings.push(message) },
+    now: () => clock.now,
+    monotonic: () => clock.monotonic,
+  });
+  const database = { up: true, failure: null as Error | null, revision: startedAt, asked: 0 };
+  const stateOf = createAgentStates({
+    stored: async (): Promise<AgentState> => {
+      database.asked += 1;
+      if (database.failure !== null) throw database.failure;
+      return { revision: database.revision, controls: [] };
+    },
+    kept,
+    changes,
+    databaseUp: () => database.up,
+    followed: () => startedAt,
+  });
+  return {
+    disk,
+    changes,
+    kept,
+    warnings,
+    clock,
+    database,
+    save: (state: SampleState) => file.save(writing(state)),
+    revisionOf: async (agent = AGENT, needed = 0) => (await kept.stateOf(agent, needed))?.revision ?? null,
+    stateOf,
+  };
+}
+
+describe('the last known good state of an agent', () => {
+  it('is of the file, as old as that says', async () => {
+    const { save, kept, clock } = process(5);
+    await save(sample(5, { timeMs: clock.now - 30_000 }));
+    expect(await kept.stateOf(AGENT, 0)).toEqual({
+      revision: 5,
+      controls: [{ id: 1, name: 'control-5', data: '{"of":5}' }],
+      keptAtMs: 470_000,
+    });
+    expect(await kept.stateOf('never-heard-of', 0)).toBeNull();
+  });
+
+  it('is as old as now when the clock was set back since it was saved', async () => {
+    const { save, kept, clock } = process(5);
+    await save(sample(5, { timeMs: clock.now + 3_600_000 }));
+    expect(await kept.stateOf(AGENT, 0)).toMatchObject({ keptAtMs: clock.monotonic });
+  });
+
+  it('is not used when the process knows of a later change of the agent, or of one of its controls', async () => {
+    const { save, changes, revisionOf } = process(5);
+    await save(sample(5));
+    expect(await revisionOf()).toBe(5);
+    changes.changed([{ revision: 6, agents: ['other-agent'], controls: [2] }]);
+    expect(await revisionOf()).toBe(5);
+    changes.changed([{ revision: 7, agents: [], controls: [1] }]);
+    expect(await revisionOf()).toBeNull();
+    const linked = process(5);
+    await linked.save(sample(5));
+    linked.changes.changed([{ revision: 6, agents: [AGENT], controls: [] }]);
+    expect(await linked.revisionOf()).toBeNull();
+  });
+
+  it('is not used when it is older than what is demanded, or than what decided before', async () => {
+    const { save, changes, revisionOf } = process(5);
+    await save(sample(5));
+    expect(await revisionOf(AGENT, 6)).toBeNull();
+    changes.used(AGENT, 9);
+    expect(await revisionOf(AGENT)).toBeNull();
+  });
+
+  it('is not used when the file is from before this process began, or of another database', async () => {
+    const behind = process(6);
+    await behind.save(sample(5));
+    expect(await behind.revisionOf()).toBeNull();
+    const foreign = process(5);
+    await foreign.save(sample(5, { instanceId: 'another-one' }));
+    expect(await foreign.revisionOf()).toBeNull();
+  });
+
+  it('comes from a newer file when there is one, looked for now and then', async () => {
+    const { disk, save, changes, revisionOf, clock } = process(5);
+    await save(sample(5));
+    expect(await revisionOf()).toBe(5);
+    changes.changed([{ revision: 6, agents: [AGENT], controls: [] }]);
+    expect(await revisionOf()).toBeNull();
+    await save(sample(6));
+    const { steps } = disk;
+    for (let count = 0; count < 10; count += 1) expect(await revisionOf()).toBeNull();
+    expect(disk.steps).toBe(steps);
+    clock.monotonic += 5_000;
+    expect(await Promise.all([revisionOf(), revisionOf(), revisionOf()])).toEqual([6, 6, 6]);
+  });
+
+  it('is read again after it was released', async () => {
+    const { save, kept, revisionOf } = process(5);
+    await save(sample(5));
+    expect(await revisionOf()).toBe(5);
+    expect(kept.isAtHand).toBe(true);
+    await save(sample(6));
+    kept.release();
+    expect(kept.isAtHand).toBe(false);
+    expect(await revisionOf()).toBe(6);
+  });
+
+  it('is reported once when the file is damaged', async () => {
+    const { disk, warnings, revisionOf, clock } = process(5);
+    await (await disk.create('/state')).write(Buffer.from('{}\n'));
+    for (let count = 0; count < 3; count += 1) {
+      expect(await revisionOf()).toBeNull();
+      clock.monotonic += 10_000;
+    }
+    expect(warnings).toEqual(['the last known good file cannot be used: it is not a last-known-good file']);
+  });
+});
+
+describe('the controls of an agent', () => {
+  it('are those of the database while it answers, whatever the file says', async () => {
+    const { save, stateOf } = process(5);
+    await save(sample(5));
+    expect(await stateOf(AGENT, 0)).toEqual({ revision: 5, controls: [] });
+  });
+
+  it('are those of the file when the database fails, and without asking it once that is known', async () => {
+    for (const failure of [unavailable('away'), new ServiceError('DATABASE_ERROR', { detail: 'damaged' })]) {
+      const { save, stateOf, database } = process(5);
+      await save(sample(5));
+      database.failure = failure;
+      expect(await stateOf(AGENT, 0)).toMatchObject({ revision: 5, keptAtMs: expect.any(Number) });
+      expect(database.asked).toBe(1);
+      database.up = false;
+      expect(await stateOf(AGENT, 0)).toMatchObject({ revision: 5, keptAtMs: expect.any(Number) });
+      expect(database.asked).toBe(1);
+    }
+  });
+
+  it('are asked of the database again when the file does not have them, and fail with its error', async () => {
+    const { save, stateOf, database } = process(5);
+    await save(sample(5));
+    database.up = false;
+    database.failure = unavailable('away');
+    await expect(stateOf('never-heard-of', 0)).rejects.toBe(database.failure);
+    database.failure = null;
+    expect(await stateOf('never-heard-of', 0)).toEqual({ revision: 5, controls: [] });
+  });
+
+  it('fail with mistakes of the service itself', async () => {
+    const { save, stateOf, database } = process(5);
+    await save(sample(5));
+    database.failure = new ServiceError('INTERNAL_ERROR', { detail: 'a mistake' });
+    await expect(stateOf(AGENT, 0)).rejects.toBe(database.failure);
+  });
+
+  it('are never older than those that were read ahead of the changes that are followed', async () => {
+    const { save, stateOf, database } = process(5);
+    await save(sample(5));
+    database.revision = 8;
+    expect(await stateOf(AGENT, 0)).toMatchObject({ revision: 8 });
+    database.up = false;
+    database.failure = unavailable('away');
+    await expect(stateOf(AGENT, 0)).rejects.toBe(database.failure);
+  });
+});

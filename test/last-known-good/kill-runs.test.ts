@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fuzzSeed } from '../codec/random.js';
+import { removableDatabase } from '../features/last-known-good.support.js';
+import { DATABASE_KINDS } from '../support/databases.js';
+import { type CompiledService, compileService } from '../support/service-process.js';
+import { killRuns, NOTHING_WRONG } from './kill-runs.js';
+
+const KILLS = 4;
+
+let compiled: CompiledService;
+beforeAll(async () => {
+  compiled = await compileService();
+});
+afterAll(() => compiled.remove());
+
+describe.each(DATABASE_KINDS)('the file of a service that is killed while it saves, on %s', (kind) => {
+  it('is whole, goes forward, and is what a start without the database decides by', async () => {
+    const database = await removableDatabase(kind);
+    try {
+      const report = await killRuns({ compiled, database, kills: KILLS, seed: fuzzSeed() });
+      expect(report).toMatchObject({ ...NOTHING_WRONG, kills: KILLS });
+    } finally {
+      await database.drop();
+    }
+  }, 300_000);
+});

@@ -1,0 +1,149 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createAgentControlStore } from '../../src/controls/agent-control-store.js';
+import { type Database, openDatabase } from '../../src/database/database.js';
+import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
+import { writeDatabaseState } from '../../src/last-known-good/read-database.js';
+import { StateFile } from '../../src/last-known-good/state-file.js';
+import { Random } from '../codec/random.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { executeSql } from '../support/sql.js';
+
+const CONTROL_COLUMNS = `"id", "name", "live_name", "data", "enabled", "template_backed", "restricts_step_types",
+  "restricts_stages", "created_at_ms", "updated_at_ms", "deleted_at_ms"`;
+
+describeOnEachDatabase('the state of a database', (freshDatabaseUrl, kind) => {
+  let url: string;
+  let database: Database;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'state-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  beforeEach(async () => {
+    url = await freshDatabaseUrl();
+    database = await openDatabase({ url });
+    return () => database.close();
+  });
+
+  /** Numbers from 1. */
+  const numbers = (count: number) =>
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+  const no = kind === 'sqlite' ? '0' : 'FALSE';
+  const insertControls = (count: number, data: string, deleted = 'NULL') => `
+    INSERT INTO "controls" (${CONTROL_COLUMNS}) ${numbers(count)}
+      SELECT i, 'control-' || i, 'control-' || i, ${data}, ${no}, ${no}, ${no}, ${no}, 1, 1, ${deleted} FROM n;`;
+  const insertAgents = (count: number) => `
+    INSERT INTO "agents" ("id", "name", "data", "created_at_ms") ${numbers(count)}
+      SELECT i, 'agent-number-' || i, '{}', 1 FROM n;`;
+  const insertPolicies = (count: number) => `
+    INSERT INTO "policies" ("id", "name", "created_at_ms") ${numbers(count)} SELECT i, 'p' || i, 1 FROM n;`;
+
+  async function saved(path = join(folder, `state-${Math.random()}`)) {
+    const file = new StateFile(path, nodeFileSystem);
+    await database.readAtOnce((read) => file.save((writer) => writeDatabaseState(read, 1_234, writer)));
+    const found = await file.read();
+    if (found.kind !== 'usable') throw new Error(JSON.stringify(found));
+    return { state: found.value, bytes: (await stat(path)).size };
+  }
+
+  it('is that of every agent, read page by page', async () => {
+    const random = new Random(1);
+    // More than one page of each.
+    const pairs = (owners: number, members: number, most: number) =>
+      Array.from({ length: owners }, (_, owner) =>
+        [...new Set(Array.from({ length: random.below(most + 1) }, () => 1 + random.below(members)))].map(
+          (member) => `(${owner + 1}, ${member})`,
+        ),
+      ).flat();
+    const insert = (table: string, columns: string, rows: string[]) =>
+      `INSERT INTO "${table}" (${columns}) VALUES ${rows.join(', ')};`;
+    await executeSql(
+      url,
+      insertControls(130, `'{"of":' || i || ',"text":"ö"}'`) +
+        insertAgents(2_300) +
+        insertPolicies(2_100) +
+        insert('policy_controls', '"policy_id", "control_id"', pairs(2_100, 130, 3)) +
+        insert('agent_controls', '"agent_id", "control_id"', pairs(2_300, 130, 4)) +
+        insert('agent_policies', '"agent_id", "policy_id"', pairs(2_300, 2_100, 3)) +
+        'UPDATE "service_state" SET "revision" = 4711;',
+    );
+    const { state } = await saved();
+    expect(state.header).toEqual({
+      instanceId: database.instanceId,
+      revision: 4711,
+      timeMs: 1_234,
+      controls: 130,
+      policies: 2_100,
+      agents: 2_300,
+    });
+    const store = createAgentControlStore(database.client);
+    for (let agent = 1; agent <= 2_300; agent += agent > 2_280 || agent < 20 ? 1 : 97) {
+      const name = `agent-number-${agent}`;
+      expect(state.stateOf(name)).toEqual(await store.stateOf(name));
+    }
+    expect(state.stateOf('agent-number-0').controls).toBeNull();
+  });
+
+  it('has nothing in it when the database has not', async () => {
+    const { state } = await saved();
+    expect(state.header).toMatchObject({ revision: 0, controls: 0, policies: 0, agents: 0 });
+  });
+
+  it('leaves out deleted controls', async () => {
+    await executeSql(url, insertControls(3, `'{}'`, '7'));
+    expect((await saved()).state.header.controls).toBe(0);
+  });
+
+  it('is of one moment, whatever is changed while it is read', async () => {
+    await executeSql(
+      url,
+      insertControls(60, `'{}'`) +
+        insertAgents(10) +
+        'INSERT INTO "agent_controls" ("agent_id", "control_id") SELECT "id", 60 FROM "agents";',
+    );
+    const file = new StateFile(join(folder, 'moment'), nodeFileSystem);
+    await database.readAtOnce((read) => {
+      let asked = 0;
+      return file.save((writer) =>
+        writeDatabaseState(
+          async (query) => {
+            asked += 1;
+            if (asked === 2) {
+              await database.mutate(async (tx) => {
+                await tx.agentControl.deleteMany();
+                await tx.control.deleteMany();
+                return { value: null, changed: true };
+              });
+            }
+            return read(query);
+          },
+          0,
+          writer,
+        ),
+      );
+    });
+    const found = await file.read();
+    if (found.kind !== 'usable') throw new Error(JSON.stringify(found));
+    expect(found.value.header).toMatchObject({ revision: 0, controls: 60, agents: 10 });
+    expect(found.value.stateOf('agent-number-3').controls).toMatchObject([{ id: 60 }]);
+  });
+
+  it('takes a few megabytes for 100,000 agents on 20 policies of 50 controls', async () => {
+    await executeSql(
+      url,
+      insertControls(1_000, `'{"condition":"' || i || '${'x'.repeat(300)}"}'`) +
+        insertAgents(100_000) +
+        insertPolicies(20) +
+        `INSERT INTO "policy_controls" ("policy_id", "control_id")
+          SELECT 1 + ("id" % 20), "id" FROM "controls";
+        INSERT INTO "agent_policies" ("agent_id", "policy_id") SELECT "id", 1 + ("id" % 20) FROM "agents";`,
+    );
+    const { state, bytes } = await saved();
+    expect(state.header).toMatchObject({ agents: 100_000, policies: 20, controls: 1_000 });
+    expect(state.stateOf('agent-number-99999').controls).toHaveLength(50);
+    expect(bytes).toBeLessThan(8_000_000);
+  }, 120_000);
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fuzzSeed } from '../codec/random.js';
+import { removableDatabase } from '../features/last-known-good.support.js';
+import { killRuns, NOTHING_WRONG } from '../last-known-good/kill-runs.js';
+import { DATABASE_KINDS } from '../support/databases.js';
+import { type CompiledService, compileService } from '../support/service-process.js';
+
+const KILLS = 100;
+const LIMIT_MS = 3_600_000;
+
+let compiled: CompiledService;
+beforeAll(async () => {
+  compiled = await compileService();
+});
+afterAll(() => compiled.remove());
+
+describe.each(DATABASE_KINDS)('the last known good file on %s', (kind) => {
+  it(
+    `is whole after ${KILLS} sudden deaths of the service`,
+    async () => {
+      const seed = fuzzSeed();
+      console.log(`kill runs on ${kind}, seed ${seed}`);
+      const began = performance.now();
+      const database = await removableDatabase(kind);
+      try {
+        const report = await killRuns({ compiled, database, kills: KILLS, seed });
+        const seconds = Math.round((performance.now() - began) / 1000);
+        console.log(`kill runs on ${kind}: ${seconds} s, ${JSON.stringify(report)}`);
+        expect(report).toMatchObject({ ...NOTHING_WRONG, kills: KILLS, blindStarts: KILLS / 4 });
+        expect(report.revisions).toBeGreaterThan(KILLS / 2);
+      } finally {
+        await database.drop();
+      }
+    },
+    LIMIT_MS,
+  );
+});
