@@ -16,10 +16,13 @@ import { checkEvaluatorReferences } from './agents/agent-evaluator-references.js
 import { createAgentEvaluators } from './agents/agent-evaluators.js';
 import { agentHandlers } from './agents/agent-handlers.js';
 import { createAgentService } from './agents/agent-service.js';
+import { createAskedForControls } from './agents/asked-for-controls.js';
 import { ControlFeed } from './agents/control-feed.js';
+import { createRegistrationNotes } from './agents/registration-notes.js';
 import { createWatchControls } from './agents/watch-controls.js';
 import type { Config } from './config.js';
 import { controlHandlers } from './controls/control-handlers.js';
+import { createReviewer } from './controls/control-review.js';
 import { createControlService } from './controls/control-service.js';
 import { createControlVersions } from './controls/control-versions.js';
 import { type Database, openDatabase } from './database/database.js';
@@ -205,12 +208,22 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     },
   });
   const mutate = createMutator(database, (change) => watch.committed(change));
-  const controlOptions = { database, mutate, registry, now, checkReferences: checkEvaluatorReferences };
+  const strict = config.strictDefinitions;
+  const reviewer = createReviewer({ registry, registrationNotes: createRegistrationNotes(), strict });
+  const asked = createAskedForControls({ database, now });
+  const controlOptions = {
+    database,
+    mutate,
+    registry,
+    now,
+    checkReferences: checkEvaluatorReferences,
+    reviewer,
+  };
   const controls = createControlService(controlOptions);
   const controlVersions = createControlVersions(controlOptions);
-  const agents = createAgentService({ database, mutate, registry, now });
-  const agentEvaluators = createAgentEvaluators({ database, mutate, registry });
-  const policies = createPolicyService({ database, mutate, now });
+  const agents = createAgentService({ database, mutate, registry, now, asked });
+  const agentEvaluators = createAgentEvaluators({ database, mutate, registry, strict });
+  const policies = createPolicyService({ database, mutate, registry, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
   const { maxStalenessMs } = config.limits;
   const observability = createObservability({
@@ -246,11 +259,11 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const features: Feature[] = [
     feature(
       AgentServiceDesc,
-      agentHandlers(agents, agentEvaluators, createWatchControls({ feed, now: monotonic })),
+      agentHandlers(agents, agentEvaluators, createWatchControls({ feed, asked, now: monotonic })),
     ),
     feature(ControlServiceDesc, controlHandlers(controls, controlVersions, registry)),
     feature(PolicyServiceDesc, policyHandlers(policies, agentPolicies)),
-    feature(TemplateServiceDesc, templateHandlers(registry)),
+    feature(TemplateServiceDesc, templateHandlers(registry, reviewer, database.client)),
     feature(EvaluatorServiceDesc, evaluatorHandlers(registry)),
     feature(ObservabilityServiceDesc, observability.handlers),
   ];
@@ -258,6 +271,7 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
   const explainMethod = evaluationMethods.get('Explain');
   if (explainMethod === undefined) throw new Error('EvaluationService has no method Explain');
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
+  const routeOptions = { apiBase: config.apiBase, strict };
   const environment = { log, requestTimeoutMs: config.limits.requestTimeoutMs };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
@@ -337,10 +351,10 @@ async function assemble({ config, log, evaluators, shared, ...opened }: Foundati
     methods: methodsByName([...features.flatMap((one) => one.methods), ...evaluationMethods.values()]),
     restRoutes: [
       ...features.flatMap((one) =>
-        one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
+        one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), routeOptions)),
       ),
       ...judgingRoutes,
-      ...handlerRoutes(explainMethod, explain, config.apiBase),
+      ...handlerRoutes(explainMethod, explain, routeOptions),
     ],
     registerRpcs(router: ConnectRouter) {
       for (const one of features) {

@@ -3,6 +3,7 @@ import fastifyCors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.js';
 import { REVISION_HEADER } from './connect/rpc-call.js';
+import { WARNING_HEADER } from './warning-header.js';
 
 /** How long browsers may remember the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -11,6 +12,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const exposed = (ownHeaders: readonly string[]): string[] => [
   ...connectCors.exposedHeaders,
   REVISION_HEADER,
+  WARNING_HEADER,
   'X-Request-Id',
   ...ownHeaders,
 ];

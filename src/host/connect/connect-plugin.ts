@@ -17,6 +17,7 @@ import { connectionOf } from '../limits/request-connection.js';
 import type { Metrics } from '../metrics.js';
 import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
+import { jsonCopyFor } from './json-copy.js';
 import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { codeWord } from './status-word.js';
@@ -63,6 +64,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
         principal: { level: 'anonymous', keyFingerprint: null },
         place: options.gate.place(),
         held: new HeldBytes(options.budgets.of(connectionOf(request.raw))),
+        json: jsonCopyFor(request.headers['content-type'] ?? ''),
         code: null,
       };
       calls.set(request, call);

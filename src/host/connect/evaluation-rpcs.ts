@@ -30,17 +30,21 @@ export function evaluationRpcs(
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
 ): Omit<ServiceImpl<typeof EvaluationServiceDesc>, 'explain'> {
-  const evaluate = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
-    const caller = { protocol, header: context.header, signal: () => context.signal };
-    const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
-    const reply = (made: RevisedVerdict): EvaluateResponse => {
-      context.reportRevision(made.revision);
-      return verdictMessage(made);
-    };
-    return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
-  });
+  const evaluate = unaryRpc(
+    methodNamed(methods, 'Evaluate'),
+    environment,
+    (message, context, { protocol }) => {
+      const caller = { protocol, header: context.header, signal: () => context.signal };
+      const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
+      const reply = (made: RevisedVerdict): EvaluateResponse => {
+        context.reportRevision(made.revision);
+        return verdictMessage(made);
+      };
+      return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+    },
+  );
   const batchMethod = methodNamed(methods, 'EvaluateBatch');
-  const batch = unaryRpc(batchMethod, environment, (message, context, protocol) => {
+  const batch = unaryRpc(batchMethod, environment, (message, context, { protocol }) => {
     const { evaluations } = message as EvaluateBatchRequest;
     const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), {
       caller: { protocol, header: context.header, signal: () => context.signal },

@@ -79,13 +79,14 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
 /** With `messageTimeMs` the body is a stream of messages. */
 function withBodyBytes(
   request: UniversalServerRequest,
-  { held }: RpcCall,
+  { held, json }: RpcCall,
   messageTimeMs: number | null,
 ): UniversalServerRequest {
   const body = bytesOf(request);
   if (body === undefined) return request;
-  const counted = messageTimeMs === null ? countedBody(body, held) : countedStream(body, held, messageTimeMs);
-  return { ...request, body: counted };
+  if (messageTimeMs !== null) return { ...request, body: countedStream(body, held, messageTimeMs) };
+  const counted = countedBody(body, held);
+  return { ...request, body: json === null ? counted : json.copying(counted) };
 }
 
 function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {

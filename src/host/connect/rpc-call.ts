@@ -1,8 +1,11 @@
 import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Principal } from '../../rpc/handler.js';
+import type { Warning } from '../../warnings/warning.js';
 import type { Credentials } from '../auth/request-credentials.js';
 import type { HeldBytes } from '../limits/byte-budget.js';
 import type { CallPlace } from '../limits/call-gate.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import type { JsonCopy } from './json-copy.js';
 
 /** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
 export interface RpcCall {
@@ -13,6 +16,8 @@ export interface RpcCall {
   readonly place: CallPlace;
   /** What has arrived of its body; released when the request is over. */
   readonly held: HeldBytes;
+  /** The request as it came, when that was JSON; null for other encodings and for streams of messages. */
+  readonly json: JsonCopy | null;
   /** Status the call ends with; null as long as it runs. Read for the metrics. */
   code: Code | 'ok' | null;
 }
@@ -40,6 +45,7 @@ export function headerReader(context: HandlerContext): CallContext['header'] {
 /** The protocol-neutral context of a running handler; `signal` is asked for only when the handler uses it. */
 export function callContextOf(context: HandlerContext, signal: () => AbortSignal): CallContext {
   const call = rpcCallOf(context);
+  const told: Warning[] = [];
   return {
     principal: call.principal,
     requestId: call.requestId,
@@ -48,5 +54,10 @@ export function callContextOf(context: HandlerContext, signal: () => AbortSignal
     },
     header: headerReader(context),
     reportRevision: (revision) => context.responseTrailer.set(REVISION_HEADER, String(revision)),
+    warn(warnings) {
+      told.push(...warnings);
+      const text = warningHeader(told);
+      if (text !== undefined) context.responseTrailer.set(WARNING_HEADER, text);
+    },
   };
 }

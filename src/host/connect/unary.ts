@@ -5,6 +5,7 @@ import { createCallTime } from '../call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { isUnexpected, toConnectError } from '../errors/connect-error.js';
 import type { HostLog } from '../host-log.js';
+import type { JsonCopy } from './json-copy.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { callContextOf, rpcCallOf } from './rpc-call.js';
 
@@ -14,6 +15,13 @@ export interface RpcEnvironment {
   readonly requestTimeoutMs: number;
 }
 
+/** How a call arrived. */
+export interface Arrival {
+  readonly protocol: string;
+  /** See `RpcCall.json`. */
+  readonly json: JsonCopy | null;
+}
+
 /** A unary RPC as Connect takes it. */
 export type UnaryImplementation = (request: Message, context: HandlerContext) => Promise<Message>;
 
@@ -21,7 +29,7 @@ export type UnaryImplementation = (request: Message, context: HandlerContext) =>
 export function unaryRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
-  run: (message: Message, context: CallContext, protocol: string) => Message | Promise<Message>,
+  run: (message: Message, context: CallContext, arrival: Arrival) => Message | Promise<Message>,
 ): UnaryImplementation {
   return async (message, context) => {
     const call = rpcCallOf(context);
@@ -33,7 +41,7 @@ export function unaryRpc(
         run(
           message,
           callContextOf(context, () => time.signal),
-          context.protocolName,
+          { protocol: context.protocolName, json: call.json },
         ),
       );
       call.code = 'ok';

@@ -2,10 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyBaseLogger } from 'fastify';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { CallContext, Principal } from '../../rpc/handler.js';
+import type { Warning } from '../../warnings/warning.js';
 import { type CallTime, createCallTime } from '../call-time.js';
 import { REVISION_HEADER } from '../connect/rpc-call.js';
 import type { CallPlace } from '../limits/call-gate.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
 import { ClientGoneError, errorAnswer } from './rest-errors.js';
 import type { RestLaneOptions } from './rest-lane.js';
 import {
@@ -36,6 +38,7 @@ export class LaneRequest implements RestRequest, CallContext {
   readonly #startedAt = performance.now();
   readonly #chunks: Buffer[] = [];
   #revision: number | null = null;
+  #warnings: readonly Warning[] | null = null;
   #log: FastifyBaseLogger | undefined;
   #time: CallTime | undefined;
   #gone: AbortController | undefined;
@@ -79,6 +82,10 @@ export class LaneRequest implements RestRequest, CallContext {
 
   reportRevision(revision: number): void {
     this.#revision = revision;
+  }
+
+  warn(warnings: readonly Warning[]): void {
+    this.#warnings = this.#warnings === null ? warnings : [...this.#warnings, ...warnings];
   }
 
   /** Reads the body and answers, if `authorize` does not throw. */
@@ -145,6 +152,8 @@ export class LaneRequest implements RestRequest, CallContext {
     const body = typeof text === 'string' ? Buffer.from(text) : text;
     const lines = [VERSION_LINE, version, REQUEST_ID_HEADER, this.id, ...corsHeaders];
     if (this.#revision !== null) lines.push(REVISION_HEADER, String(this.#revision));
+    const warnings = this.#warnings === null ? undefined : warningHeader(this.#warnings);
+    if (warnings !== undefined) lines.push(WARNING_HEADER, warnings);
     for (const line of headers) lines.push(line);
     lines.push('content-type', JSON_TYPE, 'content-length', String(body.length));
     response.writeHead(status, lines);

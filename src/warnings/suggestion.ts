@@ -1,0 +1,84 @@
+/** Longest word that is looked for, in UTF-16 code units; longer ones are no misspelled names. */
+const MAX_WORD_LENGTH = 64;
+/** Most words that are looked at. */
+const MAX_WORDS = 1_000;
+
+/** Shortest word that is looked for as a part of longer ones. */
+const MIN_PART_LENGTH = 4;
+/** How far a word is from one that it is a part of: farther than any misspelling. */
+const PART_DISTANCE = 4;
+
+/**
+ * The known word that a misspelled one most likely stands for: the same word in another case or with other
+ * separators, else the nearest one, of which at most a third, and at most 3 characters, differ, else one that has it
+ * as a part, as `agent_name` has `agent`. Undefined when there is none. Of equally near ones the first.
+ */
+export function closest(word: string, known: Iterable<string>): string | undefined {
+  if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
+  const plain = plainForm(word);
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  let looked = 0;
+  for (const candidate of known) {
+    looked += 1;
+    if (looked > MAX_WORDS) break;
+    if (candidate === word || candidate.length === 0 || candidate.length > MAX_WORD_LENGTH) continue;
+    const distance = distanceOf(plain, candidate);
+    if (distance >= least) continue;
+    best = candidate;
+    least = distance;
+  }
+  return best;
+}
+
+/** How far a word in plain form is from a known one; infinite when it does not stand for that. */
+function distanceOf(plain: string, candidate: string): number {
+  const other = plainForm(candidate);
+  if (plain === other) return 0;
+  const distance = editDistance(plain, other);
+  if (distance <= Math.min(3, Math.floor(Math.max(plain.length, other.length) / 3))) return distance;
+  const isPart = plain.length >= MIN_PART_LENGTH && candidate.toLowerCase().split('_').includes(plain);
+  return isPart ? PART_DISTANCE : Number.POSITIVE_INFINITY;
+}
+
+/** `; did you mean X?` for the closest known word, or nothing. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const found = closest(word, known);
+  return found === undefined ? '' : `; did you mean ${found}?`;
+}
+
+/** `stepTypes`, `Step-Types` and `step_types` are spellings of one name. */
+function plainForm(word: string): string {
+  return word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]/g, '');
+}
+
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other: the restricted
+ * Damerau–Levenshtein distance.
+ */
+export function editDistance(left: string, right: string): number {
+  const a = [...left];
+  const b = [...right];
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1] ? 0 : 1;
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + same,
+      );
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length] ?? 0;
+}
