@@ -28,16 +28,11 @@ export function reviewLink(
   if (!stored.ok) return { warnings: [], definition: null };
   const control = stored.stored;
   const warnings = [...definitionWarnings(control, registry)].filter(({ code }) => TOLD_AGAIN.has(code));
-  if (!isDraft(control)) {
-    if (!control.enabled) {
-      warnings.push({ code: 'disabled', field: 'data.enabled', message: 'it is disabled' });
-    }
-    if (control.execution === 'sdk' && clientsThatNeverAsked !== null) {
-      const message =
-        `its execution is "sdk", so that clients evaluate it and the service does not, ` +
-        `and ${clientsThatNeverAsked} has never asked for its controls`;
-      warnings.push({ code: 'client_side', field: 'data.execution', message });
-    }
+  if (!isDraft(control) && control.execution === 'sdk' && clientsThatNeverAsked !== null) {
+    const message =
+      `its execution is "sdk", so that clients evaluate it and the service does not, ` +
+      `and ${clientsThatNeverAsked} has never asked for its controls`;
+    warnings.push({ code: 'client_side', field: 'data.execution', message });
   }
   return {
     warnings: warnings.map((warning) => named(row, warning)),

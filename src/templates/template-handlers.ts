@@ -5,7 +5,7 @@ import { createDefinitionSchema } from '../controls/definition-schema.js';
 import type { DbClient } from '../database/database.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { type HandlersOf, handler } from '../rpc/handler.js';
-import { listed } from '../warnings/warning.js';
+import { listed, type Warning } from '../warnings/warning.js';
 import { renderTemplate } from './template-rendering.js';
 import { renderRequestSchema, templateInputOf } from './template-schema.js';
 
@@ -23,9 +23,15 @@ export function templateHandlers(
       if (!rendering.complete) throw rendering.missing;
       const { definition, values } = rendering;
       const control = { ...definition, template: input.template, template_values: values };
-      const warnings = listed(context.ignoredParts(), await reviewer.warningsOf(client, control));
+      const made = await reviewer.warningsOf(client, control);
+      const warnings = listed(context.ignoredParts(), made.map(relativeToRequest));
       reviewer.demandEffect(warnings, strict);
       return { control: presentDefinition(control), warnings };
     }),
   };
+}
+
+/** The request has no member `data`, so paths come without it. */
+function relativeToRequest(warning: Warning): Warning {
+  return { ...warning, field: warning.field.replace(/^data\./, '') };
 }

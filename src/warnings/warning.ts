@@ -52,8 +52,6 @@ export const WARNING_CODES = {
   client_evaluator: 'note',
   /** A control that clients evaluate, linked to an agent whose client may not know. */
   client_side: 'note',
-  /** A control that is linked although it is disabled. */
-  disabled: 'note',
   /** What agents registered could not be read, so that nothing was compared with it. */
   registrations_not_read: 'note',
   /** There are more warnings than are listed. */
