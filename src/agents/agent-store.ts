@@ -51,16 +51,18 @@ export function createAgentStore(client: DbClient) {
         await client.agent.update({ where: { id }, data: { data }, select: { id: true } });
       }),
 
-    /** Some agents with smaller ids than one, by id descending; the newest ones without it. */
-    newestBefore: (id: number | null, limit: number): Promise<Pick<AgentRow, 'id' | 'data'>[]> =>
-      withServiceErrors(() =>
-        client.agent.findMany({
-          where: id === null ? {} : { id: { lt: id } },
-          select: { id: true, data: true },
-          orderBy: { id: 'desc' },
-          take: limit,
-        }),
-      ),
+    /**
+     * Some agents with smaller ids than one, by id descending; the newest ones without it. Registrations of more than
+     * `maxLength` characters are not read: their data are null.
+     */
+    newestBefore: (id: number | null, limit: number, maxLength: number): Promise<BoundedRow[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.$queryRaw<BoundedRow[]>(Prisma.sql`
+          SELECT "id", CASE WHEN LENGTH("data") <= ${maxLength} THEN "data" END AS "data"
+          FROM "agents" WHERE ${id === null ? Prisma.sql`1 = 1` : Prisma.sql`"id" < ${id}`}
+          ORDER BY "id" DESC LIMIT ${limit}`);
+        return rows.map((row) => ({ id: Number(row.id), data: row.data }));
+      }),
 
     /** One page, newest first; agents of the same moment by name, descending. */
     list: (filters: AgentFilters): Promise<Page<AgentRow>> =>
@@ -98,6 +100,11 @@ export function createAgentStore(client: DbClient) {
 async function findCursor(client: DbClient, name: string | null) {
   if (name === null || !isStorable(name)) return null;
   return client.agent.findUnique({ where: { name }, select: { name: true, createdAtMs: true } });
+}
+
+interface BoundedRow {
+  readonly id: number;
+  readonly data: string | null;
 }
 
 interface StoredRow {

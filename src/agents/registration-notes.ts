@@ -8,10 +8,12 @@ import { addSteps, emptyCatalogue, type StepCatalogue } from './steps-catalogue.
 
 /** Agents whose registrations are compared with a definition: those that registered first last. */
 export const MAX_COMPARED_AGENTS = 500;
-/** Most characters of their registrations: reading and parsing so many takes some 40 ms. */
+/** Most characters of their registrations in all: reading and parsing so many takes some 40 ms. */
 const MAX_COMPARED_LENGTH = 4_000_000;
+/** Longest registration that is read, in characters: some hundred steps. */
+const MAX_REGISTRATION_LENGTH = 100_000;
 /** Agents that are read before anything else gets its turn. */
-const PAGE_SIZE = 50;
+const PAGE_SIZE = 20;
 
 /**
  * Compares definitions with what agents have registered. Nothing is read for a definition that names nothing of what
@@ -48,15 +50,17 @@ async function readCatalogue(client: DbClient): Promise<StepCatalogue> {
   let before: number | null = null;
   let agents = 0;
   let length = 0;
+  let isComplete = true;
   for (;;) {
-    const rows = await store.newestBefore(before, PAGE_SIZE);
+    const rows = await store.newestBefore(before, PAGE_SIZE, MAX_REGISTRATION_LENGTH);
     for (const { id, data } of rows) {
       before = id;
       agents += 1;
-      length += data.length;
-      addSteps(catalogue, data);
+      length += data?.length ?? 0;
+      if (data === null) isComplete = false;
+      else addSteps(catalogue, data);
     }
-    if (rows.length < PAGE_SIZE) return catalogue;
+    if (rows.length < PAGE_SIZE) return { ...catalogue, isComplete };
     if (agents >= MAX_COMPARED_AGENTS || length >= MAX_COMPARED_LENGTH) {
       return { ...catalogue, isComplete: false };
     }

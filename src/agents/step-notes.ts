@@ -2,18 +2,21 @@ import { type ControlDefinition, leavesOf, type Scope } from '../controls/defini
 import { compilePattern } from '../evaluators/linear-pattern.js';
 import { isObject, type JsonObject } from '../json/json-value.js';
 import { quoted } from '../warnings/quoted.js';
-import { closest, didYouMean, editDistance } from '../warnings/suggestion.js';
+import { createSuggester, editDistance } from '../warnings/suggestion.js';
 import type { Warning } from '../warnings/warning.js';
 import type { RegisteredStep, StepCatalogue } from './steps-catalogue.js';
 
 /** Types that need no registration. */
 const BUILT_IN_TYPES = ['tool', 'llm'] as const;
+
 export function isBuiltInType(type: string): boolean {
   return BUILT_IN_TYPES.some((one) => one === type);
 }
 
 /** Most search steps for the names that a pattern is compared with: some 40 ms. */
 const MAX_SEARCH_STEPS = 3_000_000;
+/** Longest step type that is compared with the built-in ones. */
+const MAX_TYPE_LENGTH = 20;
 /** Keywords with which a schema may allow members that it does not name. */
 const OPEN_KEYWORDS = [
   ...['patternProperties', 'propertyNames', 'unevaluatedProperties', '$ref', '$dynamicRef'],
@@ -30,29 +33,41 @@ export function* stepNotes(
 ): Generator<Warning, void> {
   const scope = definition.scope ?? {};
   yield* typeNotes(scope, catalogue);
+  const { step_types: types } = scope;
+  const selected = types === undefined ? null : new Set(types);
+  const ofTypes = catalogue.steps.filter(({ type }) => selected === null || selected.has(type));
   // Where nothing is registered, nothing can be compared.
-  const ofTypes = stepsOfTypes(scope, catalogue.steps);
-  if (ofTypes.length > 0) {
-    yield* nameNotes(scope, ofTypes, catalogue);
-    yield* patternNotes(scope, ofTypes, catalogue);
-  }
-  if (catalogue.isComplete) yield* selectorNotes(definition, stepsOfNames(scope, ofTypes));
+  if (ofTypes.length === 0) return;
+  yield* nameNotes(scope, ofTypes, catalogue);
+  if (!catalogue.isComplete) return;
+  yield* patternNotes(scope, ofTypes, catalogue);
+  yield* selectorNotes(definition, stepsOfNames(scope, ofTypes));
 }
 
 function* typeNotes({ step_types: types = [] }: Scope, catalogue: StepCatalogue): Generator<Warning, void> {
-  const registered = new Set(catalogue.steps.map(({ type }) => type));
-  const known = [...BUILT_IN_TYPES, ...registered];
+  const known = new Set<string>(BUILT_IN_TYPES);
+  for (const { type } of catalogue.steps) known.add(type);
+  const suggester = createSuggester();
   for (const [index, type] of types.entries()) {
-    if (known.includes(type)) continue;
+    if (known.has(type)) continue;
     const field = `data.scope.step_types[${index}]`;
-    const meant = BUILT_IN_TYPES.find((one) => editDistance(one, type.trim().toLowerCase()) <= 1);
     const message = `no step of the type ${quoted(type)} is built in or registered by ${catalogue.owner}`;
-    if (meant !== undefined) {
-      yield { code: 'misspelled_step_type', field, message: `${message}; did you mean ${meant}?` };
-    } else if (catalogue.isComplete || closest(type, known) !== undefined) {
-      yield { code: 'unregistered_step_type', field, message: message + didYouMean(type, known) };
+    const builtIn = misspelledType(type);
+    if (builtIn !== undefined) {
+      yield { code: 'misspelled_step_type', field, message: `${message}; did you mean ${builtIn}?` };
+      continue;
     }
+    const meant = suggester.didYouMean(type, known);
+    if (!catalogue.isComplete && meant === '') continue;
+    yield { code: 'unregistered_step_type', field, message: message + meant };
   }
+}
+
+/** The built-in type that a type differs from in case or one character. */
+function misspelledType(type: string): string | undefined {
+  if (type.length > MAX_TYPE_LENGTH) return undefined;
+  const plain = type.trim().toLowerCase();
+  return BUILT_IN_TYPES.find((one) => editDistance(one, plain) <= 1);
 }
 
 function* nameNotes(
@@ -61,9 +76,12 @@ function* nameNotes(
   { owner, isComplete }: StepCatalogue,
 ): Generator<Warning, void> {
   const registered = new Set(steps.map(({ name }) => name));
+  const suggester = createSuggester();
   for (const [index, name] of names.entries()) {
-    if (registered.has(name) || (!isComplete && closest(name, registered) === undefined)) continue;
-    const message = `no step named ${quoted(name)} is registered by ${owner}${didYouMean(name, registered)}`;
+    if (registered.has(name)) continue;
+    const meant = suggester.didYouMean(name, registered);
+    if (!isComplete && meant === '') continue;
+    const message = `no step named ${quoted(name)} is registered by ${owner}${meant}`;
     yield { code: 'unregistered_step_name', field: `data.scope.step_names[${index}]`, message };
   }
 }
@@ -71,9 +89,9 @@ function* nameNotes(
 function* patternNotes(
   { step_name_regex: regex = '' }: Scope,
   steps: readonly RegisteredStep[],
-  { owner, isComplete }: StepCatalogue,
+  { owner }: StepCatalogue,
 ): Generator<Warning, void> {
-  if (regex === '' || !isComplete) return;
+  if (regex === '') return;
   const search = boundedSearch(regex);
   if (steps.some(({ name }) => search(name) !== false)) return;
   const message = `the pattern is found in none of the names of steps that are registered by ${owner}`;
@@ -104,35 +122,38 @@ function* selectorNotes(
   steps: readonly RegisteredStep[],
 ): Generator<Warning, void> {
   if (steps.length === 0) return;
+  const members = {
+    input: membersAllowedBySome(steps.map(({ input_schema: schema }) => schema)),
+    output: membersAllowedBySome(steps.map(({ output_schema: schema }) => schema)),
+  };
+  const suggester = createSuggester();
   for (const { leaf, path } of leavesOf(condition, 'data.condition')) {
     const [root = '', member] = (leaf.selector.path ?? '*').split('.');
     if ((root !== 'input' && root !== 'output') || member === undefined) continue;
-    const schemas = steps.map((step) => (root === 'input' ? step.input_schema : step.output_schema));
-    const allowed = schemas.map((schema) => membersAllowedBy(schema));
-    // One step that may have the member is enough.
-    if (allowed.some((names) => names === null || names.has(member))) continue;
-    const names = new Set(allowed.flatMap((one) => [...(one ?? [])]));
-    const message = `the ${root}_schema of no registered step that the scope selects allows ${quoted(member)}`;
-    const field = `${path}.selector.path`;
-    yield { code: 'unreachable_selector', field, message: message + didYouMean(member, names) };
+    const allowed = members[root];
+    if (allowed === null || allowed.has(member)) continue;
+    const meant = suggester.didYouMean(member, allowed);
+    const message = `no registered step that the scope selects has an ${root}_schema that allows ${quoted(member)}`;
+    yield { code: 'unreachable_selector', field: `${path}.selector.path`, message: message + meant };
   }
 }
 
-/** The only members that a schema allows; null when it may allow others. */
-function membersAllowedBy(schema: JsonObject | null): ReadonlySet<string> | null {
-  if (schema === null || OPEN_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return null;
-  const { properties, additionalProperties } = schema;
-  if (additionalProperties !== false) return null;
-  return new Set(isObject(properties) ? Object.keys(properties) : []);
+/** The only members that some of the schemas allow; null when one of them may allow others. */
+function membersAllowedBySome(schemas: readonly (JsonObject | null)[]): ReadonlySet<string> | null {
+  const members = new Set<string>();
+  for (const schema of schemas) {
+    if (schema === null || OPEN_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return null;
+    const { properties, additionalProperties } = schema;
+    if (additionalProperties !== false) return null;
+    if (isObject(properties)) for (const name of Object.keys(properties)) members.add(name);
+  }
+  return members;
 }
 
-function stepsOfTypes({ step_types: types }: Scope, steps: readonly RegisteredStep[]): RegisteredStep[] {
-  return steps.filter(({ type }) => types === undefined || types.includes(type));
-}
-
-function stepsOfNames(scope: Scope, steps: readonly RegisteredStep[]): RegisteredStep[] {
+function stepsOfNames(scope: Scope, steps: readonly RegisteredStep[]): readonly RegisteredStep[] {
   const { step_names: names = [], step_name_regex: regex = '' } = scope;
-  if (names.length === 0 && regex === '') return [...steps];
+  if (names.length === 0 && regex === '') return steps;
+  const selected = new Set(names);
   const search = regex === '' ? () => false : boundedSearch(regex);
-  return steps.filter(({ name }) => names.includes(name) || search(name) !== false);
+  return steps.filter(({ name }) => selected.has(name) || search(name) !== false);
 }

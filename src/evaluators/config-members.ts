@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { pathPart } from '../warnings/quoted.js';
-import { didYouMean } from '../warnings/suggestion.js';
+import { createSuggester, type Suggester } from '../warnings/suggestion.js';
 import type { ConfigWarning } from './types.js';
 
 /** Keywords with which the members of an object cannot be told from `properties` alone. */
@@ -27,21 +27,28 @@ interface Members {
  * members on purpose, by `additionalProperties`, or in a way that is not understood, nothing is reported.
  */
 export function* undeclaredMembers(config: JsonObject, schema: JsonObject): Generator<ConfigWarning, void> {
-  yield* inValue(config, [schema], [], schema);
+  yield* inValue(config, [schema], [], { root: schema, ...createSuggester() });
+}
+
+/** One walk over a configuration. */
+interface Walk extends Suggester {
+  /** The schema that references lead into. */
+  readonly root: JsonObject;
 }
 
 function* inValue(
   value: JsonValue,
   schemas: readonly JsonObject[],
   path: readonly (string | number)[],
-  root: JsonObject,
+  walk: Walk,
 ): Generator<ConfigWarning, void> {
+  const { root } = walk;
   if (Array.isArray(value)) {
     const forms = schemas.flatMap((schema) => alternatives(schema, root, 0) ?? [ANYTHING]);
     const itemSchemas = forms
       .filter((form) => mayBe(form, 'array'))
       .map(({ items }) => (isObject(items) ? items : ANYTHING));
-    for (const [index, item] of value.entries()) yield* inValue(item, itemSchemas, [...path, index], root);
+    for (const [index, item] of value.entries()) yield* inValue(item, itemSchemas, [...path, index], walk);
     return;
   }
   if (!isObject(value)) return;
@@ -50,10 +57,10 @@ function* inValue(
   for (const [name, member] of Object.entries(value)) {
     const declared = members.named.get(name) ?? members.others;
     if (declared !== null) {
-      yield* inValue(member, [declared], [...path, name], root);
+      yield* inValue(member, [declared], [...path, name], walk);
       continue;
     }
-    const message = `unknown member${didYouMean(name, members.named.keys())}`;
+    const message = `unknown member${walk.didYouMean(name, members.named.keys())}`;
     yield { code: 'unknown_member', path: [...path, name], message };
   }
 }

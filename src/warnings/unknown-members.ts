@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf'
 import { list_wrapper, only_for_type } from '../../gen/proto/enforcement/v1/options_pb.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { pathPart, quoted } from './quoted.js';
-import { didYouMean } from './suggestion.js';
+import { createSuggester, type Suggester } from './suggestion.js';
 import type { Warning } from './warning.js';
 
 /** How a JSON value spells a message: as the JSON routes do, or as the JSON mapping of protobuf does. */
@@ -37,14 +37,16 @@ export function* unknownMembers(
   options: UnknownMembersOptions,
 ): Generator<Warning, void> {
   const { path = '', elsewhere = [] } = options;
-  yield* inMessage(desc, value, path, options, new Set(elsewhere));
+  yield* inMessage(desc, value, path, { ...options, ...createSuggester() }, new Set(elsewhere));
 }
+
+type Walk = UnknownMembersOptions & Suggester;
 
 function* inMessage(
   desc: DescMessage,
   value: JsonValue,
   path: string,
-  options: UnknownMembersOptions,
+  options: Walk,
   elsewhere: ReadonlySet<string>,
 ): Generator<Warning, void> {
   if (!isObject(value) || options.isPlaceholder?.(value) === true) return;
@@ -55,7 +57,7 @@ function* inMessage(
     if (field === undefined) {
       const message = elsewhere.has(name)
         ? 'has no effect here; the path of the request says it'
-        : `unknown member${didYouMean(name, namesOf(desc))}`;
+        : `unknown member${options.didYouMean(name, namesOf(desc))}`;
       yield { code: 'unknown_member', field: place, message };
       continue;
     }
@@ -70,12 +72,7 @@ export function memberPath(path: string, name: string): string {
   return path === '' ? pathPart(name) : `${path}.${pathPart(name)}`;
 }
 
-function* inField(
-  field: DescField,
-  value: JsonValue,
-  path: string,
-  options: UnknownMembersOptions,
-): Generator<Warning, void> {
+function* inField(field: DescField, value: JsonValue, path: string, options: Walk): Generator<Warning, void> {
   const { message } = field;
   // The well-known types hold free-form JSON.
   if (message === undefined || message.typeName.startsWith('google.protobuf.')) return;

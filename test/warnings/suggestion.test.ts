@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closest, didYouMean, editDistance } from '../../src/warnings/suggestion.js';
+import { createSuggester, didYouMean, editDistance } from '../../src/warnings/suggestion.js';
+
+const { closest } = createSuggester();
 
 describe('the closest known word', () => {
   it.each([
@@ -38,12 +40,21 @@ describe('the closest known word', () => {
     expect(closest('bat', ['bat', 'rat'])).toBe('rat');
   });
 
-  it('is looked for among a bounded number of words', () => {
-    const many = function* () {
-      for (let index = 0; index < 1_000; index += 1) yield `other-${'x'.repeat(20)}-${index}`;
-      yield 'scope';
+  it('is looked for as long as a bounded number of words has been compared, whatever the number of words', () => {
+    const suggester = createSuggester(100);
+    const known = ['condition', 'scope'];
+    for (let asked = 0; asked < 50; asked += 1) expect(suggester.closest('scop', known)).toBe('scope');
+    expect(suggester.closest('scop', known)).toBeUndefined();
+    expect(suggester.didYouMean('scop', known)).toBe('');
+    let compared = 0;
+    const endless = function* () {
+      for (;;) {
+        compared += 1;
+        yield `other-${compared}`;
+      }
     };
-    expect(closest('scop', many())).toBeUndefined();
+    expect(createSuggester(100).closest('scop', endless())).toBeUndefined();
+    expect(compared).toBeLessThanOrEqual(101);
   });
 });
 

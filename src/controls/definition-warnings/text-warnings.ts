@@ -30,13 +30,14 @@ export function* textWarnings(value: JsonValue, field: string, cure = ''): Gener
 
 function* textWarning(text: string, field: string, cure: string): Generator<Warning, void> {
   if (ASCII_ONLY.test(text)) return;
-  const invisible = INVISIBLE.exec(text.replaceAll(EMOJI_JOINER, ''))?.[0];
+  const seen = text.includes('\u200d') ? text.replaceAll(EMOJI_JOINER, '') : text;
+  const invisible = INVISIBLE.exec(seen)?.[0];
   if (invisible !== undefined) {
     const code = (invisible.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     const message = `${quoted(text)} has the invisible character U+${code}, without which a text does not match it${cure}`;
     yield { code: 'invisible_characters', field, message };
   }
-  if (text.normalize('NFC') !== text && text.normalize('NFD') === text) {
+  if (text.normalize('NFC') !== text && /\p{Mark}/u.test(text)) {
     const message = `${quoted(text)} is in decomposed form (NFD), which the same text in composed form (NFC) does not match${cure}`;
     yield { code: 'decomposed_text', field, message };
   }

@@ -10,9 +10,9 @@ import {
 import { createRuneClasses } from './rune-classes.js';
 
 /** Largest program that is looked at, in instructions: of larger ones nothing is said. */
-const MAX_SIZE = 2_000;
-/** Most questions whether an instruction reads a character: some 10 ms. */
-const MAX_QUESTIONS = 300_000;
+const MAX_SIZE = 500;
+/** Most questions whether an instruction reads a character: about a millisecond. */
+const MAX_QUESTIONS = 50_000;
 
 // What stands at one side of a place in a text, as assertions ask of it. As sets, these are bits.
 const EDGE = 1;
@@ -81,13 +81,13 @@ function sideOf(code: number): number {
 /** Whether some text leads to a match. */
 function isFound({ inst, start }: Program, readable: readonly number[], onlyNonEmpty: boolean): boolean {
   const { ALT, ALT_MATCH, EMPTY_WIDTH, FAIL, MATCH, CAPTURE, NOP } = InstructionOp;
-  const seen = new Set<number>();
+  const seen = new Uint8Array(inst.length << 8);
   const open: number[] = [];
   const visit = (pc: number, before: number, behind: number) => {
     if (behind === 0) return;
     const state = (pc << 8) | (before << 4) | behind;
-    if (seen.has(state)) return;
-    seen.add(state);
+    if (seen[state] === 1) return;
+    seen[state] = 1;
     open.push(state);
   };
   // The search may begin anywhere in a text.

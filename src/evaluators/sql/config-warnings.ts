@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json-value.js';
 import { quoted } from '../../warnings/quoted.js';
-import { closest } from '../../warnings/suggestion.js';
+import { createSuggester, type Suggester } from '../../warnings/suggestion.js';
 import type { ConfigUse, ConfigWarning } from '../types.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
 
@@ -27,6 +27,7 @@ export function* sqlWarnings(
   source: JsonObject,
   { selectorPath }: ConfigUse,
 ): Generator<ConfigWarning, void> {
+  const suggester = createSuggester();
   const read = sqlConfigSchema.safeParse(source);
   if (!read.success) return;
   const config = read.data;
@@ -35,7 +36,7 @@ export function* sqlWarnings(
   }
   for (const member of ['blocked_operations', 'allowed_operations'] as const) {
     for (const [index, name] of (config[member] ?? []).entries()) {
-      const message = operationProblem(name);
+      const message = operationProblem(name, suggester);
       if (message !== null) yield { code: 'unknown_value', path: [member, index], message };
     }
   }
@@ -60,7 +61,7 @@ export function* sqlWarnings(
   }
 }
 
-function operationProblem(name: string): string | null {
+function operationProblem(name: string, { closest }: Suggester): string | null {
   const upper = name.toUpperCase();
   if (OPERATIONS.includes(upper) || OTHER_OPERATIONS.has(upper)) return null;
   if (!/^[A-Z_]+$/.test(upper)) {
