@@ -106,8 +106,8 @@ export interface Evaluator {
    */
   readonly compileCost?: (config: JsonObject) => number;
   /**
-   * What of a configuration that `configSchema` accepts has no effect, or less than it seems. Members that the schema
-   * does not have are not its affair. Absent when there is nothing to say.
+   * What of a configuration that `configSchema` accepts has no effect, or less than it seems, but for members that the
+   * schema does not have, which `config-members.ts` finds. Absent when there is nothing to say.
    */
   readonly warningsFor?: (config: JsonObject, use: ConfigUse) => Iterable<ConfigWarning>;
   /** Compiles a configuration that `configSchema` accepts. Throws on one that it does not. */

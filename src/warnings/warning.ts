@@ -24,7 +24,7 @@ export const WARNING_CODES = {
   surrounding_blanks: 'mistake',
   /** Text in decomposed form (NFD), which does not equal the same text in composed form. */
   decomposed_text: 'mistake',
-  /** Characters that nobody sees. */
+  /** Characters without width. */
   invisible_characters: 'mistake',
   /** A check that does not match when there are no data. */
   absent_data: 'mistake',

@@ -765,6 +765,29 @@ describe('the messages of common mistakes', () => {
     await service.stop();
   });
 
+  it.each<[string, string, object, string]>([
+    ['PUT', CONTROLS, { name: 'x', dat: denyWord('x') }, 'dat: unknown member; did you mean data?'],
+    [
+      'POST',
+      `${AGENTS}/initAgent`,
+      { agent_name: 'some-agent-01' },
+      'agent_name: unknown member',
+    ],
+    [
+      'PUT',
+      CONTROLS,
+      { name: 'x', data: { ...denyWord('x'), actions: 1, action: undefined } },
+      'data.actions: unknown member; did you mean action?',
+    ],
+  ])(
+    'hint at the member that is not read when one is missing: %s %s %j',
+    async (method, path, body, hint) => {
+      const reply = await call(method, path, body);
+      expect(reply).toMatchObject({ status: 422, body: { errors: [{ code: 'missing' }] } });
+      expect(reply.body.hint).toContain(hint);
+    },
+  );
+
   const pattern = (text: string) => checking('regex', { pattern: text });
   const steer = { condition: { not: checking('regex', { pattern: 'x' }) }, action: { decision: 'steer' } };
   it.each<[string, object, string, string]>([

@@ -19,7 +19,7 @@ import { WARNING_HEADER, warningHeader } from '../warning-header.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { type ArrivedBody, readBody } from './rest-body.js';
 import { ClientGoneError, type FailedRequest } from './rest-errors.js';
-import { checkQuery, queryMembers, receivedRequest } from './unread-parts.js';
+import { checkQuery, queryMembers, receivedRequest, unreadHint } from './unread-parts.js';
 
 /** A JSON reply, already as text, or as its bytes in UTF-8. */
 export type RestReply = string | Buffer;
@@ -142,7 +142,8 @@ function readInput(
   const query = queryMembers(method, request);
   const { value, items } = inputItems(schema, withParams(body.value as JsonObject, { ...query, ...params }));
   if (items.length === 0) return { input: value, body: body.value };
-  throw invalidRequest(items.map((item) => located(located(item, params, ''), query, '', 'query')));
+  const places = items.map((item) => located(located(item, params, ''), query, '', 'query'));
+  throw invalidRequest(places, places.length, unreadHint(method, binding, body.value));
 }
 
 /** What path and query say wins over a body member of the same name. */

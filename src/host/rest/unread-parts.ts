@@ -6,12 +6,16 @@ import { invalidRequest } from '../../validation/parse-input.js';
 import { pathPart } from '../../warnings/quoted.js';
 import type { ReceivedRequest } from '../../warnings/request-warnings.js';
 import { didYouMean } from '../../warnings/suggestion.js';
+import { unknownMembers } from '../../warnings/unknown-members.js';
 import type { Warning } from '../../warnings/warning.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import type { RestRequest } from './rest-routes.js';
 
 /** Parameters that a warning names; a query string may have thousands. */
 const MAX_NAMED_PARAMETERS = 20;
+
+/** Members that the hint of an error names. */
+const MAX_HINTED_MEMBERS = 3;
 
 /** The members of a request with a body that its query carries. */
 export function queryMembers(method: RpcMethod, request: RestRequest): Record<string, string> {
@@ -52,6 +56,21 @@ export function checkQuery(
       message,
     })),
   );
+}
+
+/**
+ * Advice about a request that is refused, with the members that are not read: one of them may be what is missing.
+ * Undefined when there are none.
+ */
+export function unreadHint(method: RpcMethod, binding: HttpBinding, body: JsonValue): string | undefined {
+  const options = { spelling: 'rest', elsewhere: binding.pathMembers } as const;
+  const named: string[] = [];
+  for (const { field, message } of unknownMembers(method.desc.input, body, options)) {
+    named.push(`${field}: ${message}`);
+    if (named.length === MAX_HINTED_MEMBERS) break;
+  }
+  if (named.length === 0) return undefined;
+  return `Each entry of errors names a member and what is wrong with it. Members that are not read: ${named.join(', ')}`;
 }
 
 /** Names of the parameters that the query of a route may have. */
