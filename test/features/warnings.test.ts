@@ -452,6 +452,9 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       const agent = newName('watching-agent');
       await seed.agent(agent);
       const id = await seed.control(newName('sdk'), denyWord('x', { execution: 'sdk' }));
+      expect(places(await call('POST', `${AGENTS}/${agent}/controls/${id}`))).toEqual([
+        'data.execution client_side',
+      ]);
       const client = createClient(AgentService, createGrpcTransport({ baseUrl: service.url }));
       const ended = new AbortController();
       const messages = client
@@ -767,12 +770,7 @@ describe('the messages of common mistakes', () => {
 
   it.each<[string, string, object, string]>([
     ['PUT', CONTROLS, { name: 'x', dat: denyWord('x') }, 'dat: unknown member; did you mean data?'],
-    [
-      'POST',
-      `${AGENTS}/initAgent`,
-      { agent_name: 'some-agent-01' },
-      'agent_name: unknown member',
-    ],
+    ['POST', `${AGENTS}/initAgent`, { agent_name: 'some-agent-01' }, 'agent_name: unknown member'],
     [
       'PUT',
       CONTROLS,
