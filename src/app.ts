@@ -16,11 +16,14 @@ import { checkEvaluatorReferences } from './agents/agent-evaluator-references.js
 import { createAgentEvaluators } from './agents/agent-evaluators.js';
 import { agentHandlers } from './agents/agent-handlers.js';
 import { createAgentService } from './agents/agent-service.js';
+import { createAskedForControls } from './agents/asked-for-controls.js';
 import { ControlFeed } from './agents/control-feed.js';
+import { createRegistrationNotes } from './agents/registration-notes.js';
 import { createWatchControls } from './agents/watch-controls.js';
 import type { Config } from './config.js';
 import { createAgentControlStore } from './controls/agent-control-store.js';
 import { controlHandlers } from './controls/control-handlers.js';
+import { createReviewer } from './controls/control-review.js';
 import { createControlService } from './controls/control-service.js';
 import { createControlVersions } from './controls/control-versions.js';
 import { meteredDatabase } from './database/metered-database.js';
@@ -55,7 +58,7 @@ import { createListener } from './host/listener/listener.js';
 import { createMetrics, type MeasuredMetric } from './host/metrics.js';
 import { createStreamNames } from './host/open-streams.js';
 import { createOperationsPort } from './host/operations-port.js';
-import type { ControlsSource, ControlsSource } from './host/operations-routes.js';
+import type { ControlsSource } from './host/operations-routes.js';
 import { createPathClasses, isRpcPath } from './host/path-classes.js';
 import { createRefusedCalls } from './host/refused-calls.js';
 import { VERSION_HEADER } from './host/reply-headers.js';
@@ -275,12 +278,22 @@ async function assemble({ config, log, failures, evaluators, shared, started }: 
     },
   });
   const mutate = createMutator(database, (change) => watch.committed(change));
-  const controlOptions = { database, mutate, registry, now, checkReferences: checkEvaluatorReferences };
+  const strict = config.strictDefinitions;
+  const reviewer = createReviewer({ registry, registrationNotes: createRegistrationNotes(), strict });
+  const asked = createAskedForControls({ database, now });
+  const controlOptions = {
+    database,
+    mutate,
+    registry,
+    now,
+    checkReferences: checkEvaluatorReferences,
+    reviewer,
+  };
   const controls = createControlService(controlOptions);
   const controlVersions = createControlVersions(controlOptions);
-  const agents = createAgentService({ database, mutate, registry, now });
-  const agentEvaluators = createAgentEvaluators({ database, mutate, registry });
-  const policies = createPolicyService({ database, mutate, now });
+  const agents = createAgentService({ database, mutate, registry, now, asked });
+  const agentEvaluators = createAgentEvaluators({ database, mutate, registry, strict });
+  const policies = createPolicyService({ database, mutate, registry, now });
   const agentPolicies = createAgentPolicies({ database, mutate, registry });
   const observability = createObservability({
     config: config.observability,
@@ -320,11 +333,11 @@ async function assemble({ config, log, failures, evaluators, shared, started }: 
   const features: Feature[] = [
     feature(
       AgentServiceDesc,
-      agentHandlers(agents, agentEvaluators, createWatchControls({ feed, now: monotonic })),
+      agentHandlers(agents, agentEvaluators, createWatchControls({ feed, asked, now: monotonic })),
     ),
     feature(ControlServiceDesc, controlHandlers(controls, controlVersions, registry)),
     feature(PolicyServiceDesc, policyHandlers(policies, agentPolicies)),
-    feature(TemplateServiceDesc, templateHandlers(registry)),
+    feature(TemplateServiceDesc, templateHandlers(registry, reviewer, database.client)),
     feature(EvaluatorServiceDesc, evaluatorHandlers(registry)),
     feature(ObservabilityServiceDesc, observability.handlers),
   ];
@@ -332,6 +345,7 @@ async function assemble({ config, log, failures, evaluators, shared, started }: 
   const explainMethod = evaluationMethods.get('Explain');
   if (explainMethod === undefined) throw new Error('EvaluationService has no method Explain');
   const judging = [...evaluationMethods.values()].filter((one) => one !== explainMethod);
+  const routeOptions = { apiBase: config.apiBase, strict };
   const environment = { log, failures, requestTimeoutMs: config.limits.requestTimeoutMs, admission };
   const services = [...features.map((one) => one.service), EvaluationServiceDesc];
   const streamNames = createStreamNames(services, config.apiBase);
@@ -450,10 +464,10 @@ async function assemble({ config, log, failures, evaluators, shared, started }: 
     methods,
     restRoutes: [
       ...features.flatMap((one) =>
-        one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), config.apiBase)),
+        one.methods.flatMap((method) => handlerRoutes(method, one.handlerOf(method), routeOptions)),
       ),
       ...judgingRoutes,
-      ...handlerRoutes(explainMethod, explain, config.apiBase),
+      ...handlerRoutes(explainMethod, explain, routeOptions),
     ],
     registerRpcs(router: ConnectRouter) {
       for (const one of features) {

@@ -156,6 +156,12 @@ export const VARIABLES = {
     'info (debug in debug mode)',
   ),
   logJson: variable(['SERVICE_LOG_JSON'], BOOLEAN, false, 'Log JSON lines instead of readable ones.'),
+  strictDefinitions: variable(
+    ['SERVICE_STRICT_DEFINITIONS'],
+    BOOLEAN,
+    false,
+    'Refuse definitions and query parameters that would otherwise be accepted with warnings; a request can ask for it too.',
+  ),
   maxBodyBytes: variable(
     ['SERVICE_MAX_BODY_BYTES'],
     integerIn(1024, 256 * MIB, '8388608'),

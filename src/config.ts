@@ -40,6 +40,8 @@ export interface Config {
   };
   /** Processes that serve the port together. */
   readonly workers: number;
+  /** Whether definitions that have warnings, and unknown parameters of a query, are refused. */
+  readonly strictDefinitions: boolean;
   /** Whether plain gRPC evaluations take the short way. */
   readonly grpcHotLane: boolean;
   readonly metricsPrefix: string;
@@ -215,6 +217,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     },
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
     workers: values.workers === 'auto' ? availableParallelism() : values.workers,
+    strictDefinitions: values.strictDefinitions,
     grpcHotLane: values.grpcHotLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),
     log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },

@@ -1,9 +1,11 @@
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
+import { nothingPatched } from '../controls/patch-warnings.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { stringifyJson } from '../json/stringify-json.js';
-import type { CallContext } from '../rpc/handler.js';
+import type { HandlerCall } from '../rpc/handler.js';
+import { refuseMistakes } from '../warnings/warning.js';
 import { linkedControls } from './agent-controls.js';
 import { agentCorrupted } from './agent-errors.js';
 import { evaluatorInUse, evaluatorNotFound } from './agent-evaluator-errors.js';
@@ -18,12 +20,14 @@ export interface AgentEvaluatorsOptions {
   readonly database: Database;
   readonly mutate: Mutator;
   readonly registry: EvaluatorRegistry;
+  /** Whether members without effect are refused whether or not a request asks for it. */
+  readonly strict: boolean;
 }
 
 export type AgentEvaluators = ReturnType<typeof createAgentEvaluators>;
 
 /** Shows the evaluators of agents, and takes steps and evaluators out of registrations. */
-export function createAgentEvaluators({ database, mutate, registry }: AgentEvaluatorsOptions) {
+export function createAgentEvaluators({ database, mutate, registry, strict }: AgentEvaluatorsOptions) {
   return {
     /** One page of the evaluators of an agent, in the order of registration. None when they cannot be read. */
     async list({ agent_name, cursor, limit }: AgentInputs['listAgentEvaluators']) {
@@ -54,9 +58,16 @@ export function createAgentEvaluators({ database, mutate, registry }: AgentEvalu
 
     /**
      * Removes steps and evaluators; what is not there is no error. Throws AGENT_NOT_FOUND, CORRUPTED_DATA for the
-     * agent or one of its controls, or EVALUATOR_IN_USE; then nothing was removed.
+     * agent or one of its controls, EVALUATOR_IN_USE, or a VALIDATION_ERROR for a request with members without effect
+     * only, or one that is strict; then nothing was removed.
      */
-    async remove(context: CallContext, input: AgentInputs['updateAgent']) {
+    async remove(context: HandlerCall, input: AgentInputs['updateAgent']) {
+      const warnings = context.ignoredParts();
+      const asksNothing = input.remove_steps.length === 0 && input.remove_evaluators.length === 0;
+      if (asksNothing && warnings.length > 0) {
+        throw nothingPatched(warnings, 'remove_steps and remove_evaluators', 'Agent');
+      }
+      if (strict || input.strict) refuseMistakes(warnings, 'Agent');
       return mutate(context, async (tx) => {
         const row = await existingAgent(tx, input.agent_name);
         const stored = readStoredRegistration(row.data);
@@ -76,6 +87,7 @@ export function createAgentEvaluators({ database, mutate, registry }: AgentEvalu
           value: {
             steps_removed: steps.removed.map(({ type, name }) => ({ type, name })),
             evaluators_removed: names,
+            warnings,
           },
           // A registration changes no verdict, but the revision tells everyone that something was written.
           change: changed ? {} : null,

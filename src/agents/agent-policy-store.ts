@@ -45,6 +45,12 @@ export function createAgentPolicyStore(client: DbClient) {
         return found;
       }),
 
+    /** How many agents that have a policy have clients that never asked for controls. */
+    agentsThatNeverAsked: (policyId: number): Promise<number> =>
+      withServiceErrors(() =>
+        client.agent.count({ where: { policies: { some: { policyId } }, controlsAskedAtMs: null } }),
+      ),
+
     /** The names of agents that have a policy, at most as many as asked for. */
     agentsOf: (policyId: number, limit: number): Promise<string[]> =>
       withServiceErrors(async () => {

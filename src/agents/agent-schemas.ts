@@ -15,6 +15,7 @@ import {
 } from '../validation/fields.js';
 import { agentName } from '../validation/names.js';
 import { inputItems } from '../validation/parse-input.js';
+import { strictFlag } from '../validation/strict-flag.js';
 import type {
   AgentProfile,
   AgentRegistration,
@@ -86,6 +87,7 @@ export const agentSchemas = {
     agent_name: agentNameText,
     remove_steps: withDefault(list(z.object({ type: text({ min: 1 }), name: text() })), []),
     remove_evaluators: withDefault(list(text()), []),
+    strict: strictFlag(),
   }),
   listAgentEvaluators: z.object({ agent_name: agentNameText, cursor: nullable(text()), limit: pageSize }),
   getAgentEvaluator: z.object({ agent_name: agentNameText, evaluator_name: text() }),

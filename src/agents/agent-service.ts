@@ -5,14 +5,16 @@ import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { stringifyJson } from '../json/stringify-json.js';
-import type { CallContext } from '../rpc/handler.js';
+import type { CallContext, HandlerCall } from '../rpc/handler.js';
 import { readAgentName } from '../validation/names.js';
 import { linkedControls, printed, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
+import { agentLinkWarnings } from './agent-link-warnings.js';
 import { createAgentPolicyStore } from './agent-policy-store.js';
 import type { AgentRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
+import type { AskedForControls } from './asked-for-controls.js';
 import { compatibilityProblems, policyControlIncompatible } from './control-compatibility.js';
 import { noChanges } from './overwrite-changes.js';
 import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
@@ -23,12 +25,13 @@ export interface AgentServiceOptions {
   readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly asked: AskedForControls;
 }
 
 export type AgentService = ReturnType<typeof createAgentService>;
 
 /** Registers agents, shows them, and links controls to them. */
-export function createAgentService({ database, mutate, registry, now }: AgentServiceOptions) {
+export function createAgentService({ database, mutate, registry, now, asked }: AgentServiceOptions) {
   return {
     /** One page of agents, newest first. */
     async list(input: AgentInputs['listAgents']) {
@@ -59,7 +62,7 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
     },
 
     /** Registers an agent, or refreshes its registration, in the order of checks that clients know. */
-    async init(context: CallContext, input: AgentInputs['initAgent']) {
+    async init(context: HandlerCall, input: AgentInputs['initAgent']) {
       const { force_replace: force, conflict_mode: mode, ...incoming } = input;
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
@@ -81,6 +84,7 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
         controls: created ? [] : await activeControls(database.client, agentName),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
+        warnings: context.ignoredParts(),
       };
     },
 
@@ -89,6 +93,8 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
       const row = await existingAgent(database.client, input.agent_name);
       const controls = await linkedControls(database.client, row.id, registry);
       const { enabled_state: enabledState, rendered_state: renderedState } = input;
+      // What a client asks for that evaluates controls itself; people look at all of them.
+      if (enabledState === 'enabled') asked.note(row.name);
       return {
         controls: controls
           .filter(({ rendered }) => renderedState === 'all' || rendered === (renderedState === 'rendered'))
@@ -99,7 +105,7 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
 
     /** Links a control. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
     async addControl(context: CallContext, agentName: string, controlId: number) {
-      await mutate(context, async (tx) => {
+      const linked = await mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
         const control = await existingControl(tx, controlId);
         // A link that exists is checked again, so repeating the call tells whether the agent still can run the control.
@@ -107,9 +113,9 @@ export function createAgentService({ database, mutate, registry, now }: AgentSer
         const problems = compatibilityProblems(registration, agent.name, [control], registry);
         if (problems.length > 0) throw policyControlIncompatible(problems);
         const added = await createAgentControlStore(tx).add(agent.id, control.id);
-        return { value: undefined, change: added ? { agents: [agent.name] } : null };
+        return { value: { agent, control }, change: added ? { agents: [agent.name] } : null };
       });
-      return { success: true };
+      return { success: true, warnings: agentLinkWarnings(linked.agent, [linked.control], registry) };
     },
 
     /** Removes a direct link; policies may still bring the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */

@@ -13,6 +13,8 @@ export interface AgentRow {
   readonly data: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
+  /** When a client first asked for its controls, in milliseconds since the epoch; null when none has. */
+  readonly controlsAskedAtMs: number | null;
 }
 
 /** Which agents to list. */
@@ -35,7 +37,7 @@ export function createAgentStore(client: DbClient) {
       }),
 
     /** The name must be free. */
-    insert: (agent: Omit<AgentRow, 'id'>): Promise<AgentRow> =>
+    insert: (agent: Omit<AgentRow, 'id' | 'controlsAskedAtMs'>): Promise<AgentRow> =>
       withServiceErrors(async () => {
         assertStorable(agent.name);
         assertStorable(agent.data);
@@ -47,6 +49,19 @@ export function createAgentStore(client: DbClient) {
       withServiceErrors(async () => {
         assertStorable(data);
         await client.agent.update({ where: { id }, data: { data }, select: { id: true } });
+      }),
+
+    /**
+     * Some agents with smaller ids than one, by id descending; the newest ones without it. Registrations of more than
+     * `maxLength` characters are not read: their data are null.
+     */
+    newestBefore: (id: number | null, limit: number, maxLength: number): Promise<BoundedRow[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.$queryRaw<BoundedRow[]>(Prisma.sql`
+          SELECT "id", CASE WHEN LENGTH("data") <= ${maxLength} THEN "data" END AS "data"
+          FROM "agents" WHERE ${id === null ? Prisma.sql`1 = 1` : Prisma.sql`"id" < ${id}`}
+          ORDER BY "id" DESC LIMIT ${limit}`);
+        return rows.map((row) => ({ id: Number(row.id), data: row.data }));
       }),
 
     /** One page, newest first; agents of the same moment by name, descending. */
@@ -87,6 +102,25 @@ async function findCursor(client: DbClient, name: string | null) {
   return client.agent.findUnique({ where: { name }, select: { name: true, createdAtMs: true } });
 }
 
-function toRow(row: { id: number; name: string; data: string; createdAtMs: bigint }): AgentRow {
-  return { id: row.id, name: row.name, data: row.data, createdAtMs: Number(row.createdAtMs) };
+interface BoundedRow {
+  readonly id: number;
+  readonly data: string | null;
+}
+
+interface StoredRow {
+  readonly id: number;
+  readonly name: string;
+  readonly data: string;
+  readonly createdAtMs: bigint;
+  readonly controlsAskedAtMs: bigint | null;
+}
+
+function toRow({ id, name, data, createdAtMs, controlsAskedAtMs }: StoredRow): AgentRow {
+  return {
+    id,
+    name,
+    data,
+    createdAtMs: Number(createdAtMs),
+    controlsAskedAtMs: controlsAskedAtMs === null ? null : Number(controlsAskedAtMs),
+  };
 }

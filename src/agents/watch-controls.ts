@@ -2,11 +2,13 @@ import type { CallContext } from '../rpc/handler.js';
 import { createPause, HEARTBEAT_MS } from '../rpc/news-pause.js';
 import { readAgentName } from '../validation/names.js';
 import type { AgentInputs } from './agent-schemas.js';
+import type { AskedForControls } from './asked-for-controls.js';
 import type { ControlFeed } from './control-feed.js';
 import type { WatchedAgent } from './watched-agent.js';
 
 export interface WatchOptions {
   readonly feed: ControlFeed;
+  readonly asked: AskedForControls;
   /** Milliseconds of the clock of the feed. */
   readonly now: () => number;
   readonly heartbeatMs?: number;
@@ -19,10 +21,12 @@ export type WatchControls = (
 ) => AsyncGenerator<object>;
 
 /** Makes streams of the controls of agents. All that a stream holds is which state it told last. */
-export function createWatchControls({ feed, now, heartbeatMs = HEARTBEAT_MS }: WatchOptions): WatchControls {
+export function createWatchControls(options: WatchOptions): WatchControls {
+  const { feed, asked, now, heartbeatMs = HEARTBEAT_MS } = options;
   return async function* watch(input, { signal }) {
     const from = input.from_revision;
     const { agent, isCurrent } = await feed.join(readAgentName(input.agent_name, 'agent_name'), from ?? 0);
+    asked.note(agent.name);
     const pause = createPause(agent, signal);
     try {
       let seen = isCurrent ? agent.position : 0;

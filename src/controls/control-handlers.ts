@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { type HandlersOf, handler } from '../rpc/handler.js';
+import { withoutUndefined } from '../validation/without-undefined.js';
 import { controlJsonSchema } from './control-json-schema.js';
 import { createControlSchemas } from './control-schemas.js';
 import type { ControlService } from './control-service.js';
@@ -15,8 +16,8 @@ export function controlHandlers(
 ): HandlersOf<typeof ControlServiceDesc> {
   const schemas = createControlSchemas(registry);
   return {
-    createControl: handler(schemas.createControl, ({ name, data }, context) =>
-      controls.create(context, name, data),
+    createControl: handler(schemas.createControl, ({ name, data, strict }, context) =>
+      controls.create(context, name, data, strict),
     ),
     listControls: handler(schemas.listControls, (input) =>
       controls.list({
@@ -32,13 +33,12 @@ export function controlHandlers(
       }),
     ),
     getControlSchema: handler(z.object({}), () => ({ schema: controlJsonSchema })),
-    validateControl: handler(schemas.validateControl, ({ data }) => controls.validate(data)),
+    validateControl: handler(schemas.validateControl, ({ data, strict }, context) =>
+      controls.validate(context, data, strict),
+    ),
     getControl: handler(schemas.getControl, (input) => controls.get(input.control_id)),
-    updateControl: handler(schemas.updateControl, ({ control_id: id, name, enabled }, context) =>
-      controls.update(context, id, {
-        ...(name === undefined ? {} : { name }),
-        ...(enabled === undefined ? {} : { enabled }),
-      }),
+    updateControl: handler(schemas.updateControl, ({ control_id: id, name, enabled, strict }, context) =>
+      controls.update(context, id, withoutUndefined({ name, enabled }), strict),
     ),
     deleteControl: handler(schemas.deleteControl, (input, context) =>
       controls.remove(context, input.control_id, input.force),
@@ -54,7 +54,7 @@ export function controlHandlers(
     ),
     getControlData: handler(schemas.getControlData, (input) => controls.getData(input.control_id)),
     setControlData: handler(schemas.setControlData, (input, context) =>
-      controls.setData(context, input.control_id, input.data),
+      controls.setData(context, input.control_id, input.data, input.strict),
     ),
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { boolean, integer, nullable, text, withDefault } from '../validation/fields.js';
 import { slugName } from '../validation/names.js';
+import { strictFlag } from '../validation/strict-flag.js';
 import { createControlDataSchema } from './control-data.js';
 
 /** Controls, or versions of one, on a page. */
@@ -11,6 +12,9 @@ const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 const controlId = integer();
 /** The same for the number of a version. */
 const versionNum = integer();
+
+/** Whether warnings about what is written are refused. */
+const strict = strictFlag();
 
 /** A cursor is compared with ids or numbers of versions, which have 32 bits: one beyond them stands for the nearest. */
 function within32Bits(cursor: number): number {
@@ -24,7 +28,7 @@ function within32Bits(cursor: number): number {
 export function createControlSchemas(registry: EvaluatorRegistry) {
   const data = createControlDataSchema(registry);
   return {
-    createControl: z.object({ name: slugName(), data }),
+    createControl: z.object({ name: slugName(), data, strict }),
     listControls: z.object({
       cursor: nullable(integer().transform(within32Bits)),
       limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
@@ -36,12 +40,13 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       execution: nullable(text()),
       tag: nullable(text()),
     }),
-    validateControl: z.object({ data }),
+    validateControl: z.object({ data, strict }),
     getControl: z.object({ control_id: controlId }),
     updateControl: z.object({
       control_id: controlId,
       name: nullable(slugName()),
       enabled: nullable(boolean()),
+      strict,
     }),
     deleteControl: z.object({ control_id: controlId, force: withDefault(boolean(), false) }),
     listControlVersions: z.object({
@@ -52,6 +57,6 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
     getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
     restoreControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
     getControlData: z.object({ control_id: controlId }),
-    setControlData: z.object({ control_id: controlId, data }),
+    setControlData: z.object({ control_id: controlId, data, strict }),
   };
 }

@@ -4,7 +4,8 @@ import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { JsonObject } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import { stringifyJson } from '../json/stringify-json.js';
-import type { CallContext } from '../rpc/handler.js';
+import type { CallContext, HandlerCall } from '../rpc/handler.js';
+import type { Warning } from '../warnings/warning.js';
 import { createAgentControlStore } from './agent-control-store.js';
 import type { ControlData } from './control-data.js';
 import {
@@ -16,12 +17,13 @@ import {
   draftCannotBeEnabled,
 } from './control-errors.js';
 import { type ControlProposal, proposeControl } from './control-proposal.js';
+import type { Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
 import { summariseControl } from './control-summary.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionIndex } from './definition-index.js';
 import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
-import { definitionWarnings, type Warning } from './definition-warnings.js';
+import { patchWarnings } from './patch-warnings.js';
 import { createPolicyControlStore } from './policy-control-store.js';
 import { recordVersion } from './version-recording.js';
 
@@ -36,13 +38,20 @@ export interface ControlServiceOptions {
   readonly now: () => number;
   /** Throws when a definition names something that agents registered and that is not there or does not fit. */
   readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
+  readonly reviewer: Reviewer;
+}
+
+/** What PATCH changes of a control. */
+export interface ControlChange {
+  readonly name?: string;
+  readonly enabled?: boolean;
 }
 
 export type ControlService = ReturnType<typeof createControlService>;
 
 /** Creates, reads, changes and deletes controls. Definitions are validated before they get here. */
 export function createControlService(options: ControlServiceOptions) {
-  const { database, mutate, registry, now, checkReferences } = options;
+  const { database, mutate, registry, now, checkReferences, reviewer } = options;
   const columns = (control: StoredControl) => ({
     data: stringifyJson(control as unknown as JsonObject),
     ...definitionIndex(control),
@@ -56,25 +65,37 @@ export function createControlService(options: ControlServiceOptions) {
   };
 
   return {
-    /** Throws CONTROL_NAME_CONFLICT, what is wrong with a template, or what `checkReferences` throws. */
-    async create(context: CallContext, name: string, data: ControlData) {
+    /**
+     * Throws CONTROL_NAME_CONFLICT, what is wrong with a template, what `checkReferences` throws, or a VALIDATION_ERROR
+     * for what `strict` refuses.
+     */
+    async create(context: HandlerCall, name: string, data: ControlData, strict: boolean) {
       const proposal = proposeControl(data, registry);
-      const { controlId, control } = await mutate(context, async (tx) => {
+      const review = await reviewer.review(context, database.client, proposal, strict);
+      const controlId = await mutate(context, async (tx) => {
         const store = createControlStore(tx);
         if ((await store.findByName(name)) !== null) throw controlNameConflict(name);
         const created = await accepted(tx, proposal, null);
+        review.demandAcceptable();
         const row = await store.insert({ name, createdAtMs: now(), ...columns(created) });
         await recordVersion(tx, context, { eventType: 'created', note: 'created', before: null, after: row });
         // Nothing is linked to a new control, so no agent has to be told.
-        return { value: { controlId: row.id, control: created }, change: {} };
+        return { value: row.id, change: {} };
       });
-      return { control_id: controlId, warnings: definitionWarnings(control, registry) };
+      return { control_id: controlId, warnings: review.warnings };
     },
 
     /** What a caller should know about data that are not stored. Throws as `create` does. */
-    async validate(data: ControlData): Promise<{ success: true; warnings: Warning[] }> {
-      const control = await accepted(database.client, proposeControl(data, registry), null);
-      return { success: true, warnings: definitionWarnings(control, registry) };
+    async validate(
+      context: HandlerCall,
+      data: ControlData,
+      strict: boolean,
+    ): Promise<{ success: true; warnings: Warning[] }> {
+      const proposal = proposeControl(data, registry);
+      await accepted(database.client, proposal, null);
+      const review = await reviewer.review(context, database.client, proposal, strict);
+      review.demandAcceptable();
+      return { success: true, warnings: review.warnings };
     },
 
     /** Throws CONTROL_NOT_FOUND. A definition that cannot be read is null. */
@@ -112,14 +133,16 @@ export function createControlService(options: ControlServiceOptions) {
     },
 
     /**
-     * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, what is wrong with a template, or what `checkReferences`
-     * throws.
+     * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, what is wrong with a template, what `checkReferences`
+     * throws, or a VALIDATION_ERROR for what `strict` refuses.
      */
-    async setData(context: CallContext, controlId: number, data: ControlData) {
+    async setData(context: HandlerCall, controlId: number, data: ControlData, strict: boolean) {
       const proposal = proposeControl(data, registry);
-      const control = await mutate(context, async (tx) => {
+      const review = await reviewer.review(context, database.client, proposal, strict);
+      await mutate(context, async (tx) => {
         const row = await existing(tx, controlId);
         const changed = await accepted(tx, proposal, row);
+        review.demandAcceptable();
         const written = columns(changed);
         await createControlStore(tx).update(controlId, written);
         const after = { ...row, ...written };
@@ -129,16 +152,19 @@ export function createControlService(options: ControlServiceOptions) {
           before: row,
           after,
         });
-        return { value: changed, change: { controls: [controlId] } };
+        return { value: undefined, change: { controls: [controlId] } };
       });
-      return { success: true, warnings: definitionWarnings(control, registry) };
+      return { success: true, warnings: review.warnings };
     },
 
     /**
      * Throws CONTROL_NOT_FOUND, CONTROL_NAME_CONFLICT, CORRUPTED_DATA, or a VALIDATION_ERROR when a draft is to be
-     * enabled; then nothing was changed.
+     * enabled, when the request has members without effect only, or when `strict` refuses those; then nothing was
+     * changed.
      */
-    async update(context: CallContext, controlId: number, change: { name?: string; enabled?: boolean }) {
+    async update(context: HandlerCall, controlId: number, change: ControlChange, strict: boolean) {
+      const warnings = patchWarnings(context.ignoredParts(), controlId, change);
+      reviewer.demandEffect(warnings, strict);
       return mutate(context, async (tx) => {
         const row = await existing(tx, controlId);
         const renamed = change.name !== undefined && change.name !== row.name;
@@ -170,6 +196,7 @@ export function createControlService(options: ControlServiceOptions) {
           success: true,
           name: change.name ?? row.name,
           enabled: readable ? (change.enabled ?? row.enabled) : null,
+          warnings,
         };
         // The name is part of every verdict, so a new one has to reach the snapshot too.
         return { value, change: renamed || switched ? { controls: [controlId] } : null };

@@ -13,7 +13,6 @@ import {
 import { isDraft } from './definition.js';
 import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition, withDataPrefix } from './definition-presentation.js';
-import { definitionWarnings } from './definition-warnings.js';
 import { recordVersion } from './version-recording.js';
 
 /** Largest number a version can have: numbers are 32-bit in storage. */
@@ -23,7 +22,7 @@ export type ControlVersions = ReturnType<typeof createControlVersions>;
 
 /** Shows the history of controls, deleted ones included, and makes older versions current again. */
 export function createControlVersions(options: ControlServiceOptions) {
-  const { database, mutate, registry, now, checkReferences } = options;
+  const { database, mutate, registry, now, checkReferences, reviewer } = options;
 
   return {
     /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never was. */
@@ -60,7 +59,8 @@ export function createControlVersions(options: ControlServiceOptions) {
     },
 
     /**
-     * Makes name and definition of a version current again, as a new version. Throws CONTROL_NOT_FOUND, also for a
+     * Makes name and definition of a version current again, as a new version. Strict mode does not refuse it: what was
+     * accepted once must be there to go back to. Throws CONTROL_NOT_FOUND, also for a
      * deleted control, CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or what `checkReferences`
      * throws.
      */
@@ -90,7 +90,8 @@ export function createControlVersions(options: ControlServiceOptions) {
         });
         return { value: number, change: { controls: [controlId] } };
       });
-      return { success: true, version_num: newNumber, warnings: definitionWarnings(control, registry) };
+      const warnings = await reviewer.warningsOf(database.client, control);
+      return { success: true, version_num: newNumber, warnings };
     },
   };
 }

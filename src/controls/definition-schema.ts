@@ -57,7 +57,7 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
   if (condition === undefined || members === undefined) return z.NEVER;
   const { action } = members;
   if (action.decision === 'steer' && !('selector' in condition) && action.steering_context === undefined) {
-    const rule = 'a steer control whose condition is not a single check needs action.steering_context';
+    const rule = 'action.steering_context: required for steer when the condition is and, or, not';
     return refuse(sink, 'value_error', rule, sent);
   }
   return { condition, ...members };

@@ -61,21 +61,30 @@ export type Action = {
   metadata?: JsonObject;
 };
 
-/**
- * The leaves of a condition from left to right, each with the path of its node, for example `data.condition.and[0]`.
- * A draft has no condition, and so no leaves.
- */
+/** A leaf of a condition. */
+export interface PlacedLeaf {
+  readonly leaf: Leaf;
+  /** Path of its node, for example `data.condition.and[0]`. */
+  readonly path: string;
+  /** Whether a match of the leaf speaks for a match of the condition: it is below an even number of `not`. */
+  readonly positive: boolean;
+}
+
+/** The leaves of a condition from left to right. A draft has no condition, and so no leaves. */
 export function* leavesOf(
   condition: Condition | undefined,
   path: string,
-): Generator<{ leaf: Leaf; path: string }> {
+  positive = true,
+): Generator<PlacedLeaf> {
   if (condition === undefined) return;
-  if ('selector' in condition) yield { leaf: condition, path };
-  else if ('not' in condition) yield* leavesOf(condition.not, `${path}.not`);
+  if ('selector' in condition) yield { leaf: condition, path, positive };
+  else if ('not' in condition) yield* leavesOf(condition.not, `${path}.not`, !positive);
   else {
     const [kind, children] =
       'and' in condition ? (['and', condition.and] as const) : (['or', condition.or] as const);
-    for (const [index, child] of children.entries()) yield* leavesOf(child, `${path}.${kind}[${index}]`);
+    for (const [index, child] of children.entries()) {
+      yield* leavesOf(child, `${path}.${kind}[${index}]`, positive);
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js
 import { countValues } from '../validation/json-schema-bounds.js';
 import { CONFIG_COST, INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, schemaCost } from './json/compile-cost.js';
 import { type JsonConfig, jsonConfigSchema } from './json/config.js';
+import { jsonWarnings } from './json/config-warnings.js';
 import { checkConstraints } from './json/field-constraints.js';
 import { checkPatterns, fieldPatternsCost } from './json/field-patterns.js';
 import { checkTypes } from './json/field-types.js';
@@ -50,6 +51,7 @@ export const jsonEvaluator: Evaluator = {
     const fields = INSTRUCTIONS_PER_FIELD * countValues(others, MAX_CONFIG_COST);
     return CONFIG_COST + bounded(schemaCost(schema)) + bounded(fieldPatternsCost(patterns)) + bounded(fields);
   },
+  warningsFor: jsonWarnings,
   compile(given): CompiledEvaluator {
     const config = jsonConfigSchema.parse(given);
     const { json_schema: schema, allow_invalid_json: allowInvalid } = config;

@@ -1,7 +1,8 @@
 import { foldCase } from './list/fold-case.js';
 import { estimateCost, type PatternCost } from './pattern-cost.js';
-import { compileProgram } from './regex/engine.js';
+import { type CompiledProgram, compileProgram } from './regex/engine.js';
 import { LazyDfa, SearchTooCostly } from './regex/lazy-dfa.js';
+import { patternProblem } from './regex/pattern-problem.js';
 import { containsAny, requiredLiterals } from './regex/required-literals.js';
 
 /** Longest pattern text, in UTF-16 code units: more is a word list, for which there is the `list` evaluator. */
@@ -61,6 +62,14 @@ export function isTooLarge({ instructions, classWork }: PatternCost): boolean {
   return instructions > MAX_UNSIMPLIFIED_SIZE || classWork > MAX_CLASS_WORK;
 }
 
+function compiled(pattern: string, ignoreCase: boolean): CompiledProgram {
+  try {
+    return compileProgram(pattern, ignoreCase);
+  } catch (error) {
+    throw new Error(patternProblem(error), { cause: error });
+  }
+}
+
 /**
  * Compiles a pattern of RE2's syntax. Throws with a message for its author when it is invalid or too large; the
  * bounds hold before the engine sees it, because patterns are as hostile as data.
@@ -76,7 +85,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
       'the pattern is too large: its repetitions or character classes cost too much to compile',
     );
   }
-  const { program, needles, isLiteral } = compileProgram(pattern, ignoreCase);
+  const { program, needles, isLiteral } = compiled(pattern, ignoreCase);
   const size = program.inst.length;
   if (size > MAX_PROGRAM_SIZE) {
     throw new Error(`the pattern is too large: ${size} instructions, more than ${MAX_PROGRAM_SIZE}`);

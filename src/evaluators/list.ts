@@ -3,6 +3,7 @@ import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../validation/fields.js';
+import { listWarnings } from './list/config-warnings.js';
 import { createValueMatcher, matcherBytes } from './list/value-matcher.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
@@ -69,6 +70,7 @@ export const listEvaluator: Evaluator = {
   timeoutMs: 10_000,
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+  warningsFor: listWarnings,
   compile(config): CompiledEvaluator {
     const { values, logic, match_on, match_mode, case_sensitive } = configSchema.parse(config);
     if (values.length === 0) {

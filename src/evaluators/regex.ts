@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import type { JsonObject } from '../json/json-value.js';
 import { nullable, report, text } from '../validation/fields.js';
 import { compilePattern, isTooLarge, type LinearPattern, MAX_PATTERN_LENGTH } from './linear-pattern.js';
 import { compileCostOf, estimateCost } from './pattern-cost.js';
+import { ignoresCase, regexWarnings } from './regex/config-warnings.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
 /** How much of a pattern a message quotes, in characters; the metadata have all of it. */
@@ -54,6 +55,7 @@ export const regexEvaluator: Evaluator = {
   timeoutMs: 10_000,
   configSchema,
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+  warningsFor: regexWarnings,
   compileCost({ pattern, flags }) {
     if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_LENGTH) return 0;
     const cost = estimateCost(pattern, Array.isArray(flags) && flags.some(ignoresCase));
@@ -81,10 +83,6 @@ export const regexEvaluator: Evaluator = {
     };
   },
 };
-
-function ignoresCase(flag: JsonValue): boolean {
-  return typeof flag === 'string' && /^(?:I|IGNORECASE)$/i.test(flag);
-}
 
 function result(matched: boolean, message: string, metadata: JsonObject): EvaluatorResult {
   return { matched, confidence: 1, message, metadata, error: null };

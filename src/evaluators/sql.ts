@@ -3,6 +3,7 @@ import { jsonSchemaOf } from '../validation/fields.js';
 import { violation } from './sql/checks/check.js';
 import { runChecks } from './sql/checks/run-checks.js';
 import { isAnythingChecked, readSqlConfig, type SqlConfig, sqlConfigSchema } from './sql/config.js';
+import { sqlWarnings } from './sql/config-warnings.js';
 import { parseGeneral } from './sql/general-parser.js';
 import { readInput, type SqlInput } from './sql/input.js';
 import { NotParsed, type ParsedQuery } from './sql/model.js';
@@ -23,6 +24,7 @@ export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evalu
     timeoutMs: 10_000,
     configSchema: sqlConfigSchema,
     configJsonSchema: jsonSchemaOf(sqlConfigSchema),
+    warningsFor: sqlWarnings,
     compile(source): CompiledEvaluator {
       const config = readSqlConfig(source);
       const { dialect } = config;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Detail, EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
+import type { WarningCode } from '../warnings/warning.js';
 
 /** What a check is told beside the data. */
 export interface CheckCall {
@@ -66,6 +67,22 @@ export interface EvaluatorStatus {
 /** `open` calls nobody, `half_open` makes one call to see whether the endpoint answers again. */
 export type BreakerState = 'closed' | 'half_open' | 'open';
 
+/** Something that the author of a valid configuration should know. */
+export interface ConfigWarning {
+  readonly code: WarningCode;
+  /** Path of the member within the configuration. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** How a configuration is used. */
+export interface ConfigUse {
+  /** Path of the selector that gives the data. */
+  readonly selectorPath: string;
+  /** Whether a match of the check makes its control match; false below an odd number of `not`. */
+  readonly positive: boolean;
+}
+
 /** An evaluator of the service. */
 export interface Evaluator {
   readonly name: string;
@@ -88,6 +105,11 @@ export interface Evaluator {
    * that is no configuration. Absent when it takes next to nothing.
    */
   readonly compileCost?: (config: JsonObject) => number;
+  /**
+   * What of a configuration that `configSchema` accepts has no effect, or less than it seems, but for members that the
+   * schema does not have, which `config-members.ts` finds. Absent when there is nothing to say.
+   */
+  readonly warningsFor?: (config: JsonObject, use: ConfigUse) => Iterable<ConfigWarning>;
   /** Compiles a configuration that `configSchema` accepts. Throws on one that it does not. */
   compile(config: JsonObject): CompiledEvaluator;
   /** What it is doing now. Absent when it works in the main thread and waits for nobody. */

@@ -6,9 +6,11 @@ import type { ExplainService } from './explain-service.js';
 
 /** The RPC EvaluationService.Explain. */
 export function explainHandler(service: ExplainService, registry: EvaluatorRegistry): Handler {
-  return handler(createExplainSchema(registry), async (input, { principal }) => {
+  return handler(createExplainSchema(registry), async (input, context) => {
+    // Only data are part of the reply; what else has no effect is told by the host.
+    const ignored = input.data === undefined ? [] : context.ignoredParts();
     // Where no keys are asked for, everyone may do everything.
-    const explanation = await service.explain(input, principal.level !== 'key');
+    const explanation = await service.explain(input, context.principal.level !== 'key', ignored);
     return { ...explanation, verdict: presentVerdict(explanation.verdict) };
   });
 }

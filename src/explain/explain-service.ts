@@ -5,18 +5,24 @@ import type { ControlData } from '../controls/control-data.js';
 import { proposeControl } from '../controls/control-proposal.js';
 import { type ControlDefinition, isDraft } from '../controls/definition.js';
 import type { DbClient } from '../database/database.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { JsonObject } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
+import type { Warning } from '../warnings/warning.js';
 import { notControlOfAgent, trialIsForAdmins } from './explain-errors.js';
 import type { ExplainInput } from './explain-schema.js';
 import { type Explanation, type TrialOptions, tryStep } from './trial.js';
 
 export interface ExplainServiceOptions extends TrialOptions {
   readonly client: DbClient;
-  readonly registry: EvaluatorRegistry;
   /** See `ControlServiceOptions.checkReferences`. */
   readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
+}
+
+/** Controls that are tried. */
+interface TriedRows {
+  readonly rows: readonly StoredDefinition[];
+  /** See `Trial.neverAsked`. */
+  readonly neverAsked: boolean;
 }
 
 export type ExplainService = ReturnType<typeof createExplainService>;
@@ -33,42 +39,42 @@ export function createExplainService(options: ExplainServiceOptions) {
     if (agent === null) throw agentNotFound(agentName);
     return agent;
   };
-  const controlsOf = async (
-    agentName: string,
-    controlIds: readonly number[],
-  ): Promise<StoredDefinition[]> => {
+  const controlsOf = async (agentName: string, controlIds: readonly number[]): Promise<TriedRows> => {
     const agent = await demandAgent(agentName);
+    const neverAsked = agent.controlsAskedAtMs === null;
     const rows = await createAgentControlStore(client).controlsOf(agent.id);
-    if (controlIds.length === 0) return rows;
+    if (controlIds.length === 0) return { rows, neverAsked };
     const wanted = new Set(controlIds);
     const found = rows.filter(({ id }) => wanted.delete(id));
     for (const missing of wanted) throw notControlOfAgent(missing, agentName);
-    return found;
+    return { rows: found, neverAsked };
   };
   const trialOf = async (data: ControlData): Promise<StoredDefinition> => {
     const control = proposeControl(data, registry).storedInPlaceOf(null);
     if (!isDraft(control)) await checkReferences(client, control);
     return { ...TRIAL, data: stringifyJson(control as unknown as JsonObject) };
   };
-  const rowsOf = async ({
-    agent_name,
-    control_ids = [],
-    data,
-  }: ExplainInput): Promise<StoredDefinition[]> => {
+  const rowsOf = async ({ agent_name, control_ids = [], data }: ExplainInput): Promise<TriedRows> => {
     if (data === undefined) return controlsOf(agent_name ?? '', control_ids);
     if (agent_name !== undefined) await demandAgent(agent_name);
-    return [await trialOf(data)];
+    return { rows: [await trialOf(data)], neverAsked: false };
   };
 
   return {
     /**
-     * `mayKnowAll`: whether the caller may try data, and is told what really went wrong. Throws AGENT_NOT_FOUND,
+     * `mayKnowAll`: whether the caller may try data, and is told what really went wrong. `ignored`: what of the request
+     * has no effect. Throws AGENT_NOT_FOUND,
      * CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES, what is wrong with the data as on creation, or
      * SERVICE_UNAVAILABLE.
      */
-    async explain(input: ExplainInput, mayKnowAll: boolean): Promise<Explanation> {
+    async explain(
+      input: ExplainInput,
+      mayKnowAll: boolean,
+      ignored: readonly Warning[],
+    ): Promise<Explanation> {
       if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
-      return tryStep(await rowsOf(input), { ...input, mayKnowAll }, options);
+      const { rows, neverAsked } = await rowsOf(input);
+      return tryStep(rows, { ...input, mayKnowAll, neverAsked, ignored }, options);
     },
   };
 }

@@ -5,6 +5,7 @@ import { compileSelector } from '../evaluation/selector.js';
 import type { Stopwatch } from '../evaluation/stopwatch.js';
 import type { ControlResult, Decision, Stage, Step, Verdict } from '../evaluation/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import type { Warning } from '../warnings/warning.js';
 import { type ConditionExplanation, explainCondition } from './condition-explanation.js';
 import { type DataPreview, previewOf } from './data-preview.js';
 import { type Reason, sentenceOf, tellProblem } from './explain-sentences.js';
@@ -19,6 +20,7 @@ export interface TriedControl {
   readonly isDraft: boolean;
   /** With the leaves that were measured. */
   readonly prepared: PreparedControl;
+  readonly warnings: readonly Warning[];
 }
 
 /** What became of one control. Members are those of the message. */
@@ -30,6 +32,7 @@ export type ControlExplanation = {
   reason: Reason;
   message: string;
   condition: ConditionExplanation | null;
+  warnings: readonly Warning[];
 };
 
 /** One evaluation, as far as explanations need it. */
@@ -64,7 +67,7 @@ export function createExplainer(evaluation: ExplainedEvaluation) {
   };
 
   return (control: TriedControl): ControlExplanation => {
-    const { id, name, definition, prepared } = control;
+    const { id, name, definition, prepared, warnings } = control;
     const reading = applicabilityOf(definition, prepared, step, stage);
     const reason = control.isDraft && !prepared.active ? 'template_unrendered' : reading.reason;
     const applies = reason === 'applies';
@@ -87,6 +90,7 @@ export function createExplainer(evaluation: ExplainedEvaluation) {
       reason,
       message,
       condition,
+      warnings,
     };
   };
 }

@@ -1,21 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
+import { readStoredDefinition } from '../controls/definition-presentation.js';
 import { isStoredDraft } from '../controls/stored-control-schema.js';
 import { withTimeout } from '../database/in-time.js';
 import { leavesOf } from '../evaluation/linked-control.js';
 import { linkProgram } from '../evaluation/program.js';
 import { createStopwatch } from '../evaluation/stopwatch.js';
 import type { Stage, Step, Verdict } from '../evaluation/types.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { ControlLibrary } from '../snapshot/control-library.js';
 import { mapInTurns } from '../snapshot/map-in-turns.js';
+import { listed, type Warning } from '../warnings/warning.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
+import { explainWarnings } from './explain-warnings.js';
 import { type ControlExplanation, createExplainer } from './explanation.js';
 
 /** What trials need from outside. */
 export interface TrialOptions {
+  readonly registry: EvaluatorRegistry;
   /** Shared with the snapshot, so that what agents use is not compiled again. */
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
@@ -29,6 +34,10 @@ export interface Trial {
   readonly stage: Stage;
   /** Whether the caller is told what really went wrong. */
   readonly mayKnowAll: boolean;
+  /** Whether the controls are those of an agent whose client has never asked for them. */
+  readonly neverAsked: boolean;
+  /** What of the request has no effect; for the one control that it brings. */
+  readonly ignored: readonly Warning[];
 }
 
 /** The reply of Explain. Members are those of the message. */
@@ -48,8 +57,8 @@ const MAX_CHARACTERS_ASKED_EACH = 200_000;
 /** Evaluates a step by some controls, and explains each of them, in their order. */
 export async function tryStep(
   rows: readonly StoredDefinition[],
-  { step, stage, mayKnowAll }: Trial,
-  { library, newExecutionId, now }: TrialOptions,
+  { step, stage, mayKnowAll, neverAsked, ignored }: Trial,
+  { registry, library, newExecutionId, now }: TrialOptions,
 ): Promise<Explanation> {
   const linkable = await mapInTurns(rows, ({ id, name, data }) => ({
     id,
@@ -87,7 +96,10 @@ export async function tryStep(
   }));
   const controls = await mapInTurns(shown, ({ text, ...control }) => {
     const definition = definitionOf(text);
-    return explain({ ...control, definition, isDraft: isStoredDraft(definition) });
+    const stored = readStoredDefinition(text, registry);
+    const own = stored.ok ? explainWarnings(stored.stored, step, registry, neverAsked) : [];
+    const warnings = listed(ignored, own);
+    return explain({ ...control, definition, isDraft: isStoredDraft(definition), warnings });
   });
   return { verdict, controls, omitted_controls: rows.length - controls.length };
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
 import type { ForeignOriginCheck } from './auth/request-origin.js';
 import { REVISION_HEADER, STALENESS_HEADER } from './connect/rpc-call.js';
+import { WARNING_HEADER } from './warning-header.js';
 
 /** How long browsers may remember the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -14,6 +15,7 @@ const exposed = (ownHeaders: readonly string[]): string[] => [
   ...connectCors.exposedHeaders,
   REVISION_HEADER,
   STALENESS_HEADER,
+  WARNING_HEADER,
   'X-Request-Id',
   ...ownHeaders,
 ];

@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { collectHandler, type Handler, type HandlersOf, handler, streamHandler } from '../rpc/handler.js';
+import {
+  bulkHandler,
+  collectHandler,
+  type Handler,
+  type HandlersOf,
+  handler,
+  streamHandler,
+} from '../rpc/handler.js';
 import type { ExportEvents } from './event-export.js';
 import { createEventSchemas } from './event-schemas.js';
 import type { WatchEvents } from './event-watch.js';
 import type { IngestStream } from './ingest-stream.js';
 import { observabilityOff } from './observability-errors.js';
 import type { ObservabilityService } from './observability-service.js';
+import { refuseUnknownFilters } from './unknown-filters.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
 
@@ -25,11 +33,20 @@ export function observabilityHandlers(
 ): Handlers {
   const schemas = createEventSchemas(now);
   return {
-    createEvents: handler(schemas.createEvents, ({ events }) => service.create(events)),
+    createEvents: bulkHandler(schemas.createEvents, ({ events }) => service.create(events)),
     ingestEvents: collectHandler(schemas.ingestEvents, streams.ingest),
-    queryEvents: handler(schemas.queryEvents, (input) => service.query(input)),
-    exportEvents: streamHandler(schemas.exportEvents, streams.export),
-    watchEvents: streamHandler(schemas.watchEvents, streams.watch),
+    queryEvents: handler(schemas.queryEvents, (input, context) => {
+      refuseUnknownFilters(context.ignoredParts());
+      return service.query(input);
+    }),
+    exportEvents: streamHandler(schemas.exportEvents, (input, context) => {
+      refuseUnknownFilters(context.ignoredParts());
+      return streams.export(input);
+    }),
+    watchEvents: streamHandler(schemas.watchEvents, (input, context) => {
+      refuseUnknownFilters(context.ignoredParts());
+      return streams.watch(input, context);
+    }),
     getStats: handler(schemas.getStats, (input) => service.stats(input)),
     getControlStats: handler(schemas.getControlStats, (input) => service.controlStats(input)),
     getStatsOverview: handler(schemas.getStatsOverview, (input) => service.overview(input)),

@@ -1,8 +1,10 @@
+import { agentLinkWarnings } from '../agents/agent-link-warnings.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { readStoredRegistration } from '../agents/agent-schemas.js';
 import { existingAgent } from '../agents/agent-service.js';
 import type { AgentRow } from '../agents/agent-store.js';
 import { compatibilityProblems, policyControlIncompatible } from '../agents/control-compatibility.js';
+import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
@@ -31,14 +33,14 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
 
     /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; a policy that the agent has is checked again. */
     async add(context: CallContext, agentName: string, policyId: number) {
-      await mutate(context, async (tx) => {
+      const given = await mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
-        await demandCompatible(tx, agent, policy);
+        const controls = await compatibleControls(tx, agent, policy);
         const added = await createAgentPolicyStore(tx).add(agent.id, policy.id);
-        return { value: undefined, change: added ? { agents: [agent.name] } : null };
+        return { value: { agent, controls }, change: added ? { agents: [agent.name] } : null };
       });
-      return { success: true };
+      return { success: true, warnings: agentLinkWarnings(given.agent, given.controls, registry) };
     },
 
     /** Throws POLICY_NOT_FOUND. */
@@ -74,19 +76,21 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
 
     /** Replaces all policies of an agent by one. Throws POLICY_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
     async replaceBy(context: CallContext, agentName: string, policyId: number) {
-      return mutate(context, async (tx) => {
+      const given = await mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
-        await demandCompatible(tx, agent, policy);
+        const controls = await compatibleControls(tx, agent, policy);
         const [lowest] = await policyIds(tx, agent);
         const store = createAgentPolicyStore(tx);
         const removed = await store.removeAll(agent.id, policy.id);
         const added = await store.add(agent.id, policy.id);
         return {
-          value: { success: true, old_policy_id: lowest ?? null },
+          value: { agent, controls, lowest: lowest ?? null },
           change: removed > 0 || added ? { agents: [agent.name] } : null,
         };
       });
+      const warnings = agentLinkWarnings(given.agent, given.controls, registry);
+      return { success: true, old_policy_id: given.lowest, warnings };
     },
   };
 
@@ -99,12 +103,20 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
     });
   }
 
-  /** Throws POLICY_CONTROL_INCOMPATIBLE with every reason why the agent cannot run controls of the policy. */
-  async function demandCompatible(tx: DbClient, agent: AgentRow, policy: PolicyRow): Promise<void> {
+  /**
+   * The controls of a policy. Throws POLICY_CONTROL_INCOMPATIBLE with every reason why the agent cannot run some of
+   * them.
+   */
+  async function compatibleControls(
+    tx: DbClient,
+    agent: AgentRow,
+    policy: PolicyRow,
+  ): Promise<StoredDefinition[]> {
     const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
     const registration = readStoredRegistration(agent.data);
     const problems = compatibilityProblems(registration, agent.name, controls, registry);
     if (problems.length > 0) throw policyControlIncompatible(problems);
+    return controls;
   }
 }
 

@@ -1,16 +1,20 @@
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { existing as existingControl } from '../controls/control-service.js';
+import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { CallContext } from '../rpc/handler.js';
+import { listed } from '../warnings/warning.js';
 import { policyNameConflict, policyNotFound } from './policy-errors.js';
 import { createPolicyStore, type PolicyRow } from './policy-store.js';
 
 export interface PolicyServiceOptions {
   readonly database: Database;
   readonly mutate: Mutator;
+  readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -18,7 +22,7 @@ export interface PolicyServiceOptions {
 export type PolicyService = ReturnType<typeof createPolicyService>;
 
 /** Creates policies and puts controls into them. */
-export function createPolicyService({ database, mutate, now }: PolicyServiceOptions) {
+export function createPolicyService({ database, mutate, registry, now }: PolicyServiceOptions) {
   return {
     /** Throws POLICY_NAME_CONFLICT. */
     async create(context: CallContext, name: string) {
@@ -44,13 +48,15 @@ export function createPolicyService({ database, mutate, now }: PolicyServiceOpti
      * an agent cannot run fails closed when it is evaluated.
      */
     async addControl(context: CallContext, policyId: number, controlId: number) {
-      await mutate(context, async (tx) => {
+      const put = await mutate(context, async (tx) => {
         const policy = await existingPolicy(tx, policyId);
         const control = await existingControl(tx, controlId);
         const added = await createPolicyControlStore(tx).add(policy.id, control.id);
-        return { value: undefined, change: added ? await agentsChange(tx, policy.id) : null };
+        const silent = await createAgentPolicyStore(tx).agentsThatNeverAsked(policy.id);
+        return { value: { control, silent }, change: added ? await agentsChange(tx, policy.id) : null };
       });
-      return { success: true };
+      const { warnings } = reviewLink(put.control, registry, clientsOf(put.silent));
+      return { success: true, warnings: listed(warnings) };
     },
 
     /** Takes a control out of a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. */
@@ -64,6 +70,14 @@ export function createPolicyService({ database, mutate, now }: PolicyServiceOpti
       return { success: true };
     },
   };
+}
+
+/** Agents of a policy whose clients have never asked for controls, in words; null for none. */
+function clientsOf(agents: number): string | null {
+  if (agents === 0) return null;
+  return agents === 1
+    ? 'the client of 1 agent with the policy'
+    : `each client of ${agents} agents with the policy`;
 }
 
 /** A policy changed: so did the controls of every agent that has it. */

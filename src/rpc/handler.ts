@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { JsonObject } from '../json/json-value.js';
+import type { Warning } from '../warnings/warning.js';
 
 /** What a caller may do: nothing was asked of it, it has a regular key, or it has an admin key. */
 export interface Principal {
@@ -21,6 +22,17 @@ export interface CallContext {
   reportRevision(revision: number): void;
   /** Tells the caller that it is answered by controls that were certainly the latest so many seconds ago. */
   reportStaleness(seconds: number): void;
+  /** Tells the caller something that the reply has no member for: a header over HTTP, a trailer over gRPC. */
+  warn(warnings: readonly Warning[]): void;
+}
+
+/** A call as its handler gets it. */
+export interface HandlerCall extends CallContext {
+  /**
+   * What of the request has no effect: members that the RPC does not have, and members that stand in an object twice.
+   * A handler that asks for it tells the caller itself; otherwise the host does.
+   */
+  ignoredParts(): readonly Warning[];
 }
 
 /**
@@ -29,15 +41,25 @@ export interface CallContext {
  */
 export interface Handler<Input = unknown> {
   readonly input: z.ZodType<Input>;
-  handle(input: Input, context: CallContext): Promise<object> | object;
+  /** Whether its requests are so large and frequent that nothing without effect is looked for in them. */
+  readonly isBulk?: boolean;
+  handle(input: Input, context: HandlerCall): Promise<object> | object;
 }
 
 /** Pairs an input schema with the function that takes what it reads. */
 export function handler<Input>(
   input: z.ZodType<Input>,
-  handle: (input: Input, context: CallContext) => Promise<object> | object,
+  handle: (input: Input, context: HandlerCall) => Promise<object> | object,
 ): Handler {
   return { input, handle } as Handler;
+}
+
+/** The same for an RPC whose requests are large and frequent: nothing without effect is looked for in them. */
+export function bulkHandler<Input>(
+  input: z.ZodType<Input>,
+  handle: (input: Input, context: HandlerCall) => Promise<object> | object,
+): Handler {
+  return { ...handler(input, handle), isBulk: true };
 }
 
 /**
@@ -48,13 +70,13 @@ export function handler<Input>(
  */
 export interface StreamHandler<Input = unknown> {
   readonly input: z.ZodType<Input>;
-  stream(input: Input, context: CallContext): AsyncIterable<object>;
+  stream(input: Input, context: HandlerCall): AsyncIterable<object>;
 }
 
 /** Pairs an input schema with the function that answers what it reads with a stream. */
 export function streamHandler<Input>(
   input: z.ZodType<Input>,
-  stream: (input: Input, context: CallContext) => AsyncIterable<object>,
+  stream: (input: Input, context: HandlerCall) => AsyncIterable<object>,
 ): StreamHandler {
   return { input, stream } as StreamHandler;
 }

@@ -22,9 +22,14 @@ export function* bindingPlaces(
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* bindingPlaces(item, [...path, index]);
   } else if (isObject(value)) {
-    if (Object.hasOwn(value, PARAM)) yield { object: value, path };
+    if (isPlaceholder(value)) yield { object: value, path };
     else for (const [name, member] of Object.entries(value)) yield* bindingPlaces(member, [...path, name]);
   }
+}
+
+/** Whether an object stands for the value of a parameter, rightly or wrongly made. */
+export function isPlaceholder(object: JsonObject): boolean {
+  return Object.hasOwn(object, PARAM);
 }
 
 /** The parameter of a well-formed binding; undefined for anything else. */

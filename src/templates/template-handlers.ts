@@ -1,23 +1,37 @@
 import type { TemplateService as TemplateServiceDesc } from '../../gen/proto/enforcement/v1/template_service_pb.js';
+import type { Reviewer } from '../controls/control-review.js';
 import { presentDefinition } from '../controls/definition-presentation.js';
 import { createDefinitionSchema } from '../controls/definition-schema.js';
+import type { DbClient } from '../database/database.js';
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { type HandlersOf, handler } from '../rpc/handler.js';
+import { listed, type Warning } from '../warnings/warning.js';
 import { renderTemplate } from './template-rendering.js';
-import { templateInputOf, templateInputSchema } from './template-schema.js';
+import { renderRequestSchema, templateInputOf } from './template-schema.js';
 
 /** The RPCs of TemplateService. */
-export function templateHandlers(registry: EvaluatorRegistry): HandlersOf<typeof TemplateServiceDesc> {
+export function templateHandlers(
+  registry: EvaluatorRegistry,
+  reviewer: Reviewer,
+  client: DbClient,
+): HandlersOf<typeof TemplateServiceDesc> {
   const definitionSchema = createDefinitionSchema(registry);
   return {
-    renderTemplate: handler(templateInputSchema, (read) => {
+    renderTemplate: handler(renderRequestSchema, async ({ strict, ...read }, context) => {
       const input = templateInputOf(read);
       const rendering = renderTemplate(input, definitionSchema);
       if (!rendering.complete) throw rendering.missing;
       const { definition, values } = rendering;
-      return {
-        control: presentDefinition({ ...definition, template: input.template, template_values: values }),
-      };
+      const control = { ...definition, template: input.template, template_values: values };
+      const made = await reviewer.warningsOf(client, control);
+      const warnings = listed(context.ignoredParts(), made.map(relativeToRequest));
+      reviewer.demandEffect(warnings, strict);
+      return { control: presentDefinition(control), warnings };
     }),
   };
+}
+
+/** The request has no member `data`, so paths come without it. */
+function relativeToRequest(warning: Warning): Warning {
+  return { ...warning, field: warning.field.replace(/^data\./, '') };
 }

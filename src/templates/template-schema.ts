@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { field, type IssueSink, nullable, readWith, refuse, text } from '../validation/fields.js';
 import { MAX_ERROR_ITEMS } from '../validation/items.js';
+import { strictFlag } from '../validation/strict-flag.js';
 import { withoutUndefined } from '../validation/without-undefined.js';
 import { readParameter } from './parameter-schema.js';
 import { createPatternBudget } from './pattern-budget.js';
@@ -116,11 +117,14 @@ function templateSchema(checkPatterns: boolean): z.ZodType<ControlTemplate> {
   });
 }
 
-/** Reads a template with its values, and nothing else: the request that renders one, or `data` with a template. */
+/** Reads a template with its values, and nothing else: `data` with a template. */
 export const templateInputSchema = z.strictObject({
   template: templateSchema(true),
   template_values: values.optional(),
 });
+
+/** Reads the request that renders a template. */
+export const renderRequestSchema = templateInputSchema.extend({ strict: strictFlag() });
 
 /** What `templateInputSchema` read, with the default of the values. */
 export function templateInputOf(read: z.output<typeof templateInputSchema>): TemplateInput {

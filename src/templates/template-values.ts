@@ -31,6 +31,13 @@ export function resolveValues(input: TemplateInput): ResolvedValues {
   return { values: Object.fromEntries(values), missing };
 }
 
+/** Names of the parameters that have neither a value nor a default, in the order of the template. */
+export function missingParameters({ template, template_values: given }: TemplateInput): string[] {
+  return Object.entries(template.parameters)
+    .filter(([name, parameter]) => !Object.hasOwn(given, name) && parameter.default === undefined)
+    .map(([name]) => name);
+}
+
 function unknownParameters(input: TemplateInput, names: readonly string[]): ServiceError {
   const items = names.slice(0, MAX_ERROR_ITEMS).map((name) =>
     templateItem(input.template, {

@@ -15,11 +15,18 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   throw invalidRequest(errorItems(read.error), read.error.issues.length);
 }
 
+/** Advice that fits every request whose shape is wrong. */
+const HINT = 'Each entry of errors names a member and what is wrong with it.';
+
 /** The error of a request whose shape is wrong. `problems` counts them all when `items` are only the first ones. */
-export function invalidRequest(items: readonly ErrorItem[], problems = items.length): ServiceError {
+export function invalidRequest(
+  items: readonly ErrorItem[],
+  problems = items.length,
+  hint = HINT,
+): ServiceError {
   return callerError('VALIDATION_ERROR', {
     detail: problems === 1 ? '1 problem in the request' : `${problems} problems in the request`,
-    hint: 'Each entry of errors names a member and what is wrong with it.',
+    hint,
     items,
     requestValidation: true,
   });

@@ -76,7 +76,7 @@ describe('the feed of controls', () => {
   }
 
   const watcher = (heartbeatMs = HOUR_MS, now = () => 0): WatchControls =>
-    createWatchControls({ feed, now, heartbeatMs });
+    createWatchControls({ feed, asked: { note: () => {} }, now, heartbeatMs });
   const open = (watch = watcher(), signal = NEVER, fromRevision?: number) =>
     watch({ agent_name: AGENT, from_revision: fromRevision }, { signal });
   const next = async (stream: AsyncGenerator<object>) => (await stream.next()).value as Message;

@@ -271,7 +271,7 @@ export const ODD_CHANGES: readonly OddRequest[] = [
         action: { decision: 'steer', steering_context: { message: UNUSUAL_TEXT } },
       },
     },
-    reply: { warnings: [] },
+    reply: { warnings: [{ code: 'invisible_characters' }, { code: 'unregistered_step_name' }] },
   },
   {
     name: 'the control by a tag of NUL',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ControlDefinition } from '../../src/controls/definition.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
-import { definitionWarnings } from '../../src/controls/definition-warnings.js';
+import { definitionWarnings } from '../../src/controls/definition-warnings/definition-warnings.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../src/evaluation/limits.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
 import { MAX_JSON_DEPTH } from '../../src/json/json-depth.js';
@@ -322,19 +322,19 @@ describe('an evaluator reference', () => {
   it('may be unknown, which is a warning that names it', () => {
     const unknown = { selector: {}, evaluator: { name: 'acme.tone', config: {} } };
     const definition = stored(withCondition({ and: [leaf, { or: [{ not: unknown }] }] }));
-    expect(definitionWarnings(definition, registry)).toEqual([
+    expect([...definitionWarnings(definition, registry)]).toEqual([
       {
         code: 'unknown_evaluator',
         field: 'data.condition.and[1].or[0].not.evaluator.name',
         message: expect.stringContaining('acme.tone'),
       },
     ]);
-    expect(definitionWarnings(stored(minimal), registry)).toEqual([]);
+    expect([...definitionWarnings(stored(minimal), registry)]).toEqual([]);
   });
 
   it('of an agent is no unknown one', () => {
     const ofAgent = { selector: {}, evaluator: { name: 'billing-bot-01:tone', config: {} } };
-    expect(definitionWarnings(stored(withCondition({ and: [leaf, ofAgent] })), registry)).toEqual([]);
+    expect([...definitionWarnings(stored(withCondition({ and: [leaf, ofAgent] })), registry)]).toEqual([]);
   });
 });
 

@@ -34,8 +34,13 @@ function attempt(
   }));
   return tryStep(
     rows.reverse(),
-    { step: aStep(), stage: 'pre', mayKnowAll: true, ...trial },
-    { library: createControlLibrary({ registry, keepEvaluators: 10 }), newExecutionId: () => 'id', now },
+    { step: aStep(), stage: 'pre', mayKnowAll: true, neverAsked: false, ignored: [], ...trial },
+    {
+      registry,
+      library: createControlLibrary({ registry, keepEvaluators: 10 }),
+      newExecutionId: () => 'id',
+      now,
+    },
   );
 }
 
@@ -255,8 +260,9 @@ describe('a trial', () => {
         }));
         const program = compileProgram(controls, { registry, newExecutionId: () => 'id' });
         const expected = withoutIds(await program.evaluate(step, stage, 'full'));
-        const trial = { step, stage, mayKnowAll: false };
-        const given = await tryStep(rows, trial, { library, newExecutionId: () => 'other', now: () => 0 });
+        const trial = { step, stage, mayKnowAll: false, neverAsked: false, ignored: [] };
+        const options = { registry, library, newExecutionId: () => 'other', now: () => 0 };
+        const given = await tryStep(rows, trial, options);
         expect(withoutIds(given.verdict)).toEqual(expected);
         const listed = [...expected.matches, ...expected.errors, ...expected.non_matches];
         const results = new Map(listed.map((item) => [item.control_id, item]));

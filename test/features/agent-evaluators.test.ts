@@ -446,6 +446,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
           { type: 'tool', name: 'two' },
         ],
         evaluators_removed: ['tone', 'free'],
+        warnings: [{ code: 'unknown_member', field: 'remove_steps[1].surplus', message: 'unknown member' }],
       });
       expect(await read(agent)).toMatchObject({ agent: { agent_name: agent }, steps: [], evaluators: [] });
       expect(Number(reply.headers.get('x-service-revision'))).toBeGreaterThan(0);

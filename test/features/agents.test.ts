@@ -631,7 +631,11 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
       expect(await revisionOf('DELETE', on, true)).toBe(linked + 1);
       expect(await revisionOf('DELETE', on, false)).toBe(linked + 1);
       await revisionOf('POST', on);
-      await revisionOf('POST', off);
+      // Its client has not asked for controls, and this one is for clients.
+      expect((await call('POST', `${path}/${off}`)).body).toMatchObject({
+        success: true,
+        warnings: [{ code: 'client_side' }],
+      });
     });
 
     it('look for the agent first, then for the control', async () => {

@@ -304,7 +304,15 @@ export const STEPS: readonly Step[] = [
     rpc: 'ControlService.CreateControl',
     what: 'creates a control with everything a definition can have',
     input: { name: 'large-refunds', data: RICH },
-    expected: { reply: { control_id: 2, warnings: [] } },
+    expected: {
+      reply: {
+        control_id: 2,
+        warnings: [
+          { code: 'unregistered_step_name', field: 'data.scope.step_names[0]' },
+          { code: 'unmatched_step_name_regex', field: 'data.scope.step_name_regex' },
+        ],
+      },
+    },
   },
   {
     rpc: 'ControlService.CreateControl',

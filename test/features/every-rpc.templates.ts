@@ -106,7 +106,7 @@ export const TEMPLATE_STEPS: readonly Step[] = [
     rpc: 'ControlService.CreateControl',
     what: 'takes a template without its values as a draft',
     input: { name: 'from-template', data: { template: TEMPLATE } },
-    expected: { reply: { control_id: CONTROL_ID, warnings: [] } },
+    expected: { reply: { control_id: CONTROL_ID, warnings: [{ code: 'incomplete_template' }] } },
   },
   {
     rpc: 'ControlService.GetControl',

@@ -493,6 +493,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  strictDefinitions: {
+    names: ['SERVICE_STRICT_DEFINITIONS'],
+    value: (config) => config.strictDefinitions,
+    fallback: false,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
   observabilityStdout: {
     names: ['SERVICE_OBSERVABILITY_STDOUT'],
     value: (config) => config.observability.stdout,

@@ -23,8 +23,10 @@ import { createAgentEvaluators } from '../../src/agents/agent-evaluators.js';
 import { agentHandlers } from '../../src/agents/agent-handlers.js';
 import { createAgentService } from '../../src/agents/agent-service.js';
 import { ControlFeed } from '../../src/agents/control-feed.js';
+import { createRegistrationNotes } from '../../src/agents/registration-notes.js';
 import { createWatchControls } from '../../src/agents/watch-controls.js';
 import { controlHandlers } from '../../src/controls/control-handlers.js';
+import { createReviewer } from '../../src/controls/control-review.js';
 import { createControlService } from '../../src/controls/control-service.js';
 import { createControlVersions } from '../../src/controls/control-versions.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
@@ -42,7 +44,7 @@ import { createObservabilityMeter } from '../../src/observability/observability-
 import { createAgentPolicies } from '../../src/policies/agent-policies.js';
 import { policyHandlers } from '../../src/policies/policy-handlers.js';
 import { createPolicyService } from '../../src/policies/policy-service.js';
-import type { AnyHandler, CallContext, Handler } from '../../src/rpc/handler.js';
+import type { AnyHandler, Handler, HandlerCall } from '../../src/rpc/handler.js';
 import { createControlLibrary } from '../../src/snapshot/control-library.js';
 import { templateHandlers } from '../../src/templates/template-handlers.js';
 import { inputItems, parseInput } from '../../src/validation/parse-input.js';
@@ -57,22 +59,30 @@ beforeAll(async () => {
   registry = await compileProto();
   database = await openDatabase({ url: `file:${path.join(directory, 'service.db')}` });
   const evaluators = createRegistry(builtinEvaluators);
+  const reviewer = createReviewer({
+    registry: evaluators,
+    registrationNotes: createRegistrationNotes(),
+    strict: false,
+  });
   const options = {
     database,
     mutate: createMutator(database, () => {}),
     registry: evaluators,
     now: () => 1_000,
     checkReferences: checkEvaluatorReferences,
+    reviewer,
+    asked: { note: () => {} },
+    strict: false,
   };
   handlers = {
     ...agentHandlers(
       createAgentService(options),
       createAgentEvaluators(options),
-      createWatchControls({ feed: controlFeed(database, evaluators), now: options.now }),
+      createWatchControls({ ...options, feed: controlFeed(database, evaluators) }),
     ),
     ...controlHandlers(createControlService(options), createControlVersions(options), evaluators),
     ...evaluatorHandlers(evaluators),
-    ...templateHandlers(evaluators),
+    ...templateHandlers(evaluators, reviewer, database.client),
     ...policyHandlers(createPolicyService(options), createAgentPolicies(options)),
     ...createObservability({
       config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1, retentionDays: 0 },
@@ -355,13 +365,15 @@ const CALLS: [string, JsonObject][] = [
 
 describe('the replies of the handlers', () => {
   it('hold nothing that their messages lack, and each member of the messages occurs', async () => {
-    const context: CallContext = {
+    const context: HandlerCall = {
       principal: { level: 'admin', keyFingerprint: null },
       requestId: 'test',
       signal: new AbortController().signal,
       header: () => undefined,
       reportRevision: () => {},
       reportStaleness: () => {},
+      warn: () => {},
+      ignoredParts: () => [],
     };
     const unknown: string[] = [];
     const seen = new Set<string>();

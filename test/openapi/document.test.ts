@@ -153,10 +153,14 @@ describe('the OpenAPI document', () => {
       schema: { type: 'integer', minimum: 1, maximum: 100 },
     });
     const update = operations.find(({ operationId }) => operationId === 'updateControl');
-    expect(update?.parameters).toMatchObject([{ name: 'control_id', in: 'path', required: true }]);
+    expect(update?.parameters).toMatchObject([
+      { name: 'control_id', in: 'path', required: true },
+      { name: 'strict', in: 'query', required: false, schema: { type: 'boolean' } },
+    ]);
     expect(Object.keys((schemas.UpdateControlRequest as { properties: object }).properties)).toEqual([
       'name',
       'enabled',
+      'strict',
     ]);
   });
 

@@ -80,7 +80,10 @@ export async function startHost(
     services: [service],
     methods: new Map(methods.map((method) => [method.name, method])),
     restRoutes: methods.flatMap((method) =>
-      handlerRoutes(method, handlerOf(method.desc.localName), config.apiBase),
+      handlerRoutes(method, handlerOf(method.desc.localName), {
+        apiBase: config.apiBase,
+        strict: config.strictDefinitions,
+      }),
     ),
     registerRpcs(router) {
       const implementation = methods.map((method) => [

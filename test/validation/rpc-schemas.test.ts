@@ -78,7 +78,7 @@ describe('control requests', () => {
   });
   it('take null as absent when a control is updated', () => {
     const read = parseInput(controls.updateControl, { control_id: 1, name: null, enabled: null });
-    expect(read).toEqual({ control_id: 1, name: undefined, enabled: undefined });
+    expect(read).toEqual({ control_id: 1, name: undefined, enabled: undefined, strict: false });
   });
 });
 

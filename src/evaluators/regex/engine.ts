@@ -46,6 +46,7 @@ export const NodeOp = constantsOf(parsePattern('a', false), 'Op') as {
     | 'EMPTY_MATCH'
     | 'LITERAL'
     | 'CHAR_CLASS'
+    | 'ANY_CHAR'
     | 'BEGIN_LINE'
     | 'END_LINE'
     | 'BEGIN_TEXT'

@@ -14,6 +14,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { Metrics } from '../metrics.js';
 import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 import { guardHandler } from './guard.js';
+import { jsonCopyFor } from './json-copy.js';
 import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { codeWord } from './status-word.js';
@@ -56,6 +57,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
         credentials: options.credentials.ofRpc(request),
         principal: { level: 'anonymous', keyFingerprint: null },
         ticket: request.ticket,
+        json: jsonCopyFor(request.headers['content-type'] ?? ''),
         code: null,
       };
       calls.set(request, call);

@@ -36,18 +36,22 @@ export function evaluationRpcs(
   methods: ReadonlyMap<string, RpcMethod>,
   environment: RpcEnvironment,
 ): Omit<ServiceImpl<typeof EvaluationServiceDesc>, 'explain'> {
-  const evaluate = unaryRpc(methodNamed(methods, 'Evaluate'), environment, (message, context, protocol) => {
-    const caller = callerOf(context, protocol);
-    const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
-    const reply = (made: RevisedVerdict): EvaluateResponse => {
-      context.reportRevision(made.revision);
-      if (made.staleness_seconds !== null) context.reportStaleness(made.staleness_seconds);
-      return verdictMessage(made);
-    };
-    return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
-  });
+  const evaluate = unaryRpc(
+    methodNamed(methods, 'Evaluate'),
+    environment,
+    (message, context, { protocol }) => {
+      const caller = callerOf(context, protocol);
+      const verdict = calls.evaluate(evaluationFieldsOf(message as EvaluateRequest), caller);
+      const reply = (made: RevisedVerdict): EvaluateResponse => {
+        context.reportRevision(made.revision);
+        if (made.staleness_seconds !== null) context.reportStaleness(made.staleness_seconds);
+        return verdictMessage(made);
+      };
+      return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+    },
+  );
   const batchMethod = methodNamed(methods, 'EvaluateBatch');
-  const batch = unaryRpc(batchMethod, environment, (message, context, protocol) => {
+  const batch = unaryRpc(batchMethod, environment, (message, context, { protocol }) => {
     const { evaluations } = message as EvaluateBatchRequest;
     const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), {
       caller: callerOf(context, protocol),

@@ -80,14 +80,14 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
 /** With `messageTimeMs` the body is a stream of messages. */
 function withBodyBytes(
   request: UniversalServerRequest,
-  { ticket }: RpcCall,
+  { ticket, json }: RpcCall,
   messageTimeMs: number | null,
 ): UniversalServerRequest {
   const body = bytesOf(request);
   if (body === undefined) return request;
-  const counted =
-    messageTimeMs === null ? countedBody(body, ticket) : countedStream(body, ticket, messageTimeMs);
-  return { ...request, body: counted };
+  if (messageTimeMs !== null) return { ...request, body: countedStream(body, ticket, messageTimeMs) };
+  const counted = countedBody(body, ticket);
+  return { ...request, body: json === null ? counted : json.copying(counted) };
 }
 
 /** Largest message of a call that needs no key, in bytes: they ask for names. */

@@ -2,7 +2,9 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { AnyHandler, Handler } from '../../rpc/handler.js';
 import { parseInput } from '../../validation/parse-input.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { prepareCall } from '../ignored-parts.js';
 import { messageMapper } from './message-mapper.js';
+import { receivedMessage } from './received-message.js';
 import { type CollectImplementation, collectRpc, type StreamImplementation, streamRpc } from './streams.js';
 import { type RpcEnvironment, type UnaryImplementation, unaryRpc } from './unary.js';
 
@@ -21,9 +23,11 @@ export function handlerRpc(
       known.set(plain, message);
       return message;
     };
-    return streamRpc(method, environment, (message, context) => {
-      const replies = handler.stream(parseInput(handler.input, toPlain(message)), context);
-      return mapped(replies, replyOnce);
+    return streamRpc(method, environment, (message, context, { json }) => {
+      const plain = toPlain(message);
+      const received = () => receivedMessage(method.desc.input, message, plain, json);
+      const { call } = prepareCall(handler, context, received);
+      return mapped(handler.stream(parseInput(handler.input, plain), call), replyOnce);
     });
   }
   if ('collect' in handler) {
@@ -42,9 +46,14 @@ function unaryHandlerRpc(
 ): UnaryImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMapper(method.desc.output);
-  return unaryRpc(method, environment, async (message, context) => {
-    const input = parseInput(handler.input, toPlain(message));
-    return reply(await handler.handle(input, context));
+  return unaryRpc(method, environment, async (message, context, { json }) => {
+    const plain = toPlain(message);
+    const input = parseInput(handler.input, plain);
+    const received = () => receivedMessage(method.desc.input, message, plain, json);
+    const { call, finish } = prepareCall(handler, context, received);
+    const value = await handler.handle(input, call);
+    finish();
+    return reply(value);
   });
 }
 

@@ -1,7 +1,10 @@
 import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Principal } from '../../rpc/handler.js';
+import type { Warning } from '../../warnings/warning.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import type { JsonCopy } from './json-copy.js';
 
 /** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
 export interface RpcCall {
@@ -10,6 +13,8 @@ export interface RpcCall {
   principal: Principal;
   /** What it takes of what is bounded; given back when the request is over. */
   readonly ticket: CallTicket;
+  /** The request as it came, when that was JSON; null for other encodings and for streams of messages. */
+  readonly json: JsonCopy | null;
   /** Status the call ends with; null as long as it runs. Read for the metrics. */
   code: Code | 'ok' | null;
 }
@@ -44,6 +49,7 @@ export interface RpcContext extends CallContext {
 /** The context of a running handler; `signal` is asked for only when the handler uses it. */
 export function callContextOf(context: HandlerContext, signal: () => AbortSignal): RpcContext {
   const call = rpcCallOf(context);
+  const told: Warning[] = [];
   return {
     principal: call.principal,
     requestId: call.requestId,
@@ -54,5 +60,10 @@ export function callContextOf(context: HandlerContext, signal: () => AbortSignal
     header: headerReader(context),
     reportRevision: (revision) => context.responseTrailer.set(REVISION_HEADER, String(revision)),
     reportStaleness: (seconds) => context.responseTrailer.set(STALENESS_HEADER, String(seconds)),
+    warn(warnings) {
+      told.push(...warnings);
+      const text = warningHeader(told);
+      if (text !== undefined) context.responseTrailer.set(WARNING_HEADER, text);
+    },
   };
 }

@@ -23,7 +23,7 @@ export type CollectImplementation = (
 export function streamRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
-  run: (message: Message, context: CallContext) => AsyncIterable<Message>,
+  run: (message: Message, context: CallContext, call: RpcCall) => AsyncIterable<Message>,
 ): StreamImplementation {
   return async function* answer(message, context) {
     const call = rpcCallOf(context);
@@ -32,6 +32,7 @@ export function streamRpc(
         run(
           message,
           callContextOf(context, () => context.signal),
+          call,
         ),
         context.signal,
       );

@@ -8,6 +8,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { isUnexpected, toConnectError, toRpcStatus } from '../errors/connect-error.js';
 import type { RpcStatus } from '../errors/rpc-status.js';
 import type { HostLog } from '../host-log.js';
+import type { JsonCopy } from './json-copy.js';
 import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 
@@ -25,6 +26,13 @@ export interface RpcEnvironment extends RpcLogs {
   readonly admission: Pick<Admission, 'keyedTurn'>;
 }
 
+/** How a call arrived. */
+export interface Arrival {
+  readonly protocol: string;
+  /** See `RpcCall.json`. */
+  readonly json: JsonCopy | null;
+}
+
 /** A unary RPC as Connect takes it. */
 export type UnaryImplementation = (request: Message, context: HandlerContext) => Promise<Message>;
 
@@ -32,7 +40,7 @@ export type UnaryImplementation = (request: Message, context: HandlerContext) =>
 export function unaryRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
-  run: (message: Message, context: RpcContext, protocol: string) => Message | Promise<Message>,
+  run: (message: Message, context: RpcContext, arrival: Arrival) => Message | Promise<Message>,
 ): UnaryImplementation {
   return async (message, context) => {
     const call = rpcCallOf(context);
@@ -46,7 +54,7 @@ export function unaryRpc(
         run(
           message,
           callContextOf(context, () => time.signal),
-          context.protocolName,
+          { protocol: context.protocolName, json: call.json },
         ),
       );
       call.code = 'ok';

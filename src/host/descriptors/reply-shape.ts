@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
-import { header, list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { isFreeForm } from './free-form.js';
 
 /** Turns what a handler returned into what a JSON route prints. */
@@ -18,13 +18,14 @@ export function replyShape(desc: DescMessage, omitNulls: boolean): ReplyShape {
 function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, Shape>): Shape {
   const existing = known.get(desc.typeName);
   if (existing !== undefined) return existing;
-  const members: { name: string; shape: Shape }[] = [];
+  const members: { name: string; shape: Shape; omitEmpty: boolean }[] = [];
   const hasForms = getOption(desc, variant);
   const shape: Shape = (value) => {
     const source = value as Record<string, unknown>;
     const printed: Record<string, unknown> = {};
     for (const member of members) {
       const found = source[member.name];
+      if (member.omitEmpty && isEmpty(found)) continue;
       if (found !== undefined && found !== null) printed[member.name] = member.shape(found);
       else if (!omitNulls && (!hasForms || Object.hasOwn(source, member.name))) printed[member.name] = null;
     }
@@ -35,9 +36,14 @@ function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, 
   for (const field of desc.fields) {
     // What travels as a header is not part of the body.
     if (getOption(field, header) !== '') continue;
-    members.push({ name: field.name, shape: fieldShape(field, omitNulls, known) });
+    const omitEmpty = getOption(field, omit_empty);
+    members.push({ name: field.name, shape: fieldShape(field, omitNulls, known), omitEmpty });
   }
   return shape;
+}
+
+function isEmpty(list: unknown): boolean {
+  return !Array.isArray(list) || list.length === 0;
 }
 
 const asIs: Shape = (value) => value;

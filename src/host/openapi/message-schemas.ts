@@ -1,5 +1,5 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
-import { header, list_wrapper, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { isFreeForm } from '../descriptors/free-form.js';
 import { problemSchema } from './problem-schemas.js';
@@ -52,6 +52,7 @@ function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonO
       return [field.name, mayBeNullInRequest(field) ? orNull(schema) : schema];
     }
     const absent = mayBeAbsent(field);
+    if (getOption(field, omit_empty)) return [field.name, schema];
     const isPrinted = hasForms ? field.fieldKind === 'scalar' && !absent : !absent || form === 'nulls';
     if (isPrinted) required.push(field.name);
     return [field.name, absent && form === 'nulls' ? orNull(schema) : schema];

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
 import type { z } from 'zod';
-import { header } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { jsonSchemaOf } from '../../validation/fields.js';
 import { isFreeForm } from '../descriptors/free-form.js';
@@ -14,7 +14,7 @@ const INTEGER_TEXT = '^[+-]?[0-9]+$';
 
 /** The parts of a request. */
 export interface RequestParts {
-  /** Members in the path, the query or a header. */
+  /** Members in the path, the query or a header; some members of a body may be in the query as well. */
   readonly parameters: JsonObject[];
   /** Undefined without a body. */
   readonly body?: JsonObject;
@@ -53,7 +53,15 @@ export function requestParts(
     properties: Object.fromEntries(others),
     ...(requiredInBody.length === 0 ? {} : { required: requiredInBody }),
   });
-  return { parameters: [...path, ...inHeader], body };
+  const fields = new Map(message.fields.map((field) => [field.name, field]));
+  const query = others
+    .filter(([name]) => isInQuery(fields.get(name)))
+    .map(([name, schema]) => parameter('query', name, schema, false));
+  return { parameters: [...path, ...query, ...inHeader], body };
+}
+
+function isInQuery(field: DescField | undefined): boolean {
+  return field !== undefined && getOption(field, in_query);
 }
 
 /** Adds the comments of a message to the schema of an object that stands for it, at every level. */

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { CallContext, Principal } from '../../rpc/handler.js';
+import type { Warning } from '../../warnings/warning.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import { type CallTime, createCallTime } from '../call-time.js';
 import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
 import { ClientGoneError, errorAnswer } from './rest-errors.js';
 import type { RestLaneOptions } from './rest-lane.js';
 import {
@@ -36,6 +38,7 @@ export class LaneRequest implements RestRequest, CallContext {
   readonly #chunks: Buffer[] = [];
   #revision: number | null = null;
   #staleness: number | null = null;
+  #warnings: readonly Warning[] | null = null;
   #log: FastifyBaseLogger | undefined;
   #time: CallTime | undefined;
   #gone: AbortController | undefined;
@@ -83,6 +86,10 @@ export class LaneRequest implements RestRequest, CallContext {
 
   reportStaleness(seconds: number): void {
     this.#staleness = seconds;
+  }
+
+  warn(warnings: readonly Warning[]): void {
+    this.#warnings = this.#warnings === null ? warnings : [...this.#warnings, ...warnings];
   }
 
   /** Reads the body and answers, if the call may run. */
@@ -148,6 +155,8 @@ export class LaneRequest implements RestRequest, CallContext {
     const lines = [VERSION_LINE, version, REQUEST_ID_HEADER, this.id, ...corsHeaders];
     if (this.#revision !== null) lines.push(REVISION_HEADER, String(this.#revision));
     if (this.#staleness !== null) lines.push(STALENESS_HEADER, String(this.#staleness));
+    const warnings = this.#warnings === null ? undefined : warningHeader(this.#warnings);
+    if (warnings !== undefined) lines.push(WARNING_HEADER, warnings);
     for (const line of headers) lines.push(line);
     lines.push('content-type', JSON_TYPE, 'content-length', String(body.length));
     response.writeHead(status, lines);

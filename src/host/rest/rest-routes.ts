@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
 import type { ErrorItem } from '../../errors/service-error.js';
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { AnyHandler, CallContext, Principal } from '../../rpc/handler.js';
 import { inputItems, invalidRequest } from '../../validation/parse-input.js';
+import type { Warning } from '../../warnings/warning.js';
 import type { Admission } from '../admission/admission.js';
 import { callClassOf } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
@@ -13,9 +14,12 @@ import { createCallTime } from '../call-time.js';
 import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
+import { prepareCall } from '../ignored-parts.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { type ArrivedBody, readBody } from './rest-body.js';
 import { ClientGoneError, type FailedRequest } from './rest-errors.js';
+import { checkQuery, queryMembers, receivedRequest, unreadHint } from './unread-parts.js';
 
 /** A JSON reply, already as text, or as its bytes in UTF-8. */
 export type RestReply = string | Buffer;
@@ -51,8 +55,19 @@ declare module 'fastify' {
   }
 }
 
+export interface HandlerRouteOptions {
+  /** Prefix of the paths, for example `/api/v1`. */
+  readonly apiBase: string;
+  /** Whether parameters of the query that a route does not have are refused; else the reply has a warning. */
+  readonly strict: boolean;
+}
+
 /** The routes that an RPC with a handler has. Throws for an RPC that takes a stream: JSON has no form for it. */
-export function handlerRoutes(method: RpcMethod, handler: AnyHandler, apiBase: string): RestRoute[] {
+export function handlerRoutes(
+  method: RpcMethod,
+  handler: AnyHandler,
+  { apiBase, strict }: HandlerRouteOptions,
+): RestRoute[] {
   return method.bindings.map((binding) => {
     if ('collect' in handler) throw new Error(`${method.name} takes a stream and cannot have an HTTP path`);
     const print = printer(method, binding);
@@ -62,10 +77,17 @@ export function handlerRoutes(method: RpcMethod, handler: AnyHandler, apiBase: s
       template: restTemplate(binding, apiBase),
       input: handler.input,
       run(request, context) {
-        const input = readInput(handler.input, binding, request);
-        if ('stream' in handler) return lines(handler.stream(input, context), print);
-        const reply = handler.handle(input, context);
-        return reply instanceof Promise ? reply.then(print) : print(reply);
+        context.warn(checkQuery(method, binding, request, strict));
+        const { input, body } = readInput(handler.input, method, binding, request);
+        const received = () => receivedRequest(method, binding, body, request.body);
+        const { call, finish } = prepareCall(handler, context, received);
+        if ('stream' in handler) return lines(handler.stream(input, call), print);
+        const reply = handler.handle(input, call);
+        const done = (value: object): string => {
+          finish();
+          return print(value);
+        };
+        return reply instanceof Promise ? reply.then(done) : done(reply);
       },
     };
   });
@@ -91,13 +113,24 @@ function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => st
   return (reply) => stringifyJson((shape(reply) as JsonObject)[binding.responseBody] ?? null);
 }
 
+/** What a request was read into, and its body as it is; null without one. */
+interface ReadRequest {
+  readonly input: unknown;
+  readonly body: JsonValue;
+}
+
 /** Path, query and body as one input; all their problems are reported together. */
-function readInput(schema: z.ZodType, binding: HttpBinding, request: RestRequest): unknown {
+function readInput(
+  schema: z.ZodType,
+  method: RpcMethod,
+  binding: HttpBinding,
+  request: RestRequest,
+): ReadRequest {
   const params = request.params as Record<string, string>;
   if (binding.body === '') {
     const query = request.query as Record<string, string>;
     const { value, items } = inputItems(schema, { ...query, ...params });
-    if (items.length === 0) return value;
+    if (items.length === 0) return { input: value, body: null };
     throw invalidRequest(items.map((item) => located(item, params, 'query')));
   }
   const body = readBody(request);
@@ -106,12 +139,14 @@ function readInput(schema: z.ZodType, binding: HttpBinding, request: RestRequest
     const others = items.filter((item) => firstPart(item) in params).map((item) => located(item, params, ''));
     throw invalidRequest([...others, ...(body.problem.options.items ?? [])]);
   }
-  const { value, items } = inputItems(schema, withParams(body.value as JsonObject, params));
-  if (items.length === 0) return value;
-  throw invalidRequest(items.map((item) => located(item, params, '')));
+  const query = queryMembers(method, request);
+  const { value, items } = inputItems(schema, withParams(body.value as JsonObject, { ...query, ...params }));
+  if (items.length === 0) return { input: value, body: body.value };
+  const places = items.map((item) => located(located(item, params, ''), query, '', 'query'));
+  throw invalidRequest(places, places.length, unreadHint(method, binding, body.value));
 }
 
-/** What the path says wins over a body member of the same name. */
+/** What path and query say wins over a body member of the same name. */
 function withParams(body: JsonObject, params: Record<string, string>): JsonObject {
   return Object.keys(params).length === 0 ? body : { ...body, ...params };
 }
@@ -120,9 +155,15 @@ function firstPart(item: ErrorItem): string {
   return /^[^.[]*/.exec(item.field ?? '')?.[0] ?? '';
 }
 
-function located(item: ErrorItem, params: Record<string, string>, other: 'query' | ''): ErrorItem {
+/** An item about one of `params` is placed in `place`, any other one in `other`. */
+function located(
+  item: ErrorItem,
+  params: Record<string, string>,
+  other: 'query' | '',
+  place: 'path' | 'query' = 'path',
+): ErrorItem {
   if (item.field === undefined) return item;
-  if (Object.hasOwn(params, firstPart(item))) return { ...item, field: `path.${item.field}` };
+  if (Object.hasOwn(params, firstPart(item))) return { ...item, field: `${place}.${item.field}` };
   return other === '' ? item : { ...item, field: `${other}.${item.field}` };
 }
 
@@ -183,6 +224,7 @@ async function answer(
   const isStream = route.method.desc.methodKind === 'server_streaming';
   const streamSignal = isStream ? AbortSignal.any([clientSignal(reply), shutdownSignal]) : null;
   const time = createCallTime(requestTimeoutMs, () => streamSignal ?? clientSignal(reply));
+  const told: Warning[] = [];
   try {
     const result = route.run(request, {
       principal: request.principal ?? { level: 'anonymous', keyFingerprint: null },
@@ -199,6 +241,11 @@ async function answer(
       },
       reportStaleness: (seconds) => {
         reply.header(STALENESS_HEADER, String(seconds));
+      },
+      warn: (warnings) => {
+        told.push(...warnings);
+        const text = warningHeader(told);
+        if (text !== undefined) reply.header(WARNING_HEADER, text);
       },
     });
     reply.code(route.method.successStatus);

@@ -14,7 +14,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file enforcement/v1/options.proto.
  */
 export const file_enforcement_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOkQKDGxpc3Rfd3JhcHBlchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi1hwMgASgIUgtsaXN0V3JhcHBlcjo7Cgd2YXJpYW50Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGLaHAyABKAhSB3ZhcmlhbnQ6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi1hwMgASgJUgZoZWFkZXJiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOkQKDGxpc3Rfd3JhcHBlchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi1hwMgASgIUgtsaXN0V3JhcHBlcjo7Cgd2YXJpYW50Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGLaHAyABKAhSB3ZhcmlhbnQ6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi1hwMgASgJUgZoZWFkZXI6OgoIaW5fcXVlcnkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLaHAyABKAhSB2luUXVlcnk6PgoKb21pdF9lbXB0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYt4cDIAEoCFIJb21pdEVtcHR5OkMKDW9ubHlfZm9yX3R5cGUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLiHAyADKAlSC29ubHlGb3JUeXBlYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call an RPC when API keys are enabled.
@@ -150,4 +150,28 @@ export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  */
 export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 6);
+
+/**
+ * A member of a request that a JSON route with a body takes from the query as well; the query wins.
+ *
+ * @generated from extension: bool in_query = 50102;
+ */
+export const in_query: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 7);
+
+/**
+ * A list in a reply that JSON leaves out when it is empty, because deployed clients know the reply without it.
+ *
+ * @generated from extension: bool omit_empty = 50103;
+ */
+export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 8);
+
+/**
+ * The values of the member `type` of the same message with which this member has a meaning; with any when empty.
+ *
+ * @generated from extension: repeated string only_for_type = 50104;
+ */
+export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 9);
 

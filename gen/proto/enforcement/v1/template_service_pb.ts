@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { ControlDefinition, ControlTemplate } from "./control_pb.js";
+import type { ControlDefinition, ControlTemplate, Warning } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/template_service.proto.
  */
 export const file_enforcement_v1_template_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVlbmZvcmNlbWVudC92MS90ZW1wbGF0ZV9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJ8ChVSZW5kZXJUZW1wbGF0ZVJlcXVlc3QSMQoIdGVtcGxhdGUYASABKAsyHy5lbmZvcmNlbWVudC52MS5Db250cm9sVGVtcGxhdGUSMAoPdGVtcGxhdGVfdmFsdWVzGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJMChZSZW5kZXJUZW1wbGF0ZVJlc3BvbnNlEjIKB2NvbnRyb2wYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbjKoAQoPVGVtcGxhdGVTZXJ2aWNlEpQBCg5SZW5kZXJUZW1wbGF0ZRIlLmVuZm9yY2VtZW50LnYxLlJlbmRlclRlbXBsYXRlUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLlJlbmRlclRlbXBsYXRlUmVzcG9uc2UiM6i7GAK4uxgCgtPkkwIlOgEqIiAvYXBpL3YxL2NvbnRyb2wtdGVtcGxhdGVzL3JlbmRlcmIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiVlbmZvcmNlbWVudC92MS90ZW1wbGF0ZV9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSKiAQoVUmVuZGVyVGVtcGxhdGVSZXF1ZXN0EjEKCHRlbXBsYXRlGAEgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlEjAKD3RlbXBsYXRlX3ZhbHVlcxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGQoGc3RyaWN0GAMgASgIQgSwuxgBSACIAQFCCQoHX3N0cmljdCJ9ChZSZW5kZXJUZW1wbGF0ZVJlc3BvbnNlEjIKB2NvbnRyb2wYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIvCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEyqAEKD1RlbXBsYXRlU2VydmljZRKUAQoOUmVuZGVyVGVtcGxhdGUSJS5lbmZvcmNlbWVudC52MS5SZW5kZXJUZW1wbGF0ZVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5SZW5kZXJUZW1wbGF0ZVJlc3BvbnNlIjOouxgCuLsYAoLT5JMCJToBKiIgL2FwaS92MS9jb250cm9sLXRlbXBsYXRlcy9yZW5kZXJiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * Request of TemplateService.RenderTemplate.
@@ -36,6 +36,14 @@ export type RenderTemplateRequest = Message<"enforcement.v1.RenderTemplateReques
    * @generated from field: google.protobuf.Struct template_values = 2;
    */
   templateValues?: JsonObject | undefined;
+
+  /**
+   * Refuses the request (INVALID_ARGUMENT, 422) for every warning about what it says, instead of accepting it with
+   * warnings. Always on with SERVICE_STRICT_DEFINITIONS.
+   *
+   * @generated from field: optional bool strict = 3;
+   */
+  strict?: boolean | undefined;
 };
 
 /**
@@ -57,6 +65,13 @@ export type RenderTemplateResponse = Message<"enforcement.v1.RenderTemplateRespo
    * @generated from field: enforcement.v1.ControlDefinition control = 1;
    */
   control?: ControlDefinition | undefined;
+
+  /**
+   * What the caller should know about the definition; JSON leaves it out when there is nothing.
+   *
+   * @generated from field: repeated enforcement.v1.Warning warnings = 2;
+   */
+  warnings: Warning[];
 };
 
 /**

@@ -1,0 +1,30 @@
+import type { StoredDefinition } from '../controls/agent-control-store.js';
+import { named, reviewLink } from '../controls/link-warnings.js';
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { listed, type Warning } from '../warnings/warning.js';
+import type { AgentRow } from './agent-store.js';
+import { stepNotes } from './step-notes.js';
+import { addSteps, emptyCatalogue } from './steps-catalogue.js';
+
+/** What keeps controls that an agent gets, by a link or a policy, from having an effect on it. */
+export function agentLinkWarnings(
+  agent: AgentRow,
+  controls: readonly StoredDefinition[],
+  registry: EvaluatorRegistry,
+): Warning[] {
+  const owner = `agent "${agent.name}"`;
+  const catalogue = emptyCatalogue(owner);
+  addSteps(catalogue, agent.data);
+  const neverAsked = agent.controlsAskedAtMs === null ? `the client of ${owner}` : null;
+  return listed(warnings());
+
+  function* warnings(): Generator<Warning, void> {
+    for (const control of controls) {
+      const review = reviewLink(control, registry, neverAsked);
+      yield* review.warnings;
+      // An agent without steps has not said what it does.
+      if (review.definition === null || catalogue.steps.length === 0) continue;
+      for (const note of stepNotes(review.definition, catalogue)) yield named(control, note);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RegistrationNotes } from '../controls/control-review.js';
+import { type ControlDefinition, leavesOf } from '../controls/definition.js';
+import type { DbClient } from '../database/database.js';
+import { createAgentStore } from './agent-store.js';
+import { isBuiltInType, stepNotes } from './step-notes.js';
+import { addSteps, emptyCatalogue, type StepCatalogue } from './steps-catalogue.js';
+
+/** Agents whose registrations are compared with a definition: those that registered first last. */
+export const MAX_COMPARED_AGENTS = 500;
+/** Most characters of their registrations in all: reading and parsing so many takes some 40 ms. */
+const MAX_COMPARED_LENGTH = 4_000_000;
+/** Longest registration that is read, in characters: some hundred steps. */
+const MAX_REGISTRATION_LENGTH = 100_000;
+/** Agents that are read before anything else gets its turn. */
+const PAGE_SIZE = 20;
+
+/**
+ * Compares definitions with what agents have registered. Nothing is read for a definition that names nothing of what
+ * agents register.
+ */
+export function createRegistrationNotes(): RegistrationNotes {
+  return async (client, definition) => {
+    if (!namesSteps(definition)) return [];
+    try {
+      const catalogue = await readCatalogue(client);
+      return [...stepNotes(definition, catalogue)];
+    } catch {
+      // The change itself says what is wrong with the database, if it needs it.
+      const message = 'the registrations of agents could not be read, so nothing was compared with them';
+      return [{ code: 'registrations_not_read', field: 'data', message }];
+    }
+  };
+}
+
+/** Whether a definition says anything that registrations can be compared with. */
+function namesSteps({ scope, condition }: ControlDefinition): boolean {
+  const { step_types: types = [], step_names: names = [], step_name_regex: regex = '' } = scope ?? {};
+  if (names.length > 0 || regex !== '' || types.some((type) => !isBuiltInType(type))) return true;
+  for (const { leaf } of leavesOf(condition, '')) {
+    if (/^(?:input|output)\./.test(leaf.selector.path ?? '')) return true;
+  }
+  return false;
+}
+
+/** The steps of the newest agents. */
+async function readCatalogue(client: DbClient): Promise<StepCatalogue> {
+  const store = createAgentStore(client);
+  const catalogue = emptyCatalogue('any agent');
+  let before: number | null = null;
+  let agents = 0;
+  let length = 0;
+  let isComplete = true;
+  for (;;) {
+    const rows = await store.newestBefore(before, PAGE_SIZE, MAX_REGISTRATION_LENGTH);
+    for (const { id, data } of rows) {
+      before = id;
+      agents += 1;
+      length += data?.length ?? 0;
+      if (data === null) isComplete = false;
+      else addSteps(catalogue, data);
+    }
+    if (rows.length < PAGE_SIZE) return { ...catalogue, isComplete };
+    if (agents >= MAX_COMPARED_AGENTS || length >= MAX_COMPARED_LENGTH) {
+      return { ...catalogue, isComplete: false };
+    }
+    await nextTurn();
+  }
+}

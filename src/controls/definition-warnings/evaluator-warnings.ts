@@ -1,0 +1,56 @@
+import { configPath, undeclaredMembers } from '../../evaluators/config-members.js';
+import type { EvaluatorRegistry } from '../../evaluators/types.js';
+import { isObject, type JsonObject } from '../../json/json-value.js';
+import { quoted } from '../../warnings/quoted.js';
+import { didYouMean } from '../../warnings/suggestion.js';
+import type { Warning } from '../../warnings/warning.js';
+import { readAgentScopedName } from '../agent-scoped-name.js';
+import type { Execution, PlacedLeaf } from '../definition.js';
+import { textWarnings } from './text-warnings.js';
+
+/** What there is to say about the evaluator of a leaf and its configuration. */
+export function* evaluatorWarnings(
+  { leaf, path, positive }: PlacedLeaf,
+  execution: Execution,
+  registry: EvaluatorRegistry,
+): Generator<Warning, void> {
+  const { name, config } = leaf.evaluator;
+  const configField = `${path}.evaluator.config`;
+  const evaluator = registry.get(name);
+  if (evaluator === undefined) {
+    yield* unknownEvaluator(name, `${path}.evaluator.name`, execution, registry);
+    return;
+  }
+  yield* textWarnings(config, configField, normalisationAdvice(evaluator.configJsonSchema));
+  for (const found of undeclaredMembers(config, evaluator.configJsonSchema)) {
+    yield { code: found.code, field: configPath(configField, found.path), message: found.message };
+  }
+  const use = { selectorPath: leaf.selector.path ?? '*', positive };
+  for (const found of evaluator.warningsFor?.(config, use) ?? []) {
+    yield { code: found.code, field: configPath(configField, found.path), message: found.message };
+  }
+}
+
+/** What to do about texts that have several forms, where an evaluator can make them one. */
+function normalisationAdvice({ properties }: JsonObject): string {
+  const isOption = isObject(properties) && Object.hasOwn(properties, 'normalize');
+  return isOption ? '; normalize "nfkc" makes such forms of the data one' : '';
+}
+
+function* unknownEvaluator(
+  name: string,
+  field: string,
+  execution: Execution,
+  registry: EvaluatorRegistry,
+): Generator<Warning, void> {
+  // An evaluator of an agent is known, or the definition would not have been accepted.
+  if (readAgentScopedName(name) !== undefined) return;
+  const lacks = `The service has no evaluator ${quoted(name)}${didYouMean(name, registry.keys())}`;
+  if (execution === 'sdk') {
+    const message = `${lacks}${lacks.endsWith('?') ? '' : '.'} Clients evaluate this control; its configuration is not checked.`;
+    yield { code: 'client_evaluator', field, message };
+    return;
+  }
+  const message = `${lacks}${lacks.endsWith('?') ? '' : '.'} Until it has, this check is an error, which fails closed.`;
+  yield { code: 'unknown_evaluator', field, message };
+}

@@ -1,0 +1,46 @@
+import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { Warning } from '../warnings/warning.js';
+import type { StoredDefinition } from './agent-control-store.js';
+import { type ControlDefinition, isDraft } from './definition.js';
+import { readStoredDefinition } from './definition-presentation.js';
+import { definitionWarnings } from './definition-warnings/definition-warnings.js';
+
+/** What keeps a control that is linked, or put into a policy, from having an effect. */
+export interface LinkReview {
+  readonly warnings: readonly Warning[];
+  /** Its definition; null for a draft, and for one that cannot be read. */
+  readonly definition: ControlDefinition | null;
+}
+
+/** Warnings of a definition that matter when it is linked; the others were told when it was written. */
+const TOLD_AGAIN = new Set(['incomplete_template', 'unknown_evaluator']);
+
+/**
+ * Reviews a control that is linked. `clientsThatNeverAsked` says which of the agents that get it have clients that
+ * have never asked for controls, in words; null when there is none.
+ */
+export function reviewLink(
+  row: StoredDefinition,
+  registry: EvaluatorRegistry,
+  clientsThatNeverAsked: string | null,
+): LinkReview {
+  const stored = readStoredDefinition(row.data, registry);
+  if (!stored.ok) return { warnings: [], definition: null };
+  const control = stored.stored;
+  const warnings = [...definitionWarnings(control, registry)].filter(({ code }) => TOLD_AGAIN.has(code));
+  if (!isDraft(control) && control.execution === 'sdk' && clientsThatNeverAsked !== null) {
+    const message =
+      `its execution is "sdk", so that clients evaluate it and the service does not, ` +
+      `and ${clientsThatNeverAsked} has never asked for its controls`;
+    warnings.push({ code: 'client_side', field: 'data.execution', message });
+  }
+  return {
+    warnings: warnings.map((warning) => named(row, warning)),
+    definition: isDraft(control) ? null : control,
+  };
+}
+
+/** A warning that says which control it is about. */
+export function named({ id, name }: Pick<StoredDefinition, 'id' | 'name'>, warning: Warning): Warning {
+  return { ...warning, message: `control "${name}" (${id}): ${warning.message}` };
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../json/json-value.js';
+import { quoted } from '../../warnings/quoted.js';
+import type { ConfigUse, ConfigWarning } from '../types.js';
+import { isWordUnit } from './word-boundary.js';
+
+/** What the author of a `list` configuration should know. */
+export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Generator<ConfigWarning, void> {
+  const { values, match_mode: mode = 'exact', match_on: matchOn } = config;
+  if (!Array.isArray(values)) return;
+  if (values.length === 0) {
+    yield { code: 'never_matches', path: ['values'], message: 'an empty list matches nothing' };
+    return;
+  }
+  if (matchOn === 'no_match' && positive) {
+    const message =
+      'no_match does not match null, missing data or []; to match those too, ' +
+      'write {"not": …} around the same check with match_on "match"';
+    yield { code: 'absent_data', path: ['match_on'], message };
+  }
+  for (const [index, value] of values.entries()) {
+    if (typeof value !== 'string') continue;
+    const path = ['values', index];
+    if (mode === 'exact' && value.trim() !== value) {
+      const message = `${quoted(value)} has blanks around it, and data are compared exactly`;
+      yield { code: 'surrounding_blanks', path, message };
+    } else if (mode === 'contains') {
+      const message = boundaryProblem(value);
+      if (message !== null) yield { code: 'word_boundary', path, message };
+    }
+  }
+}
+
+/** Where a value of `contains` needs an ASCII word character beside it; null for one that is found as a word. */
+function boundaryProblem(value: string): string | null {
+  const sides = [
+    ...(isWordUnit(value.charCodeAt(0)) ? [] : ['before']),
+    ...(isWordUnit(value.charCodeAt(value.length - 1)) ? [] : ['behind']),
+  ];
+  if (sides.length === 0) return null;
+  return (
+    `${quoted(value)} is found only with a letter of a-z, a digit or "_" directly ${sides.join(' and ')} it; ` +
+    'use a regex to find it anywhere'
+  );
+}

@@ -1,0 +1,42 @@
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { quoted } from '../../warnings/quoted.js';
+import { didYouMean } from '../../warnings/suggestion.js';
+import type { ConfigWarning } from '../types.js';
+import { neverMatches } from './never-matches.js';
+
+/** What patterns say in place of flags that other engines have. */
+const INLINE_FLAGS: Readonly<Record<string, string>> = {
+  MULTILINE: '(?m)',
+  M: '(?m)',
+  DOTALL: '(?s)',
+  S: '(?s)',
+  UNGREEDY: '(?U)',
+  U: '(?U)',
+};
+
+/** Whether a flag makes a search case-insensitive. */
+export function ignoresCase(flag: JsonValue): boolean {
+  return typeof flag === 'string' && /^(?:I|IGNORECASE)$/i.test(flag);
+}
+
+/** What the author of a `regex` configuration should know. */
+export function* regexWarnings({ pattern, flags }: JsonObject): Generator<ConfigWarning, void> {
+  const list = Array.isArray(flags) ? flags : [];
+  for (const [index, flag] of list.entries()) {
+    if (typeof flag !== 'string' || ignoresCase(flag)) continue;
+    yield { code: 'unknown_value', path: ['flags', index], message: unknownFlag(flag) };
+  }
+  if (typeof pattern !== 'string') return;
+  if (neverMatches(pattern, { ignoreCase: list.some(ignoresCase) })) {
+    yield { code: 'never_matches', path: ['pattern'], message: 'the pattern is found in no text' };
+  }
+}
+
+function unknownFlag(flag: string): string {
+  const inline = INLINE_FLAGS[flag.toUpperCase()];
+  const advice =
+    inline === undefined
+      ? didYouMean(flag, ['IGNORECASE'])
+      : `; write ${inline} at the beginning of the pattern`;
+  return `the flag ${quoted(flag)} has no effect: only IGNORECASE and I are known${advice}`;
+}

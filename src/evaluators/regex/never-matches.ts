@@ -1,0 +1,130 @@
+import { compileProgram, type Instruction, InstructionOp, type Program } from './engine.js';
+import {
+  BEGIN_LINE,
+  BEGIN_TEXT,
+  END_LINE,
+  END_TEXT,
+  NO_WORD_BOUNDARY,
+  WORD_BOUNDARY,
+} from './flat-program.js';
+import { createRuneClasses } from './rune-classes.js';
+
+/** Largest program that is looked at, in instructions: of larger ones nothing is said. */
+const MAX_SIZE = 500;
+/** Most questions whether an instruction reads a character: about a millisecond. */
+const MAX_QUESTIONS = 50_000;
+
+// What stands at one side of a place in a text, as assertions ask of it. As sets, these are bits.
+const EDGE = 1;
+const NEWLINE = 2;
+const WORD = 4;
+const OTHER = 8;
+const SIDES = [EDGE, NEWLINE, WORD, OTHER] as const;
+const ANYTHING = EDGE | NEWLINE | WORD | OTHER;
+
+export interface EmptinessOptions {
+  readonly ignoreCase?: boolean;
+  /** Whether only texts that are not empty count. */
+  readonly onlyNonEmptyTexts?: boolean;
+}
+
+/**
+ * Whether there is no text in which a valid pattern is found. True is certain; false also says that nothing is known:
+ * the pattern is too large, or the engine has made something of it that is not understood here.
+ *
+ * Walks the program as RE2 would, over all texts at once. A state is an instruction, what stands before the place, and
+ * what may still stand behind it after the assertions that were passed.
+ */
+export function neverMatches(pattern: string, options: EmptinessOptions = {}): boolean {
+  const { program } = compileProgram(pattern, options.ignoreCase === true);
+  if (program.inst.length > MAX_SIZE) return false;
+  const readable = readableSides(program);
+  return readable !== null && !isFound(program, readable, options.onlyNonEmptyTexts === true);
+}
+
+/** Which sides each instruction can read as the next character; null when one is not understood. */
+function readableSides({ inst, ...program }: Program): readonly number[] | null {
+  const { ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, FAIL, MATCH, NOP } = InstructionOp;
+  const { RUNE, RUNE1, RUNE_ANY, RUNE_ANY_NOT_NL } = InstructionOp;
+  const silent = new Set([ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, FAIL, MATCH, NOP]);
+  const reading = new Set([RUNE, RUNE1, RUNE_ANY, RUNE_ANY_NOT_NL]);
+  const { samples } = createRuneClasses({ inst, ...program });
+  if (samples.length * inst.length > MAX_QUESTIONS) return null;
+  const sides: number[] = [];
+  for (const instruction of inst) {
+    if (silent.has(instruction.op)) sides.push(0);
+    else if (reading.has(instruction.op)) sides.push(sidesOf(instruction, samples));
+    else return null;
+  }
+  return sides;
+}
+
+function sidesOf(instruction: Instruction, samples: Int32Array): number {
+  const { RUNE_ANY, RUNE_ANY_NOT_NL } = InstructionOp;
+  if (instruction.op === RUNE_ANY) return NEWLINE | WORD | OTHER;
+  if (instruction.op === RUNE_ANY_NOT_NL) return WORD | OTHER;
+  let sides = 0;
+  for (const code of samples) if (instruction.matchRune(code)) sides |= sideOf(code);
+  return sides;
+}
+
+function sideOf(code: number): number {
+  if (code === 10) return NEWLINE;
+  const isWord =
+    (code >= 0x30 && code <= 0x39) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    code === 0x5f ||
+    (code >= 0x61 && code <= 0x7a);
+  return isWord ? WORD : OTHER;
+}
+
+/** Whether some text leads to a match. */
+function isFound({ inst, start }: Program, readable: readonly number[], onlyNonEmpty: boolean): boolean {
+  const { ALT, ALT_MATCH, EMPTY_WIDTH, FAIL, MATCH, CAPTURE, NOP } = InstructionOp;
+  const seen = new Uint8Array(inst.length << 8);
+  const open: number[] = [];
+  const visit = (pc: number, before: number, behind: number) => {
+    if (behind === 0) return;
+    const state = (pc << 8) | (before << 4) | behind;
+    if (seen[state] === 1) return;
+    seen[state] = 1;
+    open.push(state);
+  };
+  // The search may begin anywhere in a text.
+  for (const before of SIDES) visit(start, before, ANYTHING);
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    const pc = state >> 8;
+    const before = (state >> 4) & ANYTHING;
+    const behind = state & ANYTHING;
+    const instruction = inst[pc];
+    if (instruction === undefined || instruction.op === FAIL) continue;
+    const { op, out, arg } = instruction;
+    if (op === MATCH) {
+      const isEmptyText = before === EDGE && behind === EDGE;
+      if (!onlyNonEmpty || !isEmptyText) return true;
+    } else if (op === ALT || op === ALT_MATCH) {
+      visit(out, before, behind);
+      visit(arg, before, behind);
+    } else if (op === CAPTURE || op === NOP) {
+      visit(out, before, behind);
+    } else if (op === EMPTY_WIDTH) {
+      visit(out, before, behind & allowedBehind(arg, before));
+    } else {
+      const read = behind & (readable[pc] ?? 0);
+      for (const side of SIDES) if ((read & side) !== 0) visit(out, side, ANYTHING);
+    }
+  }
+  return false;
+}
+
+/** What may stand behind a place for assertions to hold there, given what stands before it. */
+function allowedBehind(assertions: number, before: number): number {
+  let allowed = ANYTHING;
+  if ((assertions & BEGIN_LINE) !== 0 && (before & (EDGE | NEWLINE)) === 0) return 0;
+  if ((assertions & BEGIN_TEXT) !== 0 && before !== EDGE) return 0;
+  if ((assertions & END_LINE) !== 0) allowed &= EDGE | NEWLINE;
+  if ((assertions & END_TEXT) !== 0) allowed &= EDGE;
+  if ((assertions & WORD_BOUNDARY) !== 0) allowed &= before === WORD ? ~WORD : WORD;
+  if ((assertions & NO_WORD_BOUNDARY) !== 0) allowed &= before === WORD ? WORD : ~WORD;
+  return allowed & ANYTHING;
+}

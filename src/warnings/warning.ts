@@ -1,0 +1,110 @@
+import { type ErrorResource, ServiceError } from '../errors/service-error.js';
+
+/**
+ * Every code of a warning, and what strict mode does about it. A `mistake` is in what was written: strict mode refuses
+ * it. A `note` depends on something else, such as what agents have registered: strict mode tells it and goes on.
+ * Codes never change meaning once released.
+ */
+export const WARNING_CODES = {
+  /** A member that the service does not read. */
+  unknown_member: 'mistake',
+  /** A member that stands in an object more than once; the last one counts. */
+  duplicate_member: 'mistake',
+  /** A value that the service does not know, in a place where unknown values are ignored. */
+  unknown_value: 'mistake',
+  /** An evaluator that the service lacks. */
+  unknown_evaluator: 'mistake',
+  /** An option that changes nothing, by itself or beside the others. */
+  no_effect: 'mistake',
+  /** Something that matches nothing, whatever the data. */
+  never_matches: 'mistake',
+  /** A step type that differs from a known one in a letter or in case. */
+  misspelled_step_type: 'mistake',
+  /** Blanks around a text that is compared exactly. */
+  surrounding_blanks: 'mistake',
+  /** Text in decomposed form (NFD), which does not equal the same text in composed form. */
+  decomposed_text: 'mistake',
+  /** Characters without width. */
+  invisible_characters: 'mistake',
+  /** A check that does not match when there are no data. */
+  absent_data: 'mistake',
+  /** A listed text that is found only next to a word character. */
+  word_boundary: 'mistake',
+  /** A context that the agent itself writes. */
+  context_from_data: 'mistake',
+  /** A template without all of its values. */
+  incomplete_template: 'mistake',
+  /** A step type that no agent has registered. */
+  unregistered_step_type: 'note',
+  /** A step name that no agent has registered. */
+  unregistered_step_name: 'note',
+  /** A pattern in which no registered step name is found. */
+  unmatched_step_name_regex: 'note',
+  /** A selector that the schemas of the registered steps leave no room for. */
+  unreachable_selector: 'note',
+  /** A selector that looks like a list index, which selectors do not have. */
+  list_index: 'note',
+  /** A selector of the output in a control that runs before there is one. */
+  output_before_step: 'note',
+  /** A pattern for step names that does not see a name with a line break behind it. */
+  end_anchor: 'note',
+  /** An evaluator of clients, whose configuration the service cannot check. */
+  client_evaluator: 'note',
+  /** A control that clients evaluate, linked to an agent whose client may not know. */
+  client_side: 'note',
+  /** What agents registered could not be read, so that nothing was compared with it. */
+  registrations_not_read: 'note',
+  /** There are more warnings than are listed. */
+  more_warnings: 'note',
+} as const satisfies Record<string, 'mistake' | 'note'>;
+
+export type WarningCode = keyof typeof WARNING_CODES;
+
+/** Something a caller should know about a request that is accepted. */
+export type Warning = {
+  code: WarningCode;
+  /** Path of the member that caused it, for example `data.condition.evaluator.name`. */
+  field: string;
+  /** A sentence without the path. */
+  message: string;
+};
+
+/** Most warnings of each kind, mistakes and notes, that a reply lists. */
+export const MAX_LISTED_WARNINGS = 100;
+
+/** Whether strict mode refuses what a warning is about. */
+export function isMistake({ code }: Warning): boolean {
+  return WARNING_CODES[code] === 'mistake';
+}
+
+/** Warnings as a reply lists them: mistakes first, each kind in its own order, at most MAX_LISTED_WARNINGS of each. */
+export function listed(...sources: readonly Iterable<Warning>[]): Warning[] {
+  const mistakes: Warning[] = [];
+  const notes: Warning[] = [];
+  let omitted = 0;
+  for (const source of sources) {
+    for (const warning of source) {
+      const list = isMistake(warning) ? mistakes : notes;
+      if (list.length < MAX_LISTED_WARNINGS) list.push(warning);
+      else omitted += 1;
+    }
+  }
+  const all = [...mistakes, ...notes];
+  if (omitted > 0) {
+    const message = `${omitted} more warning(s) are not listed`;
+    all.push({ code: 'more_warnings', field: all[0]?.field ?? '', message });
+  }
+  return all;
+}
+
+/** Throws a VALIDATION_ERROR with an item for each mistake, when there are any. */
+export function refuseMistakes(warnings: readonly Warning[], resource: ErrorResource): void {
+  const mistakes = warnings.filter(isMistake);
+  if (mistakes.length === 0) return;
+  throw new ServiceError('VALIDATION_ERROR', {
+    detail: `Request validation failed: strict mode refuses ${mistakes.length} warning(s).`,
+    hint: 'Each entry of errors names a member and what is wrong with it; without strict mode these are warnings.',
+    kind: resource,
+    items: mistakes.map(({ code, field, message }) => ({ resource, field, code, message })),
+  });
+}
