@@ -23,7 +23,7 @@ export interface ScanState {
   readonly found: Uint8Array;
 }
 
-/** The searches that leaves do in the text of one selected value, as far as they say which literals they need. */
+/** The searches that leaves do in the texts of one selected value, as far as they say which literals they need. */
 export interface TextScan {
   /** Number of searches. */
   readonly size: number;
@@ -51,7 +51,10 @@ export function createTextScan(searches: readonly (readonly string[])[], slot: n
       if (state.asked < MIN_SCANNED_SEARCHES) return false;
       if (state.asked === MIN_SCANNED_SEARCHES) {
         prefilter ??= createPrefilter(searches);
-        prefilter.scan(textOf(data), state.found);
+        if (typeof data === 'object' && data !== null) {
+          const { json, hidden } = evaluation.texts.of(data);
+          prefilter.scan(json, state.found, hidden);
+        } else prefilter.scan(textOf(data), state.found);
       }
       return state.found[index] === 0;
     },

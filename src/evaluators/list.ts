@@ -3,15 +3,14 @@ import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../validation/fields.js';
-import { createValueMatcher, matcherBytes } from './list/value-matcher.js';
+import { createItemMatcher, STEPS_PER_ITEM } from './list/item-matcher.js';
+import { matcherBytes } from './list/value-matcher.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
 
 /** Most characters (UTF-16 code units) of all values of a list with `contains`: it needs 60 bytes for each. */
 export const MAX_CONTAINS_LENGTH = 1_000_000;
 /** Most items of the data: comparing so many takes some 40 ms. More cannot be evaluated, which fails closed. */
 export const MAX_ITEMS = 100_000;
-/** Search steps that take as long as comparing one item. */
-const STEPS_PER_ITEM = 20;
 /** Hits that a message names. */
 const NAMED_HITS = 5;
 /** How much of a hit a message quotes, in characters; the metadata have all of it. */
@@ -74,7 +73,7 @@ export const listEvaluator: Evaluator = {
     if (values.length === 0) {
       return { evaluate: (data) => notChecked('The list of values is empty', itemsOf(data).length) };
     }
-    const matches = createValueMatcher(values, match_mode, case_sensitive);
+    const matcher = createItemMatcher(values, match_mode, case_sensitive);
     const verdict = (hits: string[], count: number, full: boolean): EvaluatorResult => {
       const condition = logic === 'any' ? hits.length > 0 : hits.length === count;
       const matched = condition === (match_on === 'match');
@@ -91,19 +90,32 @@ export const listEvaluator: Evaluator = {
     const singleMiss = verdict([], 1, true);
     return {
       sizeBytes: matcherBytes(values, match_mode),
+      heedsNegation: true,
       usual: singleMiss,
       evaluate(data, call) {
         const full = call.detail === 'full';
         if (data === null) return NO_ITEMS;
-        if (!Array.isArray(data)) {
+        // An allow list demands that the data are in it: an added text must not satisfy that.
+        const isDemand = (match_on === 'no_match') !== call.place.negated;
+        if (typeof data !== 'object') {
           const text = textOf(data);
-          return matches(text) ? verdict([text], 1, full) : singleMiss;
+          return matcher.matches(text) ? verdict([text], 1, full) : singleMiss;
+        }
+        if (!Array.isArray(data)) {
+          const texts = call.textsOf(data);
+          return matcher.hits(texts, isDemand, call) ? verdict([texts.json], 1, full) : singleMiss;
         }
         if (data.length === 0) return NO_ITEMS;
         if (data.length > MAX_ITEMS)
           throw new Error(`the data have ${data.length} items, more than ${MAX_ITEMS}`);
         call.spend?.(data.length * STEPS_PER_ITEM);
-        return verdict(itemsOf(data).map(textOf).filter(matches), data.length, full);
+        const hits: string[] = [];
+        for (const item of call.textsOf(data).items) {
+          if (typeof item === 'string') {
+            if (matcher.matches(item)) hits.push(item);
+          } else if (matcher.hits(item, isDemand, call)) hits.push(item.json);
+        }
+        return verdict(hits, data.length, full);
       },
     };
   },

@@ -45,7 +45,7 @@ const NO_DATA: EvaluatorResult = {
   error: null,
 };
 
-/** Searches a text for a pattern. The results of one configuration are made once: a check allocates nothing. */
+/** Searches the texts of the data for a pattern. The results of one configuration are made once: a check allocates nothing. */
 export const regexEvaluator: Evaluator = {
   name: 'regex',
   version: '1.0.0',
@@ -73,10 +73,15 @@ export const regexEvaluator: Evaluator = {
         },
         miss: notFound,
       },
+      heedsNegation: true,
       sizeBytes: compiled.sizeBytes,
       evaluate(data, call) {
         if (data === null) return NO_DATA;
-        return compiled.test(textOf(data), call) ? found : notFound;
+        if (typeof data !== 'object') return compiled.test(textOf(data), call) ? found : notFound;
+        const texts = call.textsOf(data);
+        // Where finding it is demanded, an added member must not satisfy the demand.
+        const isFound = call.place.negated ? compiled.test(texts.json, call) : compiled.testAny(texts, call);
+        return isFound ? found : notFound;
       },
     };
   },

@@ -54,6 +54,8 @@ const PATTERNS = [
   '',
   'a|b',
   '\\bword\\b',
+  '^hello$',
+  '(?m)^word\\s',
   'st(?:op|art)',
 ];
 const pattern = fc.constantFrom(
@@ -228,9 +230,22 @@ const text = fc
     },
   )
   .map((words) => words.join(' '));
+const escapedText = fc
+  .array(fc.constantFrom('hello', 'word', 'bad', 'card12', '7', '"', '\\', '\n', '\t', '\ud800', '😀'), {
+    maxLength: 5,
+  })
+  .map((pieces) => pieces.join(''));
 const data: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 4, arbitrary: text },
   fc.constantFrom<JsonValue>(null, true, 5, 12n ** 20n, ['hello', 'word'], [], { a: 'bad' }),
+  // What the JSON text escapes, or has inside of something else.
+  fc
+    .dictionary(fc.constantFrom('hello', 'bad', 'a\nword', '"stop"'), fc.oneof(text, escapedText), {
+      maxKeys: 3,
+      noNullPrototype: true,
+    })
+    .map((members) => ({ ...members }) as JsonObject),
+  fc.array(fc.oneof(text, escapedText), { maxLength: 3 }).map((items) => [{ x: items }, ...items]),
 );
 
 export const aGeneratedStep: fc.Arbitrary<Step> = fc.record({
