@@ -73,6 +73,8 @@ export interface Statement {
   readonly depth: number;
   readonly joins: number;
   readonly setOperations: number;
+  /** Whether it reads or changes tables that the text does not name. */
+  readonly hidesTables: boolean;
   /** The terms of the top-level WHERE that are tests for equality; null when there is no such WHERE. */
   readonly filter: readonly EqualityTest[] | null;
 }

@@ -58,20 +58,25 @@ const PROCEDURE = /^(?:SP|XP)_/;
  * tells. A text for which this is false is no statement of the dialect.
  */
 export function beginsStatement(text: string, dialect: Dialect): boolean {
+  const at = statementStart(text, dialect);
+  if (at < 0) return true;
+  WORD.lastIndex = at;
+  const word = WORD.exec(text)?.[0].toUpperCase();
+  if (word === undefined) return false;
+  return FIRST_WORDS[dialect].has(word) || (dialect === 'tsql' && PROCEDURE.test(word));
+}
+
+/** The index of the first word of a text, behind blanks and comments; -1 when a comment is run. */
+export function statementStart(text: string, dialect: Dialect): number {
   let at = 0;
   for (;;) {
     LEAD.lastIndex = at;
     LEAD.test(text);
     at = LEAD.lastIndex;
     const end = commentEnd(text, at, dialect);
-    if (end === null) break;
-    if (end < 0) return true;
+    if (end === null || end < 0) return end ?? at;
     at = end;
   }
-  WORD.lastIndex = at;
-  const word = WORD.exec(text)?.[0].toUpperCase();
-  if (word === undefined) return false;
-  return FIRST_WORDS[dialect].has(word) || (dialect === 'tsql' && PROCEDURE.test(word));
 }
 
 /** The index behind a comment at `at`; null when there is none, -1 when its content is run. */

@@ -7,7 +7,8 @@ import { runChecks } from './checks/run-checks.js';
 import type { SqlConfig } from './config.js';
 import { NotCertain, NotParsed, type ParsedQuery } from './model.js';
 import { PASSED, violated } from './result.js';
-import { firstStatement, type StatementLeaf } from './statement-leaves.js';
+import { firstStatement, type StatementLeaf, statementStart } from './statement-leaves.js';
+import { isUnreadStatement } from './unread-statements.js';
 
 /** What is checked in one step. */
 export interface SqlTexts {
@@ -73,7 +74,7 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     const outcome = yield text;
     if (!(outcome instanceof NotParsed))
       return isStatement(outcome) ? runChecks(outcome, config, context) : null;
-    if (mustParse || outcome instanceof NotCertain) return UNPARSED;
+    if (mustParse || outcome instanceof NotCertain || isUnread(text)) return UNPARSED;
     // Some databases run the first statement before they look at the second one.
     const first = firstStatement(text, config.dialect);
     if (first === null) return null;
@@ -82,6 +83,9 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
       ? UNPARSED
       : null;
   }
+
+  const isUnread = (text: string): boolean =>
+    isUnreadStatement(text.slice(Math.max(0, statementStart(text, config.dialect))), config.dialect);
 
   const outcomeOf = (text: string, call: CheckCall): Outcome | Promise<Outcome> => {
     call.spend?.(text.length * STEPS_PER_UNIT);
@@ -138,7 +142,9 @@ function conclude(finding: Finding | null, { detail }: CheckCall): EvaluatorResu
 
 /** Whether a parsed text does anything. `BEGIN` and `VALUES (1)` do not, and nothing can be wrong with them. */
 function isStatement({ statements }: ParsedQuery): boolean {
-  return statements.some(({ operations, tables }) => operations.length > 0 || tables.length > 0);
+  return statements.some(
+    ({ operations, tables, hidesTables }) => operations.length > 0 || tables.length > 0 || hidesTables,
+  );
 }
 
 /** What cannot be parsed is a violation. Any other failure is one of the evaluator. */

@@ -232,6 +232,81 @@ describe('the texts beside the query', () => {
   });
 });
 
+describe('texts beside the query that the parser of the dialect does not read', () => {
+  const statements: Readonly<Record<string, readonly string[]>> = {
+    mysql: [
+      'OPTIMIZE TABLE users',
+      'ANALYZE LOCAL TABLE users',
+      'HANDLER users OPEN',
+      "LOAD DATA INFILE 'x' INTO TABLE users",
+      "SELECT * FROM users INTO OUTFILE '/tmp/x'",
+      'TABLE users',
+      'TABLE users ORDER BY id',
+      'CREATE DEFINER = x TRIGGER t BEFORE INSERT ON users FOR EACH ROW SET @a = 1',
+      "PREPARE s FROM 'DROP TABLE users'",
+    ],
+    tsql: [
+      "sp_rename 'users', 'x'",
+      'BEGIN DROP TABLE users END',
+      'WHILE 1 = 1 DELETE FROM users',
+      "BULK INSERT users FROM 'x'",
+      'DELETE users',
+      "DBCC CHECKTABLE ('users')",
+      'DISABLE TRIGGER t ON users',
+      'CREATE SYNONYM s FOR users',
+    ],
+    oracle: [
+      "BEGIN EXECUTE IMMEDIATE 'DROP TABLE users'; END;",
+      'DECLARE x int; BEGIN DELETE FROM users; END;',
+      'RENAME users TO x',
+      'FLASHBACK TABLE users TO BEFORE DROP',
+      'CREATE OR REPLACE PUBLIC SYNONYM s FOR users',
+      'INSERT ALL INTO users VALUES (1) SELECT 1 FROM dual',
+    ],
+    sqlite: [
+      'CREATE TEMP TRIGGER t AFTER INSERT ON orders BEGIN DELETE FROM users; END',
+      'PRAGMA table_info(users)',
+      'PRAGMA writable_schema = ON',
+      'SELECT * FROM users NOT INDEXED',
+      "VACUUM INTO '/tmp/x'",
+    ],
+  };
+  const sentences = [
+    'Create a report about the users and drop it in my inbox',
+    'Show me the weather in Paris',
+    'Update the list: eggs, milk; and set an alarm',
+    'Select a table for two',
+    'Begin with the first chapter',
+    'Check the results, please',
+    'Explain this to me (slowly)',
+    'Describe what you see',
+    'with regards, the team',
+    'set',
+    'drop',
+    'Delete it?',
+    'Call me at 5',
+    'Use your own words',
+    'do not do that',
+  ];
+
+  it.each(Object.entries(statements).flatMap(([dialect, some]) => some.map((text) => [dialect, text])))(
+    'match where %s has them: %s',
+    async (dialect, text) => {
+      const config = { dialect, blocked_tables: ['users'] };
+      const data = { query: 'SELECT 1', also: `-- hi\n ${text}` };
+      expect(await check(config, data)).toMatchObject({ matched: true, error: null });
+    },
+  );
+
+  it.each(['postgres', 'mysql', 'tsql', 'oracle', 'sqlite'])('are no sentences: %s', async (dialect) => {
+    const config = { dialect, blocked_tables: ['users'] };
+    for (const text of sentences) {
+      const { matched, error } = await check(config, { query: 'SELECT 1 FROM x', text });
+      expect({ text, matched, error }).toEqual({ text, matched: false, error: null });
+    }
+  });
+});
+
 describe('the metadata of sql', () => {
   it('tell size, hash and beginning of a query that cannot be parsed', async () => {
     const { metadata } = await check({ max_joins: 1 }, 'no SQL');

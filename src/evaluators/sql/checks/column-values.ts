@@ -18,8 +18,8 @@ export const checkColumnValues: Check = ({ statements }, config, context) => {
   return null;
 };
 
-function touchesTable({ tables, operations }: Statement): boolean {
-  return tables.length > 0 || operations.some(({ dynamic }) => dynamic);
+function touchesTable({ tables, operations, hidesTables }: Statement): boolean {
+  return tables.length > 0 || hidesTables || operations.some(({ dynamic }) => dynamic);
 }
 
 function describe(kind: string, more: JsonObject, rule: ColumnValueRule, index: number): Violation {
