@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import { textOf } from './text.js';
 
@@ -76,7 +76,7 @@ export class DataTexts implements SearchTexts {
     const visit = (value: JsonValue): void => {
       if (typeof value === 'string') values.push(value);
       else if (Array.isArray(value)) for (const item of value) visit(item);
-      else if (typeof value === 'object' && value !== null) {
+      else if (isObject(value)) {
         for (const name of Object.keys(value)) {
           names.push(name);
           visit(value[name] as JsonValue);
@@ -95,7 +95,7 @@ export type ItemTexts = string | DataTexts;
 const NONE: readonly string[] = [];
 
 function itemTexts(item: JsonValue): ItemTexts {
-  return typeof item === 'object' && item !== null ? new DataTexts(item) : textOf(item);
+  return isContainer(item) ? new DataTexts(item) : textOf(item);
 }
 
 /** The texts of what selectors have selected in one evaluation, each made once for all checks of the same data. */

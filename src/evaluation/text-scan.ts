@@ -1,6 +1,6 @@
 import { MAX_TABLE_CELLS } from '../evaluators/list/automaton.js';
 import { createPrefilter, type Prefilter } from '../evaluators/regex/prefilter.js';
-import type { JsonValue } from '../json/json-value.js';
+import { isContainer, type JsonValue } from '../json/json-value.js';
 import type { Evaluation } from './evaluation.js';
 import { textOf } from './text.js';
 
@@ -51,7 +51,7 @@ export function createTextScan(searches: readonly (readonly string[])[], slot: n
       if (state.asked < MIN_SCANNED_SEARCHES) return false;
       if (state.asked === MIN_SCANNED_SEARCHES) {
         prefilter ??= createPrefilter(searches);
-        if (typeof data === 'object' && data !== null) {
+        if (isContainer(data)) {
           const { json, hidden } = evaluation.texts.of(data);
           prefilter.scan(json, state.found, hidden);
         } else prefilter.scan(textOf(data), state.found);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isNumber } from '../json/json-number.js';
+import { isContainer, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../validation/fields.js';
 import { createItemMatcher, STEPS_PER_ITEM } from './list/item-matcher.js';
 import { matcherBytes } from './list/value-matcher.js';
@@ -21,7 +22,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const listValue = field<string>(
   (value, sink) => {
     if (typeof value === 'boolean') return value ? '1' : '0';
-    if (typeof value === 'number' || typeof value === 'bigint') return textOf(value);
+    if (isNumber(value)) return textOf(value);
     if (typeof value === 'string') {
       if (value.trim() === '') return refuse(sink, 'value_error', 'must not be blank', value);
       if (!LONE_SURROGATE.test(value)) return value;
@@ -97,7 +98,7 @@ export const listEvaluator: Evaluator = {
         if (data === null) return NO_ITEMS;
         // An allow list demands that the data are in it: an added text must not satisfy that.
         const isDemand = (match_on === 'no_match') !== call.place.negated;
-        if (typeof data !== 'object') {
+        if (!isContainer(data)) {
           const text = textOf(data);
           return matcher.matches(text) ? verdict([text], 1, full) : singleMiss;
         }

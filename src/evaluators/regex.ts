@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isContainer, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { nullable, report, text } from '../validation/fields.js';
 import { compilePattern, isTooLarge, type LinearPattern, MAX_PATTERN_LENGTH } from './linear-pattern.js';
 import { compileCostOf, estimateCost } from './pattern-cost.js';
@@ -77,7 +77,7 @@ export const regexEvaluator: Evaluator = {
       sizeBytes: compiled.sizeBytes,
       evaluate(data, call) {
         if (data === null) return NO_DATA;
-        if (typeof data !== 'object') return compiled.test(textOf(data), call) ? found : notFound;
+        if (!isContainer(data)) return compiled.test(textOf(data), call) ? found : notFound;
         const texts = call.textsOf(data);
         // Where finding it is demanded, an added member must not satisfy the demand.
         const isFound = call.place.negated ? compiled.test(texts.json, call) : compiled.testAny(texts, call);

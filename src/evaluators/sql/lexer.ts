@@ -215,5 +215,5 @@ function blockCommentEnd(text: string, start: number, rules: DialectRules): numb
       if (depth > MAX_COMMENT_DEPTH) throw new NotCertain('comments are nested too deeply');
     }
   }
-  throw new NotParsed('a comment is not closed');
+  throw new NotCertain('a comment is not closed');
 }

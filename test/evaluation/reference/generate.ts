@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Stage, Step } from '../../../src/evaluation/types.js';
 import { builtinEvaluators } from '../../../src/evaluators/registry.js';
 import type { Evaluator } from '../../../src/evaluators/types.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import { isContainer, type JsonObject, type JsonValue } from '../../../src/json/json-value.js';
 import { aResult, fakeEvaluator } from '../support.js';
 import type { ReferenceInput } from './interpret.js';
 
@@ -176,7 +176,7 @@ function damaged(stored: JsonObject, { place, value }: { place: number; value: J
   const copy = structuredClone(stored);
   const places: [JsonObject | JsonValue[], string][] = [];
   const visit = (node: JsonValue): void => {
-    if (typeof node !== 'object' || node === null) return;
+    if (!isContainer(node)) return;
     for (const [key, child] of Object.entries(node)) {
       places.push([node, key]);
       visit(child);

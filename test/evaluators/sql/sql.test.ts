@@ -223,6 +223,8 @@ describe('the texts beside the query', () => {
     ['oracle', "BEGIN EXECUTE IMMEDIATE 'DROP TABLE users'; END;"],
     ['sqlite', 'DROP TABLE users; nonsense is not SQL'],
     ['sqlite', 'VALUES ((SELECT value FROM secrets))'],
+    // SQLite takes the end of the text for the end of the comment.
+    ['sqlite', "DROP TABLE users/* '"],
   ])('of %s match: %s', async (dialect, text) => {
     expect(await check({ ...config, dialect }, { query, sql: text })).toMatchObject({
       matched: true,
