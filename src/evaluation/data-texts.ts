@@ -1,5 +1,6 @@
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
+import { normalizeTexts } from './normalize-text.js';
 import { textOf } from './text.js';
 
 /**
@@ -32,6 +33,7 @@ export class DataTexts implements SearchTexts {
   #names: string[] = [];
   #hidden: readonly string[] | undefined;
   #items: readonly ItemTexts[] | undefined;
+  #normalized: SearchTexts | undefined;
 
   constructor(data: JsonValue[] | JsonObject) {
     this.#data = data;
@@ -60,6 +62,12 @@ export class DataTexts implements SearchTexts {
   get items(): readonly ItemTexts[] {
     this.#items ??= Array.isArray(this.#data) ? this.#data.map(itemTexts) : [];
     return this.#items;
+  }
+
+  /** The same texts, normalised. Throws when they are too long for that. */
+  get normalized(): SearchTexts {
+    this.#normalized ??= normalizeTexts(this);
+    return this.#normalized;
   }
 
   #findHidden(): readonly string[] {

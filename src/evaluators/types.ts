@@ -38,6 +38,8 @@ export interface TextPrefilter {
    * each is folded and not empty. Null when nothing can be told: then the check must always run.
    */
   readonly literals: readonly string[] | null;
+  /** Whether `evaluate` looks at the normalised texts (`normalize-text.ts`), so that the literals occur in those. */
+  readonly normalizes: boolean;
   /** The very object that `evaluate` returns for a text without a match. */
   readonly miss: EvaluatorResult;
 }

@@ -68,9 +68,10 @@ const pattern = fc.constantFrom(
   'tail',
   '.z',
 );
+const normalize = fc.constantFrom(null, null, 'nfkc');
 const regex = fc.record({
   name: fc.constantFrom('regex', ' regex '),
-  config: fc.record({ pattern, flags: fc.constantFrom(null, ['I']) }),
+  config: fc.record({ pattern, flags: fc.constantFrom(null, ['I']), normalize }),
 });
 const value = fc.constantFrom<JsonValue>('hello', 'word', 'stop', 'card12', 5, 'BAD', '7', 'a');
 const list = fc.record({
@@ -81,6 +82,7 @@ const list = fc.record({
     match_on: fc.constantFrom('match', 'no_match'),
     match_mode: fc.constantFrom('exact', 'contains', 'starts_with', 'ends_with'),
     case_sensitive: fc.boolean(),
+    normalize,
   }),
 });
 const scriptedConfig = fc.record({
@@ -231,9 +233,25 @@ const text = fc
   )
   .map((words) => words.join(' '));
 const escapedText = fc
-  .array(fc.constantFrom('hello', 'word', 'bad', 'card12', '7', '"', '\\', '\n', '\t', '\ud800', '😀'), {
-    maxLength: 5,
-  })
+  .array(
+    fc.constantFrom(
+      'hello',
+      'wo\u200brd',
+      'word',
+      'ｂad',
+      'card12',
+      '7',
+      '"',
+      '\\',
+      '\n',
+      '\t',
+      '\ud800',
+      '😀',
+    ),
+    {
+      maxLength: 5,
+    },
+  )
   .map((pieces) => pieces.join(''));
 const data: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 4, arbitrary: text },

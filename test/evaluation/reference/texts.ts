@@ -22,7 +22,7 @@ export function regexMatches(config: JsonObject, data: JsonValue, negated: boole
   const ignoresCase = ((config.flags ?? []) as string[]).some((flag) => /^(I|IGNORECASE)$/i.test(flag));
   const pattern = RE2JS.compile(String(config.pattern), ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);
   const texts = negated ? [textOfValue(data)] : textsOfValue(data);
-  return texts.some((text) => pattern.matcher(text).find());
+  return texts.some((text) => pattern.matcher(seenText(text, config)).find());
 }
 
 /** The items that a `list` with this configuration finds in the list, and whether it matches. */
@@ -33,7 +33,7 @@ export function listMatches(
 ): { matched: boolean; hits: string[] } {
   const { values, logic = 'any', match_on = 'match', match_mode = 'exact', case_sensitive = false } = config;
   const items = data === null ? [] : Array.isArray(data) ? data : [data];
-  const some = (values as JsonValue[]).map(valueText);
+  const some = (values as JsonValue[]).map((value) => seenText(valueText(value), config));
   if (items.length === 0 || some.length === 0) return { matched: false, hits: [] };
   const quoted = some.map((value) => RE2JS.quote(value));
   const body = `(?:${quoted.join('|')})`;
@@ -45,7 +45,7 @@ export function listMatches(
   };
   const source = shape[match_mode as keyof typeof shape];
   const pattern = RE2JS.compile(source, case_sensitive ? 0 : RE2JS.CASE_INSENSITIVE);
-  const isHit = (text: string): boolean => pattern.matcher(text).find();
+  const isHit = (text: string): boolean => pattern.matcher(seenText(text, config)).find();
   const isDemand = (match_on === 'no_match') !== negated;
   const isInList = (item: JsonValue): boolean => {
     if (typeof item !== 'object' || item === null) return isHit(textOfValue(item));
@@ -56,6 +56,13 @@ export function listMatches(
   const hits = items.filter(isInList);
   const condition = logic === 'any' ? hits.length > 0 : hits.length === items.length;
   return { matched: condition === (match_on === 'match'), hits: hits.map(textOfValue) };
+}
+
+/** A text as an evaluator with this configuration looks at it. */
+function seenText(text: string, { normalize }: JsonObject): string {
+  return normalize === 'nfkc'
+    ? text.replace(/\p{Default_Ignorable_Code_Point}/gu, '').normalize('NFKC')
+    : text;
 }
 
 function valueText(value: JsonValue): string {
