@@ -108,19 +108,26 @@ function itemTexts(item: JsonValue): ItemTexts {
 
 /** The texts of what selectors have selected in one evaluation, each made once for all checks of the same data. */
 export class TextCache {
-  readonly #texts = new Map<object, DataTexts>();
+  /** What was asked for last: checks of the same data mostly follow one another. */
+  #data: object | null = null;
+  #texts: DataTexts | null = null;
+  readonly #others = new Map<object, DataTexts>();
 
   /** The texts of an object or a list. */
   of(data: JsonValue[] | JsonObject): DataTexts {
-    let texts = this.#texts.get(data);
-    if (texts === undefined) {
-      texts = new DataTexts(data);
-      this.#texts.set(data, texts);
+    if (this.#texts !== null) {
+      if (data === this.#data) return this.#texts;
+      if (this.#data !== null) this.#others.set(this.#data, this.#texts);
     }
-    return texts;
+    this.#data = data;
+    this.#texts = this.#others.get(data) ?? new DataTexts(data);
+    return this.#texts;
   }
 
   clear(): void {
-    if (this.#texts.size > 0) this.#texts.clear();
+    if (this.#texts === null) return;
+    this.#data = null;
+    this.#texts = null;
+    if (this.#others.size > 0) this.#others.clear();
   }
 }

@@ -116,12 +116,14 @@ export const listEvaluator: Evaluator = {
       evaluate(data, call) {
         const full = call.detail === 'full';
         if (data === null) return NO_ITEMS;
+        if (typeof data === 'string' || !isContainer(data)) {
+          const text = textOf(data);
+          return matcher.matches(normalizes ? normalizeOnce(text) : text)
+            ? verdict([text], 1, full)
+            : singleMiss;
+        }
         // An allow list demands that the data are in it: an added text must not satisfy that.
         const isDemand = (match_on === 'no_match') !== call.place.negated;
-        if (!isContainer(data)) {
-          const text = textOf(data);
-          return matcher.matches(seen(text)) ? verdict([text], 1, full) : singleMiss;
-        }
         if (!Array.isArray(data)) {
           const texts = call.textsOf(data);
           return hits(texts, isDemand, call) ? verdict([texts.json], 1, full) : singleMiss;

@@ -83,7 +83,7 @@ export const regexEvaluator: Evaluator = {
       sizeBytes: compiled.sizeBytes,
       evaluate(data, call) {
         if (data === null) return NO_DATA;
-        if (!isContainer(data)) {
+        if (typeof data === 'string' || !isContainer(data)) {
           const text = textOf(data);
           return compiled.test(normalizes ? normalizeOnce(text) : text, call) ? found : notFound;
         }

@@ -11,6 +11,8 @@ export interface StatementLeaf {
   readonly text: string;
 }
 
+/** Most texts beside the query that are parsed. Data with more of them match. */
+export const MAX_STATEMENT_LEAVES = 256;
 /** Longest path that is told, in UTF-16 code units. */
 const MAX_PATH_LENGTH = 100;
 
@@ -130,7 +132,7 @@ const known = new WeakMap<DataTexts, Map<Dialect, readonly StatementLeaf[]>>();
 
 /**
  * The string values of an object, at any depth, that begin like a statement; its own member `query` is not one of them.
- * `texts` are those of the object.
+ * No more than MAX_STATEMENT_LEAVES and one. `texts` are those of the object.
  */
 export function statementLeaves(
   data: JsonObject,
@@ -156,7 +158,7 @@ function findLeaves(data: JsonObject, dialect: Dialect): readonly StatementLeaf[
   const path: (string | number)[] = [];
   const visit = (value: JsonValue): void => {
     if (typeof value === 'string') {
-      if (!beginsStatement(value, dialect) || seen.has(value)) return;
+      if (leaves.length > MAX_STATEMENT_LEAVES || seen.has(value) || !beginsStatement(value, dialect)) return;
       seen.add(value);
       leaves.push({ path: path.join('.').slice(0, MAX_PATH_LENGTH), text: value });
     } else if (Array.isArray(value)) {

@@ -7,7 +7,12 @@ import { runChecks } from './checks/run-checks.js';
 import type { SqlConfig } from './config.js';
 import { NotCertain, NotParsed, type ParsedQuery } from './model.js';
 import { PASSED, violated } from './result.js';
-import { firstStatement, type StatementLeaf, statementStart } from './statement-leaves.js';
+import {
+  firstStatement,
+  MAX_STATEMENT_LEAVES,
+  type StatementLeaf,
+  statementStart,
+} from './statement-leaves.js';
 import { isUnreadStatement } from './unread-statements.js';
 
 /** What is checked in one step. */
@@ -22,8 +27,6 @@ export interface SqlTexts {
 /** Parses a text. Throws, or rejects with, NotParsed for what is no SQL of the dialect. */
 export type Parse = (text: string, signal: () => AbortSignal) => ParsedQuery | Promise<ParsedQuery>;
 
-/** Most texts beside the query that are parsed. Data with more of them match. */
-export const MAX_STATEMENT_LEAVES = 256;
 /** After so many code units, or texts, everything else gets a turn: some 10 ms, or 50 where one hostile text has them. */
 const MAX_TURN_LENGTH = 50_000;
 const MAX_TURN_TEXTS = 64;
@@ -55,7 +58,7 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     }
     const [first] = leaves;
     if (first !== undefined && leaves.length > MAX_STATEMENT_LEAVES) {
-      const message = `${leaves.length} texts begin like statements, more than ${MAX_STATEMENT_LEAVES}`;
+      const message = `More than ${MAX_STATEMENT_LEAVES} texts begin like statements`;
       return { found: violation(message), text: first.text };
     }
     for (const { path, text } of leaves) {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createParserPool } from '../../../src/evaluators/sql/parser-pool.js';
-import { MAX_STATEMENT_LEAVES } from '../../../src/evaluators/sql/texts-check.js';
+import { MAX_STATEMENT_LEAVES } from '../../../src/evaluators/sql/statement-leaves.js';
 import { createSqlEvaluator } from '../../../src/evaluators/sql.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { errorItems } from '../../../src/validation/items.js';
