@@ -1,4 +1,6 @@
-import type { CheckCall } from '../evaluators/types.js';
+import type { CheckCall, LeafPlace } from '../evaluators/types.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
+import type { DataTexts, TextCache } from './data-texts.js';
 import type { StepAccount } from './step-account.js';
 import type { Detail } from './types.js';
 
@@ -7,13 +9,22 @@ export class LazyCheckCall implements CheckCall {
   readonly detail: Detail;
   /** Whether it belongs to one check now, and must not be handed to another. */
   claimed = false;
+  /** The leaf whose check is told. */
+  place: LeafPlace;
   #controller: AbortController | null = null;
   #aborted = false;
   readonly #account: StepAccount;
+  readonly #texts: TextCache;
 
-  constructor(detail: Detail, account: StepAccount) {
+  constructor(detail: Detail, place: LeafPlace, account: StepAccount, texts: TextCache) {
     this.detail = detail;
+    this.place = place;
     this.#account = account;
+    this.#texts = texts;
+  }
+
+  textsOf(data: JsonValue[] | JsonObject): DataTexts {
+    return this.#texts.of(data);
   }
 
   spend(steps: number): void {

@@ -1,6 +1,8 @@
+import type { LeafPlace } from '../evaluators/types.js';
 import type { JsonValue } from '../json/json-value.js';
 import { LazyCheckCall } from './check-call.js';
 import type { Outcome } from './condition.js';
+import { TextCache } from './data-texts.js';
 import { CANCELLED, ExternalChecks } from './external-checks.js';
 import { Slots } from './slots.js';
 import { type NextTurn, StepAccount } from './step-account.js';
@@ -15,6 +17,7 @@ export interface EvaluationSize {
   readonly scans: readonly number[];
 }
 
+const NO_PLACE: LeafPlace = { path: '', negated: false };
 const NO_STEP: Step = { type: '', name: '', input: null, output: null, context: null };
 
 /**
@@ -31,6 +34,8 @@ export class Evaluation {
   /** What leaves have said that occur more than once, by slot. */
   readonly outcomes: Slots<Outcome | Promise<Outcome>>;
   readonly scans: readonly ScanState[];
+  /** The texts of the objects and lists that selectors have selected. */
+  readonly texts = new TextCache();
   /** Whether some check of a local evaluator returned a promise. */
   waitsForLocal = false;
   #denied = false;
@@ -41,7 +46,7 @@ export class Evaluation {
 
   constructor(size: EvaluationSize, nextTurn?: NextTurn) {
     this.account = new StepAccount(nextTurn);
-    this.#call = new LazyCheckCall('verdict', this.account);
+    this.#call = new LazyCheckCall('verdict', NO_PLACE, this.account, this.texts);
     this.selected = new Slots(size.selectors);
     this.outcomes = new Slots(size.sharedLeaves);
     this.scans = size.scans.map((searches) => ({ asked: 0, found: new Uint8Array(searches) }));
@@ -51,13 +56,14 @@ export class Evaluation {
     this.step = step;
     this.full = detail === 'full';
     this.account.begin();
-    if (this.#call.detail !== detail) this.#call = new LazyCheckCall(detail, this.account);
+    if (this.#call.detail !== detail) this.#call = this.#newCall(detail, NO_PLACE);
   }
 
   /** Lets go of the step and everything found out about it. */
   end(): void {
     this.step = NO_STEP;
     this.selected.clear();
+    this.texts.clear();
     this.outcomes.clear();
     for (const scan of this.scans) scan.asked = 0;
     this.waitsForLocal = false;
@@ -77,16 +83,20 @@ export class Evaluation {
     this.#external?.cancel();
   }
 
-  /** What the next check is told. Checks share it until one has claimed it. */
-  nextCall(): LazyCheckCall {
-    if (this.#call.claimed) this.#call = new LazyCheckCall(this.#call.detail, this.account);
+  /** What the check of the leaf at `place` is told. Checks share it until one has claimed it. */
+  nextCall(place: LeafPlace): LazyCheckCall {
+    if (this.#call.claimed) this.#call = this.#newCall(this.#call.detail, place);
+    else this.#call.place = place;
     return this.#call;
   }
 
   /** Runs `check` when all local controls have been looked at; CANCELLED once a deny has matched. */
-  runExternally(check: (call: LazyCheckCall) => Outcome | Promise<Outcome>): Outcome | Promise<Outcome> {
+  runExternally(
+    place: LeafPlace,
+    check: (call: LazyCheckCall) => Outcome | Promise<Outcome>,
+  ): Outcome | Promise<Outcome> {
     if (this.#denied) return CANCELLED;
-    const call = new LazyCheckCall(this.#call.detail, this.account);
+    const call = this.#newCall(this.#call.detail, place);
     this.#external ??= new ExternalChecks();
     return this.#external.run(
       () => check(call),
@@ -103,5 +113,9 @@ export class Evaluation {
     // A condition that waits for a local check may come to an external one later.
     this.#external ??= new ExternalChecks();
     this.#external.begin();
+  }
+
+  #newCall(detail: Detail, place: LeafPlace): LazyCheckCall {
+    return new LazyCheckCall(detail, place, this.account, this.texts);
   }
 }

@@ -1,7 +1,7 @@
 import type { ConditionNode } from './condition.js';
 import type { EvaluationSize } from './evaluation.js';
 import type { EvaluatorPart } from './evaluator-part.js';
-import { compileLeaf, type WithTimeout } from './leaf.js';
+import { compileLeaf, type LeafParts, type WithTimeout } from './leaf.js';
 import { createSelectorTable } from './selector-table.js';
 import { createTextScan, MIN_SCANNED_SEARCHES, type TextScan } from './text-scan.js';
 import type { TraceMaker } from './trace.js';
@@ -10,6 +10,8 @@ import type { TraceMaker } from './trace.js';
 interface Leaf {
   readonly path: string;
   readonly part: EvaluatorPart;
+  /** See `LeafPlace`. */
+  readonly negated: boolean;
 }
 
 /** The leaves of a program. */
@@ -45,22 +47,23 @@ export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): L
   let shared = 0;
   let nodes = 0;
 
-  for (const [path, entriesByPart] of byPath) {
-    const entries = [...entriesByPart.values()];
+  for (const [path, group] of byPath) {
+    const entries = [...group.plain.values(), ...group.negated.values()];
     const selector = selectors.slot(path);
-    const scan = createScan(entries, scans);
-    let searched = 0;
+    const searchOf = createSearches(entries, scans);
     for (const entry of entries) {
-      const search = scan === null || !isSearch(entry) ? null : { scan, index: searched++ };
+      const search = searchOf(entry);
       const slot = entry.uses > 1 ? shared++ : null;
-      entry.node = compileLeaf({ selector, part: entry.part, slot, search, ...options });
-      parts.add(entry.part);
+      const { part, negated } = entry;
+      entry.node = compileLeaf({ selector, part, negated, slot, search, ...options });
+      parts.add(part);
     }
     nodes += entries.length;
   }
   return {
-    node({ path, part }) {
-      const node = byPath.get(path)?.get(part)?.node;
+    node({ path, part, negated }) {
+      const group = byPath.get(path);
+      const node = (negated ? group?.negated : group?.plain)?.get(part)?.node;
       if (!node) throw new Error(`a leaf on ${path} was not gathered`);
       return node;
     },
@@ -70,16 +73,23 @@ export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): L
   };
 }
 
-function gather(leaves: Iterable<Leaf>): Map<string, Map<EvaluatorPart, Entry>> {
-  const byPath = new Map<string, Map<EvaluatorPart, Entry>>();
-  for (const { path, part } of leaves) {
-    let entries = byPath.get(path);
-    if (entries === undefined) {
-      entries = new Map();
-      byPath.set(path, entries);
+/** The leaves with one path, each once. */
+interface PathGroup {
+  readonly plain: Map<EvaluatorPart, Entry>;
+  readonly negated: Map<EvaluatorPart, Entry>;
+}
+
+function gather(leaves: Iterable<Leaf>): Map<string, PathGroup> {
+  const byPath = new Map<string, PathGroup>();
+  for (const { path, part, negated } of leaves) {
+    let group = byPath.get(path);
+    if (group === undefined) {
+      group = { plain: new Map(), negated: new Map() };
+      byPath.set(path, group);
     }
+    const entries = negated ? group.negated : group.plain;
     const entry = entries.get(part);
-    if (entry === undefined) entries.set(part, { path, part, uses: 1, node: null });
+    if (entry === undefined) entries.set(part, { path, part, negated, uses: 1, node: null });
     else entry.uses += 1;
   }
   return byPath;
@@ -90,16 +100,29 @@ function isSearch({ part }: Leaf): boolean {
   return (part.compiled.prefilter?.literals ?? null) !== null;
 }
 
+type Search = LeafParts['search'];
+
+/** Tells the search of each leaf with one path: texts as they are and normalised ones are scanned apart. */
+function createSearches(entries: readonly Entry[], scans: TextScan[]): (entry: Entry) => Search {
+  const searches = new Map<Entry, Search>();
+  for (const normalizes of [false, true]) {
+    const same = entries.filter(({ part }) => part.compiled.prefilter?.normalizes === normalizes);
+    const scan = createScan(same, scans, normalizes);
+    if (scan === null) continue;
+    for (const [index, entry] of same.filter(isSearch).entries()) searches.set(entry, { scan, index });
+  }
+  return (entry) => searches.get(entry) ?? null;
+}
+
 /** Null when there are too few searches. Literals are costly to find, so a few searches are not asked for them. */
-function createScan(leaves: readonly Leaf[], scans: TextScan[]): TextScan | null {
-  const candidates = leaves.filter(({ part }) => part.compiled.prefilter !== undefined);
+function createScan(candidates: readonly Leaf[], scans: TextScan[], normalizes: boolean): TextScan | null {
   if (candidates.length < MIN_SCANNED_SEARCHES) return null;
   const literals = candidates.flatMap(({ part }) => {
     const some = part.compiled.prefilter?.literals ?? null;
     return some === null ? [] : [some];
   });
   if (literals.length < MIN_SCANNED_SEARCHES) return null;
-  const scan = createTextScan(literals, scans.length);
+  const scan = createTextScan(literals, scans.length, normalizes);
   scans.push(scan);
   return scan;
 }

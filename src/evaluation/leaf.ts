@@ -1,3 +1,4 @@
+import type { LeafPlace } from '../evaluators/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import type { LazyCheckCall } from './check-call.js';
 import { type ConditionNode, fullResult, type Outcome } from './condition.js';
@@ -17,6 +18,8 @@ export type WithTimeout = <T>(promise: Promise<T>, milliseconds: number) => Prom
 export interface LeafParts {
   readonly selector: SelectorSlot;
   readonly part: EvaluatorPart;
+  /** See `LeafPlace`. */
+  readonly negated: boolean;
   /** Place of the outcome in an evaluation; null when the leaf occurs only once in the program. */
   readonly slot: number | null;
   /** The scan that looks for the literals of this search, and its number there. */
@@ -26,8 +29,10 @@ export interface LeafParts {
 }
 
 /** A leaf. Whatever the evaluator does wrong becomes an error of the leaf. */
-export function compileLeaf({ selector, part, slot, search, withTimeout, traces }: LeafParts): ConditionNode {
+export function compileLeaf(parts: LeafParts): ConditionNode {
+  const { selector, part, negated, slot, search, withTimeout, traces } = parts;
   const { compiled, evaluatorName, timeoutMs } = part;
+  const place: LeafPlace = { path: selector.path, negated };
   const label: LeafLabel = { path: selector.path, evaluatorName };
   const miss = compiled.prefilter?.miss;
   const usual = miss ?? compiled.usual;
@@ -96,7 +101,7 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
 
   const runNow = (evaluation: Evaluation) => {
     if (evaluation.account.isExhausted) return fail(evaluation, 'the step costs too much to evaluate', null);
-    return checkSafely(evaluation, evaluation.nextCall());
+    return checkSafely(evaluation, evaluation.nextCall(place));
   };
   const runHere = (evaluation: Evaluation) => {
     if (!evaluation.account.mustWait) return runNow(evaluation);
@@ -104,7 +109,7 @@ export function compileLeaf({ selector, part, slot, search, withTimeout, traces 
     return evaluation.account.later(() => runNow(evaluation));
   };
   const runElsewhere = (evaluation: Evaluation) =>
-    evaluation.runExternally((call) => checkSafely(evaluation, call));
+    evaluation.runExternally(place, (call) => checkSafely(evaluation, call));
   const run = part.external ? runElsewhere : runHere;
   return {
     run: slot === null ? run : onceIn(slot, run),

@@ -8,7 +8,13 @@ import type { Decision, SizedPart, SteeringContext } from './types.js';
 
 /** A node of a condition tree whose evaluators are compiled. */
 export type PreparedNode =
-  | { readonly kind: 'leaf'; readonly path: string; readonly part: EvaluatorPart }
+  | {
+      readonly kind: 'leaf';
+      readonly path: string;
+      readonly part: EvaluatorPart;
+      /** See `LeafPlace`. */
+      readonly negated: boolean;
+    }
   | { readonly kind: 'and' | 'or'; readonly children: readonly PreparedNode[] }
   | { readonly kind: 'not'; readonly child: PreparedNode };
 
@@ -47,7 +53,7 @@ export function prepareControl(definition: JsonValue, partOf: PartOf): PreparedC
   if (!view.enabled || view.execution !== 'server') return INACTIVE;
   try {
     const scope = compileScope(view.scope);
-    const condition = prepareCondition(view.condition, partOf);
+    const condition = prepareCondition(view.condition, partOf, false);
     const { decision, steeringContext } = view;
     const problems = scope.problem === null ? [] : [scope.problem];
     const sizeBytes =
@@ -74,14 +80,24 @@ function prepareDamaged(damaged: DamagedView): PreparedControl {
   };
 }
 
-function prepareCondition(view: ConditionView, partOf: PartOf): PreparedNode {
+/** `negated` says whether the node stands below an odd number of `not`. */
+function prepareCondition(view: ConditionView, partOf: PartOf, negated: boolean): PreparedNode {
   switch (view.kind) {
-    case 'leaf':
-      return { kind: 'leaf', path: view.path, part: partOf(view.evaluatorName, view.config) };
+    case 'leaf': {
+      const part = partOf(view.evaluatorName, view.config);
+      return {
+        kind: 'leaf',
+        path: view.path,
+        part,
+        negated: negated && part.compiled.heedsNegation === true,
+      };
+    }
     case 'not':
-      return { kind: 'not', child: prepareCondition(view.child, partOf) };
-    default:
-      return { kind: view.kind, children: view.children.map((child) => prepareCondition(child, partOf)) };
+      return { kind: 'not', child: prepareCondition(view.child, partOf, !negated) };
+    default: {
+      const children = view.children.map((child) => prepareCondition(child, partOf, negated));
+      return { kind: view.kind, children };
+    }
   }
 }
 

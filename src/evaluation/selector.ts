@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import type { Step } from './types.js';
 
 /** Reads one part of a step; null where the path leads nowhere. */
@@ -39,8 +39,7 @@ export function compileSelector(path: string): SelectorFn {
   return (step) => {
     let value = root(step);
     for (const key of keys) {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-      if (!Object.hasOwn(value, key)) return null;
+      if (!isObject(value) || !Object.hasOwn(value, key)) return null;
       value = value[key] ?? null;
     }
     return value;

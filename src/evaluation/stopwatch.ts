@@ -22,6 +22,7 @@ export interface StopwatchOptions {
 }
 
 export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
+  /** By path and place below `not`, as leaves are told apart. */
   const measuredParts = new Map<string, Map<EvaluatorPart, EvaluatorPart>>();
   const durations = new Map<EvaluatorPart, number>();
 
@@ -55,18 +56,19 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
     return measured;
   };
 
-  const measuredLeaf = ({ path, part }: PreparedLeaf): PreparedLeaf => {
-    let parts = measuredParts.get(path);
+  const measuredLeaf = ({ path, part, negated }: PreparedLeaf): PreparedLeaf => {
+    const key = `${negated ? '!' : ''}${path}`;
+    let parts = measuredParts.get(key);
     if (parts === undefined) {
       parts = new Map();
-      measuredParts.set(path, parts);
+      measuredParts.set(key, parts);
     }
     let measured = parts.get(part);
     if (measured === undefined) {
       measured = measure(part);
       parts.set(part, measured);
     }
-    return { kind: 'leaf', path, part: measured };
+    return { kind: 'leaf', path, part: measured, negated };
   };
 
   const watch: Stopwatch = {

@@ -1,7 +1,8 @@
 import { MAX_TABLE_CELLS } from '../evaluators/list/automaton.js';
 import { createPrefilter, type Prefilter } from '../evaluators/regex/prefilter.js';
-import type { JsonValue } from '../json/json-value.js';
+import { isContainer, type JsonValue } from '../json/json-value.js';
 import type { Evaluation } from './evaluation.js';
+import { normalizeOnce } from './normalize-text.js';
 import { textOf } from './text.js';
 
 /**
@@ -23,7 +24,7 @@ export interface ScanState {
   readonly found: Uint8Array;
 }
 
-/** The searches that leaves do in the text of one selected value, as far as they say which literals they need. */
+/** The searches that leaves do in the texts of one selected value, as far as they say which literals they need. */
 export interface TextScan {
   /** Number of searches. */
   readonly size: number;
@@ -34,10 +35,14 @@ export interface TextScan {
 }
 
 /**
- * Looks for the literals of all searches in one pass, once enough of them were asked for. `slot` is the place of its
- * state in an evaluation.
+ * Looks for the literals of all searches in one pass, once enough of them were asked for; with `normalizes` in the
+ * normalised texts. `slot` is the place of its state in an evaluation.
  */
-export function createTextScan(searches: readonly (readonly string[])[], slot: number): TextScan {
+export function createTextScan(
+  searches: readonly (readonly string[])[],
+  slot: number,
+  normalizes: boolean,
+): TextScan {
   // Built when it is needed: many agents are loaded that never see a step.
   let prefilter: Prefilter | null = null;
   const characters = searches.flat().reduce((sum, literal) => sum + literal.length, 0);
@@ -51,7 +56,19 @@ export function createTextScan(searches: readonly (readonly string[])[], slot: n
       if (state.asked < MIN_SCANNED_SEARCHES) return false;
       if (state.asked === MIN_SCANNED_SEARCHES) {
         prefilter ??= createPrefilter(searches);
-        prefilter.scan(textOf(data), state.found);
+        try {
+          if (isContainer(data)) {
+            const texts = evaluation.texts.of(data);
+            const { json, hidden } = normalizes ? texts.normalized : texts;
+            prefilter.scan(json, state.found, hidden);
+          } else {
+            const text = textOf(data);
+            prefilter.scan(normalizes ? normalizeOnce(text) : text, state.found);
+          }
+        } catch {
+          // Each search finds out for itself what is wrong with the texts.
+          state.found.fill(1);
+        }
       }
       return state.found[index] === 0;
     },

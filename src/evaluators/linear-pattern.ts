@@ -1,6 +1,7 @@
+import type { SearchTexts } from '../evaluation/data-texts.js';
 import { foldCase } from './list/fold-case.js';
 import { estimateCost, type PatternCost } from './pattern-cost.js';
-import { type CompiledProgram, compileProgram } from './regex/engine.js';
+import { asksForEdges, type CompiledProgram, compileProgram } from './regex/engine.js';
 import { LazyDfa, SearchTooCostly } from './regex/lazy-dfa.js';
 import { patternProblem } from './regex/pattern-problem.js';
 import { containsAny, requiredLiterals } from './regex/required-literals.js';
@@ -41,6 +42,8 @@ export interface LinearPattern {
    * the pattern and the text only; never for a text without any of the `literals`. Tells `meter` what it took.
    */
   test(text: string, meter?: StepMeter): boolean;
+  /** Whether the pattern is found in any of the texts of some data. Throws and tells as `test`. */
+  testAny(texts: SearchTexts, meter?: StepMeter): boolean;
   /**
    * Literals of which at least one occurs in the folded form of every text in which the pattern is found; null when
    * no useful ones are known.
@@ -90,6 +93,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   if (size > MAX_PROGRAM_SIZE) {
     throw new Error(`the pattern is too large: ${size} instructions, more than ${MAX_PROGRAM_SIZE}`);
   }
+  const seesEdges = asksForEdges(program);
   let dfa: LazyDfa | undefined;
   let literals: readonly string[] | null | undefined;
   /** Of the last search. */
@@ -115,6 +119,32 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
       steps += dfa.steps;
     }
   };
+
+  /** As `search`, in each of some texts. */
+  const searchEach = (texts: readonly string[]): boolean => {
+    steps = texts.length;
+    const promising = texts.filter((text) => {
+      steps += text.length / FOUND_UNITS_PER_STEP;
+      return needles.every((needle) => text.includes(needle));
+    });
+    if (isLiteral || promising.length === 0) return promising.length > 0;
+    dfa ??= new LazyDfa(program);
+    try {
+      return dfa.testAny(promising, MAX_SEARCH_STEPS);
+    } finally {
+      steps += dfa.steps;
+    }
+  };
+
+  /** What to say of texts whose search failed: that nothing is found, as their literals tell, or what went wrong. */
+  const failed = (error: unknown, texts: readonly string[]): false => {
+    if (!(error instanceof SearchTooCostly)) throw error;
+    const required = findLiterals();
+    if (required !== null && !texts.some((text) => containsAny(foldCase(text), required))) return false;
+    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    throw new Error(`the search would cost too much: ${size} instructions on a text of ${length} characters`);
+  };
+
   return {
     get literals() {
       return findLiterals();
@@ -124,14 +154,25 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
       try {
         return search(text);
       } catch (error) {
-        if (!(error instanceof SearchTooCostly)) throw error;
-        const required = findLiterals();
-        if (required !== null && !containsAny(foldCase(text), required)) return false;
-        throw new Error(
-          `the search would cost too much: ${size} instructions on a text of ${text.length} characters`,
-        );
+        return failed(error, [text]);
       } finally {
         meter?.spend?.(steps);
+      }
+    },
+    testAny(texts, meter) {
+      let spent = 0;
+      try {
+        if (search(texts.json)) return true;
+        spent = steps;
+        // A pattern that does not ask where a text begins and ends finds in the JSON text what is not hidden there.
+        if (!seesEdges) return texts.hidden.length > 0 && searchEach(texts.hidden);
+        if (searchEach(texts.values)) return true;
+        spent += steps;
+        return searchEach(texts.names);
+      } catch (error) {
+        return failed(error, [texts.json, ...texts.hidden]);
+      } finally {
+        meter?.spend?.(spent + steps);
       }
     },
   };

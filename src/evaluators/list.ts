@@ -1,18 +1,24 @@
 import { z } from 'zod';
+import type { DataTexts } from '../evaluation/data-texts.js';
+import { MAX_NORMALIZED_LENGTH, normalizeOnce, normalizeText } from '../evaluation/normalize-text.js';
 import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { isNumber } from '../json/json-number.js';
+import { isContainer, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../validation/fields.js';
 import { listWarnings } from './list/config-warnings.js';
-import { createValueMatcher, matcherBytes } from './list/value-matcher.js';
-import type { CompiledEvaluator, Evaluator } from './types.js';
+import { createItemMatcher, STEPS_PER_ITEM } from './list/item-matcher.js';
+import { matcherBytes } from './list/value-matcher.js';
+import { normalization } from './normalization.js';
+import type { CheckCall, CompiledEvaluator, Evaluator } from './types.js';
 
-/** Most characters (UTF-16 code units) of all values of a list with `contains`: it needs 60 bytes for each. */
+/**
+ * Most characters (UTF-16 code units) of all values of a list with `contains`, which needs 60 bytes for each, or of one
+ * that is normalised.
+ */
 export const MAX_CONTAINS_LENGTH = 1_000_000;
 /** Most items of the data: comparing so many takes some 40 ms. More cannot be evaluated, which fails closed. */
 export const MAX_ITEMS = 100_000;
-/** Search steps that take as long as comparing one item. */
-const STEPS_PER_ITEM = 20;
 /** Hits that a message names. */
 const NAMED_HITS = 5;
 /** How much of a hit a message quotes, in characters; the metadata have all of it. */
@@ -23,7 +29,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const listValue = field<string>(
   (value, sink) => {
     if (typeof value === 'boolean') return value ? '1' : '0';
-    if (typeof value === 'number' || typeof value === 'bigint') return textOf(value);
+    if (isNumber(value)) return textOf(value);
     if (typeof value === 'string') {
       if (value.trim() === '') return refuse(sink, 'value_error', 'must not be blank', value);
       if (!LONE_SURROGATE.test(value)) return value;
@@ -53,12 +59,23 @@ const configSchema = z
       description: 'How an item is compared; contains looks for whole words. Default exact.',
     }),
     case_sensitive: withDefault(boolean(), false).meta({ description: 'Default false.' }),
+    normalize: normalization(),
   })
-  .superRefine(({ values, match_mode }, sink) => {
+  .transform(({ values: given, normalize, ...rest }, sink) => {
+    const normalizes = normalize !== undefined;
+    const values = normalizes ? given.map(normalizedValue) : given;
+    const unseen = values.indexOf('');
+    if (unseen >= 0) {
+      const message = 'has no character that is seen, so nothing is left of it when it is normalised';
+      report(sink, 'value_error', message, given[unseen] ?? null, ['values', unseen]);
+    }
     const length = values.reduce((sum, value) => sum + value.length, 0);
-    if (match_mode !== 'contains' || length <= MAX_CONTAINS_LENGTH) return;
-    const message = `with contains the values may have ${MAX_CONTAINS_LENGTH} characters together, not ${length}`;
-    report(sink, 'value_error', message, values, ['values']);
+    if ((rest.match_mode === 'contains' || normalizes) && length > MAX_CONTAINS_LENGTH) {
+      const how = normalizes ? 'when they are normalised' : 'with contains';
+      const message = `${how} the values may have ${MAX_CONTAINS_LENGTH} characters together, not ${length}`;
+      report(sink, 'value_error', message, given, ['values']);
+    }
+    return { ...rest, values, normalizes };
   });
 
 /** Compares the selected data, or each item of a selected list, with a list of values. */
@@ -72,11 +89,11 @@ export const listEvaluator: Evaluator = {
   configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
   warningsFor: listWarnings,
   compile(config): CompiledEvaluator {
-    const { values, logic, match_on, match_mode, case_sensitive } = configSchema.parse(config);
+    const { values, normalizes, logic, match_on, match_mode, case_sensitive } = configSchema.parse(config);
     if (values.length === 0) {
       return { evaluate: (data) => notChecked('The list of values is empty', itemsOf(data).length) };
     }
-    const matches = createValueMatcher(values, match_mode, case_sensitive);
+    const matcher = createItemMatcher(values, match_mode, case_sensitive);
     const verdict = (hits: string[], count: number, full: boolean): EvaluatorResult => {
       const condition = logic === 'any' ? hits.length > 0 : hits.length === count;
       const matched = condition === (match_on === 'match');
@@ -89,27 +106,50 @@ export const listEvaluator: Evaluator = {
         error: null,
       };
     };
+    const seen = normalizes ? normalizeOnce : (text: string) => text;
+    const hits = (texts: DataTexts, isDemand: boolean, call: CheckCall): boolean =>
+      matcher.hits(normalizes ? texts.normalized : texts, isDemand, call);
     // By far the most frequent outcome, one item that is not in the list, is made only once.
     const singleMiss = verdict([], 1, true);
     return {
       sizeBytes: matcherBytes(values, match_mode),
+      heedsNegation: true,
       usual: singleMiss,
       evaluate(data, call) {
         const full = call.detail === 'full';
         if (data === null) return NO_ITEMS;
-        if (!Array.isArray(data)) {
+        if (typeof data === 'string' || !isContainer(data)) {
           const text = textOf(data);
-          return matches(text) ? verdict([text], 1, full) : singleMiss;
+          return matcher.matches(normalizes ? normalizeOnce(text) : text)
+            ? verdict([text], 1, full)
+            : singleMiss;
+        }
+        // An allow list demands that the data are in it: an added text must not satisfy that.
+        const isDemand = (match_on === 'no_match') !== call.place.negated;
+        if (!Array.isArray(data)) {
+          const texts = call.textsOf(data);
+          return hits(texts, isDemand, call) ? verdict([texts.json], 1, full) : singleMiss;
         }
         if (data.length === 0) return NO_ITEMS;
         if (data.length > MAX_ITEMS)
           throw new Error(`the data have ${data.length} items, more than ${MAX_ITEMS}`);
         call.spend?.(data.length * STEPS_PER_ITEM);
-        return verdict(itemsOf(data).map(textOf).filter(matches), data.length, full);
+        const found: string[] = [];
+        for (const item of call.textsOf(data).items) {
+          if (typeof item === 'string') {
+            if (matcher.matches(seen(item))) found.push(item);
+          } else if (hits(item, isDemand, call)) found.push(item.json);
+        }
+        return verdict(found, data.length, full);
       },
     };
   },
 };
+
+/** Values are part of a bounded definition, but may be longer than the texts that are normalised. */
+function normalizedValue(value: string): string {
+  return value.length > MAX_NORMALIZED_LENGTH ? value : normalizeText(value);
+}
 
 const NO_ITEMS = notChecked('No items to check', 0);
 

@@ -1,4 +1,5 @@
 import { textOf } from '../evaluation/text.js';
+import { Decimal } from '../json/decimal.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { type ConfigProblem, configSchemaOf } from './config-problems.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
@@ -50,8 +51,21 @@ export async function loadOptionalEvaluators(
 
 /** The evaluator of a package. */
 export function evaluatorOf(found: EvaluatorPackage, options: OptionalEvaluatorOptions): Evaluator {
-  const { problemsOf, ...packaged } = found.createEvaluator({ ...options, textOf });
-  return { ...packaged, configSchema: configSchemaOf(problemsOf) };
+  const { problemsOf, compile, ...packaged } = found.createEvaluator({ ...options, textOf });
+  return {
+    ...packaged,
+    configSchema: configSchemaOf((config) => problemsOf(withDoubles(config))),
+    compile: (config) => compile(withDoubles(config)),
+  };
+}
+
+/** Packages know no Decimals, and their settings need no more digits than a double has. */
+function withDoubles(config: JsonObject): JsonObject {
+  if (!Object.values(config).some((value) => value instanceof Decimal)) return config;
+  const members = Object.entries(config);
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, value instanceof Decimal ? value.toNumber() : value]),
+  );
 }
 
 async function importIfInstalled(name: string): Promise<EvaluatorPackage | null> {

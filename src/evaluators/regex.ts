@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { normalizeOnce } from '../evaluation/normalize-text.js';
 import { shorten, textOf } from '../evaluation/text.js';
 import type { EvaluatorResult } from '../evaluation/types.js';
-import type { JsonObject } from '../json/json-value.js';
+import { isContainer, type JsonObject } from '../json/json-value.js';
 import { nullable, report, text } from '../validation/fields.js';
 import { compilePattern, isTooLarge, type LinearPattern, MAX_PATTERN_LENGTH } from './linear-pattern.js';
+import { normalization } from './normalization.js';
 import { compileCostOf, estimateCost } from './pattern-cost.js';
 import { ignoresCase, regexWarnings } from './regex/config-warnings.js';
 import type { CompiledEvaluator, Evaluator } from './types.js';
@@ -16,6 +18,7 @@ const CONFIG_COST = 20;
 interface RegexConfig {
   readonly pattern: string;
   readonly compiled: LinearPattern;
+  readonly normalizes: boolean;
 }
 
 const configSchema = z
@@ -26,10 +29,12 @@ const configSchema = z
     flags: nullable(z.array(text())).meta({
       description: 'IGNORECASE or I, in any case, makes the search case-insensitive. Others are ignored.',
     }),
+    normalize: normalization(),
   })
-  .transform(({ pattern, flags = [] }, sink): RegexConfig => {
+  .transform(({ pattern, flags = [], normalize }, sink): RegexConfig => {
     try {
-      return { pattern, compiled: compilePattern(pattern, { ignoreCase: flags.some(ignoresCase) }) };
+      const compiled = compilePattern(pattern, { ignoreCase: flags.some(ignoresCase) });
+      return { pattern, compiled, normalizes: normalize !== undefined };
     } catch (error) {
       report(sink, 'value_error', error instanceof Error ? error.message : 'invalid pattern', pattern, [
         'pattern',
@@ -46,7 +51,7 @@ const NO_DATA: EvaluatorResult = {
   error: null,
 };
 
-/** Searches a text for a pattern. The results of one configuration are made once: a check allocates nothing. */
+/** Searches the texts of the data for a pattern. The results of one configuration are made once: a check allocates nothing. */
 export const regexEvaluator: Evaluator = {
   name: 'regex',
   version: '1.0.0',
@@ -63,7 +68,7 @@ export const regexEvaluator: Evaluator = {
     return isTooLarge(cost) ? 0 : CONFIG_COST + compileCostOf(cost);
   },
   compile(config): CompiledEvaluator {
-    const { pattern, compiled } = configSchema.parse(config);
+    const { pattern, compiled, normalizes } = configSchema.parse(config);
     const quoted = shorten(pattern, QUOTED_PATTERN_LENGTH);
     const metadata: JsonObject = { pattern };
     const found = result(true, `Pattern found: ${quoted}`, metadata);
@@ -73,12 +78,22 @@ export const regexEvaluator: Evaluator = {
         get literals() {
           return compiled.literals;
         },
+        normalizes,
         miss: notFound,
       },
+      heedsNegation: true,
       sizeBytes: compiled.sizeBytes,
       evaluate(data, call) {
         if (data === null) return NO_DATA;
-        return compiled.test(textOf(data), call) ? found : notFound;
+        if (typeof data === 'string' || !isContainer(data)) {
+          const text = textOf(data);
+          return compiled.test(normalizes ? normalizeOnce(text) : text, call) ? found : notFound;
+        }
+        const given = call.textsOf(data);
+        const texts = normalizes ? given.normalized : given;
+        // Where finding it is demanded, an added member must not satisfy the demand.
+        const isFound = call.place.negated ? compiled.test(texts.json, call) : compiled.testAny(texts, call);
+        return isFound ? found : notFound;
       },
     };
   },

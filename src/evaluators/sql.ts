@@ -1,16 +1,18 @@
-import type { Detail, EvaluatorResult } from '../evaluation/types.js';
+import type { EvaluatorResult } from '../evaluation/types.js';
+import type { JsonValue } from '../json/json-value.js';
 import { jsonSchemaOf } from '../validation/fields.js';
-import { violation } from './sql/checks/check.js';
-import { runChecks } from './sql/checks/run-checks.js';
-import { isAnythingChecked, readSqlConfig, type SqlConfig, sqlConfigSchema } from './sql/config.js';
+import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './sql/config.js';
 import { sqlWarnings } from './sql/config-warnings.js';
 import { parseGeneral } from './sql/general-parser.js';
 import { readInput, type SqlInput } from './sql/input.js';
-import { NotParsed, type ParsedQuery } from './sql/model.js';
 import { createParserPool, type ParserPool } from './sql/parser-pool.js';
 import { parsePostgres } from './sql/postgres-parser.js';
-import { NO_QUERY, NOTHING_CHECKED, PASSED, violated } from './sql/result.js';
-import type { CompiledEvaluator, Evaluator } from './types.js';
+import { NO_QUERY, NOTHING_CHECKED } from './sql/result.js';
+import { type StatementLeaf, statementLeaves } from './sql/statement-leaves.js';
+import { createTextsCheck, type Parse } from './sql/texts-check.js';
+import type { CheckCall, CompiledEvaluator, Evaluator } from './types.js';
+
+const NO_LEAVES: readonly StatementLeaf[] = [];
 
 /** Checks queries. PostgreSQL is parsed at once; other dialects in a worker of `pool`, so that they give a promise. */
 export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evaluator {
@@ -28,19 +30,29 @@ export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evalu
     compile(source): CompiledEvaluator {
       const config = readSqlConfig(source);
       const { dialect } = config;
+      const inputOf = (data: JsonValue, { place }: CheckCall) => readInput(data, place.path === '*');
       if (!isAnythingChecked(config)) {
-        return { evaluate: (data) => (isBlank(readInput(data)) ? NO_QUERY : NOTHING_CHECKED) };
+        return { evaluate: (data, call) => (isBlank(inputOf(data, call)) ? NO_QUERY : NOTHING_CHECKED) };
       }
       if (dialect !== 'postgres') pool.warm();
+      const parse: Parse =
+        dialect === 'postgres'
+          ? parsePostgres
+          : (text, signal) => parseGeneral(text, dialect, pool, signal());
+      const check = createTextsCheck(config, parse);
       return {
-        evaluate(data, { detail, signal }) {
-          const input = readInput(data);
-          if (isBlank(input)) return NO_QUERY;
-          if (dialect === 'postgres') return check(() => parsePostgres(input.query), input, config, detail);
-          return parseGeneral(input.query, dialect, pool, signal).then(
-            (parsed) => check(() => parsed, input, config, detail),
-            (error: unknown) => notParsed(error, input, detail),
-          );
+        heedsNegation: true,
+        evaluate(data, call): EvaluatorResult | Promise<EvaluatorResult> {
+          const input = inputOf(data, call);
+          const { around, context } = input;
+          // Where a violation is demanded, an added member must not satisfy the demand.
+          const leaves =
+            around === null || call.place.negated
+              ? NO_LEAVES
+              : statementLeaves(around, call.textsOf(around), dialect);
+          const query = isBlank(input) ? null : input.query;
+          if (query === null && leaves.length === 0) return NO_QUERY;
+          return check({ query, leaves, context }, call);
         },
       };
     },
@@ -52,26 +64,4 @@ export const sqlEvaluator: Evaluator = createSqlEvaluator();
 
 function isBlank({ query }: SqlInput): boolean {
   return query.trim() === '';
-}
-
-function check(
-  parse: () => ParsedQuery,
-  { query, context }: SqlInput,
-  config: SqlConfig,
-  detail: Detail,
-): EvaluatorResult {
-  let parsed: ParsedQuery;
-  try {
-    parsed = parse();
-  } catch (error) {
-    return notParsed(error, { query, context }, detail);
-  }
-  const found = runChecks(parsed, config, context);
-  return found === null ? PASSED : violated(found, query, detail);
-}
-
-/** What cannot be parsed is a violation. Any other failure is one of the evaluator. */
-function notParsed(error: unknown, { query }: SqlInput, detail: Detail): EvaluatorResult {
-  if (!(error instanceof NotParsed)) throw error;
-  return violated(violation('The query cannot be parsed'), query, detail);
 }

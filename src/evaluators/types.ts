@@ -1,14 +1,29 @@
 import type { z } from 'zod';
+import type { DataTexts } from '../evaluation/data-texts.js';
 import type { Detail, EvaluatorResult } from '../evaluation/types.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import type { WarningCode } from '../warnings/warning.js';
 
+/** Where in a condition a check stands. */
+export interface LeafPlace {
+  /** The path of the selector that selected the data; `*` selects the whole step, and nothing else does. */
+  readonly path: string;
+  /**
+   * Whether the check stands below an odd number of `not`: then the condition demands what the check looks for, and
+   * finding it in more texts would make the control weaker. Always false for evaluators without `heedsNegation`.
+   */
+  readonly negated: boolean;
+}
+
 /** What a check is told beside the data. */
 export interface CheckCall {
+  readonly place: LeafPlace;
   /** What is wanted: with `verdict` nobody looks at metadata, so they need not be built. */
   readonly detail: Detail;
   /** Aborted when nobody waits for the answer any more: its time is up, or the step is denied already. */
   readonly signal: AbortSignal;
+  /** The texts of the selected object or list, made once for all checks of the same data. */
+  textsOf(data: JsonValue[] | JsonObject): DataTexts;
   /** To be told of the work that a check did, in search steps of some 13 ns; see `StepAccount`. */
   spend?(steps: number): void;
 }
@@ -19,11 +34,13 @@ export interface CheckCall {
  */
 export interface TextPrefilter {
   /**
-   * At least one of these occurs in the folded form (`list/fold-case.ts`) of every text of which `evaluate` says
-   * anything else than `miss`: so where none does, `miss` is the answer, errors included. Never empty; each is folded
-   * and not empty. Null when nothing can be told: then the check must always run.
+   * At least one of these occurs in the folded form (`list/fold-case.ts`) of one of the texts of all data of which
+   * `evaluate` says anything else than `miss`: so where none does, `miss` is the answer, errors included. Never empty;
+   * each is folded and not empty. Null when nothing can be told: then the check must always run.
    */
   readonly literals: readonly string[] | null;
+  /** Whether `evaluate` looks at the normalised texts (`normalize-text.ts`), so that the literals occur in those. */
+  readonly normalizes: boolean;
   /** The very object that `evaluate` returns for a text without a match. */
   readonly miss: EvaluatorResult;
 }
@@ -31,10 +48,15 @@ export interface TextPrefilter {
 /** A configured evaluator, ready to look at data. */
 export interface CompiledEvaluator {
   /**
-   * Present when `evaluate` looks at the text of the data (`textOf`) only. The core may then answer `miss` itself for
-   * data that are not null; null data always go to `evaluate`.
+   * Present when `evaluate` looks at the texts of the data only: at the text (`textOf`) of a string, number or boolean,
+   * at the texts of an object or list (`SearchTexts`). The core may then answer `miss` itself for data that are not
+   * null; null data always go to `evaluate`.
    */
   readonly prefilter?: TextPrefilter;
+  /**
+   * Whether the result depends on `LeafPlace.negated`. Other checks are done once for leaves on both sides of a `not`.
+   */
+  readonly heedsNegation?: true;
   /** The result that comes by far the most often, always as this very object: what goes with it is then made once. */
   readonly usual?: EvaluatorResult;
   /**

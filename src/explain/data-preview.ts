@@ -1,4 +1,5 @@
 import { shorten } from '../evaluation/text.js';
+import { isNumber, type JsonNumber } from '../json/json-number.js';
 import { isObject, type JsonValue } from '../json/json-value.js';
 import { MASK, maskSecrets } from './mask-secrets.js';
 import { isSecretName } from './secret-names.js';
@@ -83,7 +84,7 @@ function printBeginning(value: JsonValue): Printed {
 }
 
 /** A number may be that of a card. */
-function maskedNumber(value: number | bigint): string {
+function maskedNumber(value: JsonNumber): string {
   const text = String(value);
   return maskSecrets(text) === text ? text : `"${MASK}"`;
 }
@@ -91,14 +92,7 @@ function maskedNumber(value: number | bigint): string {
 function typeOf(value: JsonValue): DataPreview['type'] {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  switch (typeof value) {
-    case 'boolean':
-    case 'string':
-    case 'object':
-      return typeof value as 'boolean' | 'string' | 'object';
-    default:
-      return 'number';
-  }
+  return isNumber(value) ? 'number' : (typeof value as 'boolean' | 'string' | 'object');
 }
 
 function sizeOf(value: JsonValue): number | null {

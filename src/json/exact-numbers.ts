@@ -1,12 +1,12 @@
-import type { JsonValue } from './json-value.js';
+import { isContainer, type JsonValue } from './json-value.js';
 
 /**
- * Whether every number of a value is within the range in which a double holds integers exactly. Then
- * `JSON.stringify` prints what is read back unchanged. False for a bigint.
+ * Whether every number of a value is a double, and within the range in which doubles hold integers exactly. Then other
+ * software reads it as it is.
  */
 export function hasOnlyExactNumbers(value: JsonValue): boolean {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
+  if (!isContainer(value)) return typeof value !== 'bigint' && (typeof value !== 'object' || value === null);
   if (Array.isArray(value)) {
     for (const item of value) if (!hasOnlyExactNumbers(item)) return false;
     return true;

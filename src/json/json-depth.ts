@@ -1,5 +1,5 @@
 import { JsonTooDeepError, JsonUndecodableError } from './json-errors.js';
-import type { JsonValue } from './json-value.js';
+import { isContainer, type JsonValue } from './json-value.js';
 
 /** Deepest nesting of objects and lists that the service takes. Every recursion over JSON relies on it. */
 export const MAX_JSON_DEPTH = 200;
@@ -62,7 +62,7 @@ function depthOfText(text: string): number {
 
 /** Whether objects and lists nest deeper than `levels` in a value of any depth; `[]` is one level deep. */
 export function isDeeperThan(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isContainer(value)) return false;
   if (levels <= 0) return true;
   if (Array.isArray(value)) {
     for (const item of value) if (isDeeperThan(item, levels - 1)) return true;

@@ -1,12 +1,14 @@
-import type { JsonValue } from './json-value.js';
+import { compareNumbers, isNumber } from './json-number.js';
+import { isContainer, type JsonValue } from './json-value.js';
 
 /**
- * Whether two JSON values say the same; the order of members does not count. Recursion is as deep as the
- * shallower value.
+ * Whether two JSON values say the same; neither the order of members nor the form of a number counts. Recursion is as
+ * deep as the shallower value.
  */
 export function jsonEqual(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0;
+  if (!isContainer(a) || !isContainer(b)) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => jsonEqual(item, b[index] ?? null));

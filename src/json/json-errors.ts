@@ -10,6 +10,18 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+/** A number of the JSON is larger than a double can be, which is the range of JSON in practice. */
+export class JsonNumberError extends Error {
+  /** Where the number begins, as in JsonSyntaxError. */
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super(`the number at character ${offset} is beyond the range of JSON numbers (up to 1.8e308)`);
+    this.name = 'JsonNumberError';
+    this.offset = offset;
+  }
+}
+
 /** The JSON nests deeper than the service takes, though a decoder could still read it. */
 export class JsonTooDeepError extends Error {
   constructor(levels: number) {

@@ -1,8 +1,10 @@
+import { Decimal } from './decimal.js';
+
 /**
- * A JSON value as the service holds it. An integer beyond 2^53 is a bigint, so that it is never silently changed;
- * every other number is a number.
+ * A JSON value as the service holds it. Numbers are never silently changed: an integer beyond 2^53 is a bigint, what a
+ * double does not hold as it was written is a Decimal, and every other number is a number (`json-number.ts`).
  */
-export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
+export type JsonValue = null | boolean | number | bigint | Decimal | string | JsonValue[] | JsonObject;
 
 /** A JSON object. Only its own properties count: keys such as `__proto__` are ordinary data. */
 export interface JsonObject {
@@ -11,5 +13,10 @@ export interface JsonObject {
 
 /** Whether a JSON value is an object, not null and not a list. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
+}
+
+/** Whether a JSON value holds others: whether it is an object or a list. */
+export function isContainer(value: JsonValue | undefined): value is JsonObject | JsonValue[] {
+  return typeof value === 'object' && value !== null && !(value instanceof Decimal);
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Decision } from '../evaluation/types.js';
+import { Decimal } from '../json/decimal.js';
+import { isNumber } from '../json/json-number.js';
 import {
   boolean,
   field,
@@ -57,10 +59,13 @@ const agentName = field(
 
 const time = field<EventTime>(
   (value, sink) => {
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
+    if (typeof value !== 'string' && !isNumber(value)) {
       return refuse(sink, 'datetime_type', 'must be a time', value);
     }
-    return readTime(value) ?? refuse(sink, 'datetime_from_date_parsing', 'must be a time', value);
+    return (
+      readTime(value instanceof Decimal ? value.toNumber() : value) ??
+      refuse(sink, 'datetime_from_date_parsing', 'must be a time', value)
+    );
   },
   { type: 'string', format: 'date-time' },
 );

@@ -1,3 +1,4 @@
+import { isNumber } from '../json/json-number.js';
 import type { JsonValue } from '../json/json-value.js';
 import { type IssueSink, report } from '../validation/fields.js';
 import { MAX_ERROR_ITEMS } from '../validation/items.js';
@@ -16,9 +17,11 @@ export function readTemplateValue(
   // Deployed clients may send booleans as numbers.
   if (value === 0 || value === 1) return value === 1;
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-  const isNumber = typeof value === 'number' || typeof value === 'bigint';
   report(sink, 'string_type', 'must be a string', value, [...path, 'str']);
-  report(sink, isNumber ? 'bool_parsing' : 'bool_type', 'must be true or false', value, [...path, 'bool']);
+  report(sink, isNumber(value) ? 'bool_parsing' : 'bool_type', 'must be true or false', value, [
+    ...path,
+    'bool',
+  ]);
   if (!Array.isArray(value)) {
     report(sink, 'list_type', 'must be a list', value, [...path, 'list[str]']);
     return undefined;

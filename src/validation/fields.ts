@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
+import { doubleOf, isIntegral, isNumber } from '../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { MAX_ERROR_ITEMS } from './items.js';
 
@@ -128,10 +129,9 @@ export function integer(limits: NumberLimits = {}): z.ZodType<number> {
 }
 
 function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
-  if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'boolean') return value ? 1 : 0;
-  if (typeof value === 'number') {
-    if (Number.isInteger(value)) return value;
+  if (isNumber(value)) {
+    if (isIntegral(value)) return doubleOf(value);
     return refuse(sink, 'int_from_float', 'must be a whole number', value);
   }
   if (typeof value === 'string') {
@@ -149,8 +149,8 @@ export function number(limits: NumberLimits = {}): z.ZodType<number> {
   if (limits.max !== undefined) shown.maximum = limits.max;
   return field((value, sink) => {
     let read: number;
-    if (typeof value === 'number') read = value;
-    else if (typeof value === 'bigint' || typeof value === 'boolean') read = Number(value);
+    if (isNumber(value)) read = doubleOf(value);
+    else if (typeof value === 'boolean') read = Number(value);
     else if (typeof value === 'string') {
       read = value.trim() === '' ? Number.NaN : Number(value);
       if (Number.isNaN(read)) return refuse(sink, 'float_parsing', 'must be a number', value);
@@ -182,7 +182,7 @@ export function boolean(): z.ZodType<boolean> {
         if (TRUE_WORDS.has(word)) return true;
         if (FALSE_WORDS.has(word)) return false;
       }
-      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') {
+      if (typeof value === 'string' || isNumber(value)) {
         return refuse(sink, 'bool_parsing', 'must be true or false', value);
       }
       return refuse(sink, 'bool_type', 'must be true or false', value);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /** Most values (members and items at any level) of a schema: compiling this many has taken up to a fifth of a second. */
 export const MAX_SCHEMA_VALUES = 2_000;
@@ -27,7 +27,7 @@ export function schemaBoundsProblem(schema: JsonObject): string | undefined {
 
 /** Number of values in a JSON value, itself included; counting ends beyond `limit`. */
 export function countValues(value: JsonValue, limit = Number.POSITIVE_INFINITY): number {
-  if (typeof value !== 'object' || value === null) return 1;
+  if (!isContainer(value)) return 1;
   let count = 1;
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
     if (count > limit) break;
@@ -44,7 +44,7 @@ interface Scan {
 function scanValue(value: JsonValue, depth: number, scan: Scan): void {
   scan.values += 1;
   if (scan.values > MAX_SCHEMA_VALUES) scan.problem = `it has more than ${MAX_SCHEMA_VALUES} values`;
-  else if (typeof value === 'object' && value !== null) scanMembers(value, depth, false, scan);
+  else if (isContainer(value)) scanMembers(value, depth, false, scan);
 }
 
 function scanMembers(value: JsonObject | JsonValue[], depth: number, isRoot: boolean, scan: Scan): void {

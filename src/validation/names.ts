@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ServiceError } from '../errors/service-error.js';
+import { isNumber } from '../json/json-number.js';
 import type { JsonValue } from '../json/json-value.js';
 import { field, refuse, text } from './fields.js';
 
@@ -16,7 +17,7 @@ const AGENT_NAME_RULE =
  * name.
  */
 export function normaliseAgentName(value: JsonValue | undefined): string | undefined {
-  const given = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
+  const given = isNumber(value) ? String(value) : value;
   if (typeof given !== 'string') return undefined;
   const name = given.trim().toLowerCase();
   if (name.length < MIN_AGENT_NAME_LENGTH || name.length > MAX_AGENT_NAME_LENGTH) return undefined;

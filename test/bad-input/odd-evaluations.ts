@@ -93,7 +93,7 @@ export const ODD_STEPS: readonly OddStep[] = [
   { name: 'its neighbour', step: withInput('{"n":12345678901234567891}'), matches: [] },
   {
     name: 'NaN and infinity, which are null',
-    step: withInput('{"n":NaN,"m":-Infinity,"o":1e999}'),
+    step: withInput('{"n":NaN,"m":-Infinity}'),
     matches: [],
   },
   { name: 'a number that is too small', step: withInput('{"n":1e-999}'), matches: [] },

@@ -169,6 +169,10 @@ const EVALUATIONS = requests('POST', '/evaluation', [
     `{"agent_name":"${AGENT}","stage":"pre","step":{"__proto__":{"type":"llm","name":"x","input":1}}}`,
     invalid(['step.type', 'missing'], ['step.name', 'missing'], ['step.input', 'missing']),
   ],
+  ...['1e999', '-1e999', '1e400'].map((number): Row => {
+    const body = evaluationText(`{"amount":${number}}`);
+    return [`an input of ${number}`, body, invalid([`[${body.indexOf(number)}]`, 'finite_number'])];
+  }),
   [
     'a step of other types',
     evaluation({ type: 1, name: [], input: 1, context: [] }),

@@ -416,6 +416,7 @@ const CONTROLS: BadMessage[] = [
   ]),
 ];
 
+const NOT_FINITE = invalid(['step_json', 'FINITE_NUMBER']);
 const NO_JSON = invalid(['step_json', 'JSON_INVALID']);
 const TOO_DEEP_JSON = invalid(['step_json', 'RECURSION_LOOP']);
 const stepText = (input: string): string => `{"type":"llm","name":"answer","input":${input}}`;
@@ -499,6 +500,8 @@ const EVALUATIONS: BadMessage[] = messages('EvaluationService/Evaluate', [
     NO_JSON,
   ],
   ['JSON with an integer of 5,000 digits', stepJson(stepText('9'.repeat(5_000))), NO_JSON],
+  ['JSON with a number beyond the range of JSON', stepJson(stepText('[1e999]')), NOT_FINITE],
+  ['JSON with a negative number beyond it', stepJson(stepText('{"amount":-1e400}')), NOT_FINITE],
   ['JSON lists 250 deep', stepJson(stepText(nestedLists(250))), TOO_DEEP_JSON],
   [
     'JSON objects 250 deep below __proto__',

@@ -14,7 +14,7 @@ function searching() {
   const evaluator: Evaluator = {
     ...fakeEvaluator('word', () => miss),
     compile: ({ word, literals }) => ({
-      prefilter: { literals: literals === null ? null : [String(word)], miss },
+      prefilter: { literals: literals === null ? null : [String(word)], normalizes: false, miss },
       evaluate(data): EvaluatorResult {
         searched.push(word ?? null);
         if (data === null) return aResult({ matched: false, message: 'no data' });

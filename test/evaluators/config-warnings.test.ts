@@ -3,6 +3,7 @@ import { configPath, undeclaredMembers } from '../../src/evaluators/config-membe
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
 import type { ConfigUse } from '../../src/evaluators/types.js';
 import type { JsonObject } from '../../src/json/json-value.js';
+import { FULL_CALL } from '../support/check-call.js';
 
 const registry = createRegistry(builtinEvaluators);
 
@@ -95,8 +96,7 @@ describe('a list configuration', () => {
   it('says what is so: each of these values is not found as a word of its own', () => {
     for (const value of ['/etc/passwd', 'c++', 'café']) {
       const compiled = registry.get('list')?.compile({ values: [value], match_mode: 'contains' });
-      const call = { detail: 'verdict', signal: new AbortController().signal } as const;
-      expect(compiled?.evaluate(`use ${value} now`, call)).toMatchObject({ matched: false });
+      expect(compiled?.evaluate(`use ${value} now`, FULL_CALL)).toMatchObject({ matched: false });
     }
   });
 });

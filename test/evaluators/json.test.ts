@@ -82,11 +82,77 @@ describe('json', () => {
     ['type', '{"type":"number"}', '123456789012345678901234567890', true],
     ['a huge quotient', '{"multipleOf":0.5}', '1e308', true],
     ['an integer written as a fraction', '{"type":"integer"}', '5.0', true],
+    ['a large integer written as a fraction', '{"type":"integer"}', '12345678901234567890.0', true],
+    ['a large integer with an exponent', '{"type":"integer"}', '1.2345678901234567890123e300', true],
+    ['a fraction of a large number', '{"type":"integer"}', '12345678901234567890.5', false],
+    ['a long fraction', '{"type":"number"}', '0.12345678901234567890123', true],
+    ['maximum', '{"maximum":0.12345678901234567890123}', '0.12345678901234567890123', true],
+    ['maximum', '{"maximum":0.12345678901234567890123}', '0.12345678901234567890124', false],
+    ['maximum', '{"maximum":1000}', '1000.00000000000000000000001', false],
+    ['maximum', '{"maximum":1000.00000000000000000000001}', '1000', true],
+    ['minimum', '{"minimum":-0.1}', '-0.10000000000000000000001', false],
+    ['exclusiveMaximum', '{"exclusiveMaximum":1}', '0.99999999999999999999999', true],
+    ['exclusiveMinimum', '{"exclusiveMinimum":0}', '1e-999', true],
+    ['exclusiveMinimum', '{"exclusiveMinimum":0}', '-1e-999', false],
+    ['minimum', '{"minimum":1e23}', '99999999999999999999999', false],
+    ['maximum', '{"maximum":1e23}', '100000000000000000000000', true],
+    ['const', '{"const":0.1}', '0.1000000000000000055511151231257827', false],
+    ['const', '{"const":0.10}', '0.1', true],
+    ['const', '{"const":0.12345678901234567890123}', '0.123456789012345678901230', true],
+    ['enum', '{"enum":[12345678901234567890.0]}', '12345678901234567890', true],
+    ['enum', '{"enum":[1.2345678901234567890123e300]}', '12345678901234567890123e278', true],
+    ['multipleOf', '{"multipleOf":0.00000000000000000000001}', '0.12345678901234567890123', true],
+    ['multipleOf', '{"multipleOf":0.00000000000000000000002}', '0.12345678901234567890123', false],
+    ['multipleOf', '{"multipleOf":0.5}', '12345678901234567890.5', true],
+    ['multipleOf', '{"multipleOf":10}', '1e23', true],
+    ['uniqueItems', '{"uniqueItems":true}', '[0.12345678901234567890123,0.12345678901234567890124]', true],
+    ['uniqueItems', '{"uniqueItems":true}', '[0.12345678901234567890123,0.123456789012345678901230]', false],
+    ['uniqueItems', '{"uniqueItems":true}', '[1e300,1.0e300]', false],
     ['true in an enumeration of 1', '{"enum":[1]}', 'true', false],
     ['members in another order', '{"const":{"a":1,"b":[2]}}', '{"b":[2],"a":1.0}', true],
     ['texts that look like the end of others', '{"uniqueItems":true}', '[["a","b"],["a\\",\\"sb"]]', true],
   ])('knows numbers and equality exactly: %s %s %s', (_what, schema, data, valid) => {
     expect(evaluate({ json_schema: object(schema) }, data).matched).toBe(!valid);
+  });
+
+  it('cannot tell whether a number of too many digits is a multiple', () => {
+    const text = `0.${'3'.repeat(20_000)}`;
+    expect(() => evaluate({ json_schema: { multipleOf: 0.5 } }, text)).toThrow(/more than 10000 digits/);
+    expect(() => evaluate({ json_schema: { multipleOf: 0.5 } }, '1e-999999')).toThrow(
+      /more than 10000 digits/,
+    );
+    expect(evaluate({ json_schema: { maximum: 0.3 } }, text).matched).toBe(true);
+    expect(evaluate({ json_schema: { maximum: 0.34 } }, text).matched).toBe(false);
+  });
+
+  it.each(['{"amount":1e999}', '[-1e400]', '1e999'])('cannot be told about %s', (text) => {
+    for (const lax of [false, true]) {
+      const config = { json_schema: { maximum: 1000 }, allow_invalid_json: lax };
+      expect(() => evaluate(config, text)).toThrow(/beyond the range/);
+    }
+  });
+
+  it('holds fields to bounds exactly', () => {
+    const config = object('{"field_constraints":{"a":{"min":-1.00000000000000000000001,"max":1000}}}');
+    for (const [a, matched] of [
+      ['1000', false],
+      ['1000.00000000000000000000001', true],
+      ['-1.00000000000000000000001', false],
+      ['-1.00000000000000000000002', true],
+      ['100000000000000000000.0', true],
+    ] as const) {
+      expect(evaluate(config, object(`{"a":${a}}`)).matched).toBe(matched);
+    }
+    const types = { field_types: { a: 'integer', b: 'number' } };
+    expect(evaluate(types, object('{"a":1e300,"b":0.12345678901234567890}')).matched).toBe(false);
+    expect(evaluate(types, object('{"a":0.12345678901234567890,"b":1}')).matched).toBe(true);
+  });
+
+  it('is given no number for a document', () => {
+    expect(evaluate({ required_fields: ['a'] }, parseJson('0.12345678901234567890'))).toMatchObject({
+      matched: true,
+      metadata: null,
+    });
   });
 
   it('takes a text with a byte order mark for no JSON', () => {

@@ -53,7 +53,7 @@ it.each([
   ],
 ])('%s', async (_name, reason, expected) => {
   const controller = new AbortController();
-  const call: CheckCall = { detail: 'full', signal: controller.signal };
+  const call: CheckCall = { ...FULL_CALL, signal: controller.signal };
   const { checks, counts } = counted(
     (_data, { signal }) =>
       new Promise((_resolve, reject) => {

@@ -96,7 +96,7 @@ describe('the reply of an evaluation', () => {
   it('is the same whatever the step carries that no control looks at', async () => {
     const odd =
       '{"agent_name":"replied-agent-1","stage":"pre","unknown":1,"step":{"type":"llm","name":"a\\u0000\\ud83d",' +
-      '"input":"good","output":[123456789012345678901234567890,1e400],"context":{"__proto__":{"id":1}},"more":{}}}';
+      '"input":"good","output":[123456789012345678901234567890,1e300,0.12345678901234567890],"context":{"__proto__":{"id":1}},"more":{}}}';
     const reply = await call('POST', '/api/v1/evaluation', odd, { 'x-trace-id': 'x', 'x-span-id': 'y' });
     expect(reply).toMatchObject({ status: 200, body: { is_safe: true, reason: null, matches: [] } });
   });

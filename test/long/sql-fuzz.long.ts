@@ -28,10 +28,13 @@ describe(`${TEXTS} hostile texts`, () => {
           fc.asyncProperty(hostileQuery, async (text) => {
             const { matched, error } = await compiled.evaluate(text, FULL_CALL);
             expect(error).toBeNull();
+            const besides = await compiled.evaluate({ query: 'SELECT 1', also: [text] }, FULL_CALL);
+            expect(besides.error).toBeNull();
             const { effect } = await database.run(text);
             if (effect === 'schema') {
               seen.dropped += 1;
               expect(matched).toBe(true);
+              expect(besides.matched).toBe(true);
             } else seen[matched ? 'refused' : 'passed'] += 1;
           }),
           { numRuns: TEXTS, seed },

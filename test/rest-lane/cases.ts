@@ -89,8 +89,9 @@ const VERDICTS: Case[] = [
   one('unknown members', 200, { body: json(asking({ unknown: 1 })) }),
   one('a minimum revision', 200, { body: json(asking({ min_revision: 1 })) }),
   one('large numbers and words that are no JSON', 200, {
-    body: GOOD.replace('"good"', '[12345678901234567890, 1e400, NaN, -Infinity, 0.1e-5]'),
+    body: GOOD.replace('"good"', '[12345678901234567890, 0.12345678901234567890, NaN, -Infinity, 0.1e-5]'),
   }),
+  one('a number beyond the range', 422, { body: GOOD.replace('"good"', '[1e400]') }),
   one('duplicate keys and __proto__', 200, {
     body: GOOD.replace('"good"', '{"a":1,"a":2,"__proto__":{"x":1}}'),
   }),

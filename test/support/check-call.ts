@@ -1,4 +1,16 @@
+import { DataTexts } from '../../src/evaluation/data-texts.js';
 import type { CheckCall } from '../../src/evaluators/types.js';
 
-/** The call of a check that wants everything and is never given up. */
-export const FULL_CALL: CheckCall = { detail: 'full', signal: new AbortController().signal };
+/** The call of a check of `input` that wants everything and is never given up. */
+export const FULL_CALL: CheckCall = {
+  detail: 'full',
+  place: { path: 'input', negated: false },
+  signal: new AbortController().signal,
+  textsOf: (data) => new DataTexts(data),
+};
+
+/** As FULL_CALL, for a check of the whole step. */
+export const WHOLE_STEP_CALL: CheckCall = { ...FULL_CALL, place: { path: '*', negated: false } };
+
+/** As FULL_CALL, for a check below `not`. */
+export const NEGATED_CALL: CheckCall = { ...FULL_CALL, place: { path: 'input', negated: true } };

@@ -1,7 +1,7 @@
 import type { EvaluatorResult } from '../../evaluation/types.js';
 import type { JsonValue } from '../../json/json-value.js';
 import type { EvaluatorStatus } from '../types.js';
-import { isLargerThan } from './data-size.js';
+import { dataProblem } from './data-size.js';
 import type { EvaluatorWorker } from './evaluator-worker.js';
 import type { EvaluatorDescription } from './worker-messages.js';
 
@@ -144,8 +144,7 @@ export class CheckPool {
     if (this.#closed) return 'the service is shutting down';
     if (signal.aborted) return 'the check was given up';
     if (this.#queue.length >= MAX_QUEUED_CHECKS) return 'the queue of the evaluator is full';
-    if (isLargerThan(data, MAX_DATA_SIZE)) return 'the data are too large for a custom evaluator';
-    return undefined;
+    return dataProblem(data, MAX_DATA_SIZE);
   }
 
   #dispatch(): void {

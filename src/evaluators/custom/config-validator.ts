@@ -30,7 +30,14 @@ export function createConfigValidator(schema: JsonObject): (config: JsonObject) 
 
   return (config) => {
     if (!hasOnlyExactNumbers(config)) {
-      return [problem('value_error', 'integers beyond 2^53 are not supported here', [], config)];
+      return [
+        problem(
+          'value_error',
+          'integers beyond 2^53 and decimals with more digits than a double has are not supported here',
+          [],
+          config,
+        ),
+      ];
     }
     if (JSON.stringify(config).length > MAX_CONFIG_LENGTH) {
       const message = `the configuration must not be longer than ${MAX_CONFIG_LENGTH} characters`;

@@ -1,27 +1,34 @@
-import type { JsonValue } from '../../json/json-value.js';
+import { Decimal } from '../../json/decimal.js';
+import { isObject, type JsonValue } from '../../json/json-value.js';
 
 /** What a value costs beside its text, in characters. */
 const VALUE_SIZE = 8;
 
-/** Whether a value is larger than `limit` characters. Stops looking where it is. */
-export function isLargerThan(value: JsonValue, limit: number): boolean {
+/**
+ * Why a value cannot be given to a custom evaluator; undefined when it can: it is larger than `limit` characters, or has
+ * a number that a double does not hold, of which an author's code would see another one.
+ */
+export function dataProblem(value: JsonValue, limit: number): string | undefined {
+  const tooLarge = 'the data are too large for a custom evaluator';
   let left = limit;
   const waiting: JsonValue[] = [value];
   while (left >= 0) {
     const next = waiting.pop();
-    if (next === undefined) return false;
+    if (next === undefined) return undefined;
     left -= VALUE_SIZE;
     if (typeof next === 'string') left -= next.length;
     else if (Array.isArray(next)) {
       // A longer list is too large whatever is in it, and need not be copied.
-      if (next.length * VALUE_SIZE > left) return true;
+      if (next.length * VALUE_SIZE > left) return tooLarge;
       for (const item of next) waiting.push(item);
-    } else if (typeof next === 'object' && next !== null) {
+    } else if (isObject(next)) {
       for (const name of Object.keys(next)) {
         left -= name.length;
         waiting.push(next[name] as JsonValue);
       }
+    } else if (next instanceof Decimal) {
+      return 'the data have a number with more digits than custom evaluators can be given';
     }
   }
-  return true;
+  return tooLarge;
 }

@@ -6,7 +6,8 @@ import type { z } from 'zod';
 
 /**
  * JSON as evaluators see it. An integer beyond 2^53 is a bigint, so that no digit is lost; every other number is a
- * number.
+ * number. Data with a number that a double does not hold as it was written, such as 0.12345678901234567890, are not
+ * given to an evaluator at all: the check is an error.
  */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { EvaluatorResult } from '../../evaluation/types.js';
 import type { JsonValue } from '../../json/json-value.js';
+import type { Json } from './define-evaluator.js';
 import type { EvaluatorDescription, FromWorker, ToWorker, WorkerInput } from './worker-messages.js';
 
 /** Longest time a module may take to load, in milliseconds. */
@@ -114,7 +115,8 @@ export function startEvaluatorWorker(options: EvaluatorWorkerOptions): Evaluator
     run(check) {
       current = check;
       nextId += 1;
-      send({ type: 'check', id: nextId, config: check.config, data: check.data });
+      // The pool has refused data that authors do not know.
+      send({ type: 'check', id: nextId, config: check.config, data: check.data as Json });
     },
     abort: () => send({ type: 'abort' }),
     terminate,

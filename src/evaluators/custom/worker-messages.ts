@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import type { JsonObject } from '../../json/json-value.js';
+import type { Json } from './define-evaluator.js';
 
 /** What a worker is started with. */
 export interface WorkerInput {
@@ -26,7 +27,7 @@ export type ToWorker =
       readonly id: number;
       /** The configuration as JSON text. */
       readonly config: string;
-      readonly data: JsonValue;
+      readonly data: Json;
     }
   /** Nobody waits for the answer any more. */
   | { readonly type: 'abort' };

@@ -1,5 +1,5 @@
 import { MAX_CONDITION_COMPILE_COST } from '../../evaluation/limits.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { compileCostOf, estimateCost } from '../pattern-cost.js';
 
 /** Most work of compiling one member of a configuration, in compiled instructions: as much as a whole condition may need. */
@@ -25,7 +25,7 @@ export function schemaCost(value: JsonValue | undefined): number {
   let cost = 0;
   const visit = (inner: JsonValue) => {
     cost += INSTRUCTIONS_PER_VALUE;
-    if (cost > MAX_CONFIG_COST || typeof inner !== 'object' || inner === null) return;
+    if (cost > MAX_CONFIG_COST || !isContainer(inner)) return;
     if (isObject(inner)) visitPatterns(inner);
     for (const below of Object.values(inner)) visit(below);
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compareNumbers, isNumber } from '../../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import { field, refuse, report } from '../../validation/fields.js';
@@ -113,32 +114,25 @@ export function checkConstraints(
 function compile(given: Constraints, caseSensitive: boolean): Problem[] {
   const problems: Problem[] = [];
   const { min, max, min_length: shortest, max_length: longest } = given;
-  if (min !== undefined) problems.push(bound('min', min, (value, limit) => value >= limit));
-  if (max !== undefined) problems.push(bound('max', max, (value, limit) => value <= limit));
+  if (min !== undefined) problems.push(bound('min', min, (order) => order >= 0));
+  if (max !== undefined) problems.push(bound('max', max, (order) => order <= 0));
   if (Array.isArray(given.enum)) problems.push(enumeration(given.enum, caseSensitive));
   if (shortest !== undefined) problems.push(length('min_length', shortest, (value, limit) => value >= limit));
   if (longest !== undefined) problems.push(length('max_length', longest, (value, limit) => value <= limit));
   return problems;
 }
 
-type Quantity = number | bigint;
-
-function isQuantity(value: JsonValue): value is Quantity {
-  return typeof value === 'number' || typeof value === 'bigint';
-}
-
-function bound(
-  name: string,
-  given: JsonValue,
-  holds: (value: Quantity, limit: Quantity) => boolean,
-): Problem {
+/** `holds` is told how the value compares with the limit. */
+function bound(name: string, given: JsonValue, holds: (order: number) => boolean): Problem {
   const limit = typeof given === 'boolean' ? Number(given) : given;
   return (value, work) => {
     work.spend(1);
-    if (!isQuantity(value)) return `must be a number, because it has a ${name}`;
+    if (!isNumber(value)) return `must be a number, because it has a ${name}`;
     // Deployed clients can store such a limit; what it means cannot be told.
-    if (!isQuantity(limit)) throw new Error(`the ${name} of a constraint is not a number`);
-    return holds(value, limit) ? null : `does not keep the ${name} of ${stringifyJson(limit)}`;
+    if (!isNumber(limit)) throw new Error(`the ${name} of a constraint is not a number`);
+    return holds(compareNumbers(value, limit))
+      ? null
+      : `does not keep the ${name} of ${stringifyJson(limit)}`;
   };
 }
 

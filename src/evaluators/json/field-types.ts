@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isIntegral, isNumber } from '../../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { field, refuse, report } from '../../validation/fields.js';
 import { fieldPath, valueAt, visitLeaves } from './field-path.js';
@@ -73,9 +74,9 @@ export function checkTypes(
 export function isOfType(value: JsonValue, type: string): boolean {
   switch (type) {
     case 'integer':
-      return typeof value === 'bigint' || Number.isInteger(value);
+      return isNumber(value) && isIntegral(value);
     case 'number':
-      return typeof value === 'number' || typeof value === 'bigint';
+      return isNumber(value);
     case 'array':
       return Array.isArray(value);
     case 'object':

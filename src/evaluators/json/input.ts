@@ -1,5 +1,5 @@
 import { JsonSyntaxError } from '../../json/json-errors.js';
-import type { JsonValue } from '../../json/json-value.js';
+import { isContainer, type JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
 
 /** Longest text that is parsed, in UTF-16 code units: the worst kind of as many takes some 40 ms. */
@@ -14,7 +14,7 @@ export const NOT_JSON = Symbol('not JSON');
  * or an integer of more than 4,300 digits.
  */
 export function readDocument(data: JsonValue): JsonValue | typeof NOT_JSON {
-  if (typeof data === 'object' && data !== null) return data;
+  if (isContainer(data)) return data;
   if (typeof data !== 'string') return NOT_JSON;
   if (data.length > MAX_JSON_TEXT_LENGTH) {
     throw new Error(`the text has ${data.length} characters, more than ${MAX_JSON_TEXT_LENGTH}`);

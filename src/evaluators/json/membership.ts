@@ -1,4 +1,5 @@
-import type { JsonValue } from '../../json/json-value.js';
+import { integerOf, isIntegral, type JsonNumber } from '../../json/json-number.js';
+import { isContainer, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import type { Work } from './work.js';
 
 /** How JSON values are compared. */
@@ -18,10 +19,9 @@ const STRUCTURE_UNITS = 8;
  */
 export function createMembership(values: readonly JsonValue[], options: EqualityOptions = {}) {
   const keys = new Set(values.map((value) => equalityKey(value, options)));
-  const hasStructures = values.some((value) => typeof value === 'object' && value !== null);
+  const hasStructures = values.some(isContainer);
   return (value: JsonValue, work: Work): boolean =>
-    (hasStructures || typeof value !== 'object' || value === null) &&
-    keys.has(equalityKey(value, options, work));
+    (hasStructures || !isContainer(value)) && keys.has(equalityKey(value, options, work));
 }
 
 /** Whether no two items are equal. */
@@ -45,25 +45,30 @@ function equalityKey(value: JsonValue, options: EqualityOptions, work?: Work): s
       return options.booleansAreNumbers ? `n${Number(value)}` : `b${value}`;
     case 'number':
       work?.spend(SCALAR_UNITS);
-      // However it was written, an integer beyond 2^53 is a bigint, and 1 is 1.0.
-      return Number.isInteger(value) && !Number.isSafeInteger(value) ? bigintKey(BigInt(value)) : `n${value}`;
+      return Number.isInteger(value) && !Number.isSafeInteger(value) ? numberKey(value) : `n${value}`;
     case 'bigint': {
-      const key = bigintKey(value);
+      const key = numberKey(value);
       work?.read(key);
       return key;
     }
     default:
-      return value === null ? 'null' : structureKey(value, options, work);
+      if (value === null) return 'null';
+      if (isContainer(value)) return structureKey(value, options, work);
+      work?.read(value.toString(), 2);
+      return numberKey(value);
   }
 }
 
-/** In hexadecimal, which takes time linear in the digits; decimal digits take their square. */
-function bigintKey(value: bigint): string {
-  return `i${value.toString(16)}`;
+/**
+ * Of a number that is no safe integer; the same for equal ones, however they are held. Integers in hexadecimal, which
+ * takes time linear in the digits; decimal digits take their square.
+ */
+function numberKey(value: JsonNumber): string {
+  return isIntegral(value) ? `i${integerOf(value).toString(16)}` : `d${value}`;
 }
 
 function structureKey(
-  value: Extract<JsonValue, object>,
+  value: JsonValue[] | JsonObject,
   options: EqualityOptions,
   work: Work | undefined,
 ): string {

@@ -1,3 +1,4 @@
+import { normalizeText } from '../../evaluation/normalize-text.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { quoted } from '../../warnings/quoted.js';
 import type { ConfigUse, ConfigWarning } from '../types.js';
@@ -5,7 +6,7 @@ import { isWordUnit } from './word-boundary.js';
 
 /** What the author of a `list` configuration should know. */
 export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Generator<ConfigWarning, void> {
-  const { values, match_mode: mode = 'exact', match_on: matchOn } = config;
+  const { values, match_mode: mode = 'exact', match_on: matchOn, normalize } = config;
   if (!Array.isArray(values)) return;
   if (values.length === 0) {
     yield { code: 'never_matches', path: ['values'], message: 'an empty list matches nothing' };
@@ -24,7 +25,7 @@ export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Gene
       const message = `${quoted(value)} has blanks around it, and data are compared exactly`;
       yield { code: 'surrounding_blanks', path, message };
     } else if (mode === 'contains') {
-      const message = boundaryProblem(value);
+      const message = boundaryProblem(normalize === 'nfkc' ? normalizeText(value) : value);
       if (message !== null) yield { code: 'word_boundary', path, message };
     }
   }

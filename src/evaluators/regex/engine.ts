@@ -91,6 +91,14 @@ export function compileProgram(pattern: string, ignoreCase: boolean): CompiledPr
   return { program, needles: needlesOf(engine.prefilter), isLiteral: false };
 }
 
+/** Assertions of an empty-width instruction that ask where a line or the text begins or ends, as RE2 numbers them. */
+const EDGES = 15;
+
+/** Whether a program asks anywhere where a line or the text begins or ends. */
+export function asksForEdges({ inst }: Program): boolean {
+  return inst.some(({ op, arg }) => op === InstructionOp.EMPTY_WIDTH && (arg & EDGES) !== 0);
+}
+
 /** What the engine looks for before it searches: one text, several texts, or something else, which is not used. */
 interface EngineFilter {
   readonly type: number;

@@ -78,14 +78,38 @@ export class LazyDfa {
 
   /** Whether a match is found anywhere in `text`. Throws `SearchTooCostly` when that takes more than `maxSteps`. */
   test(text: string, maxSteps: number): boolean {
+    this.#prepare(text.length, 1, maxSteps);
+    return this.#run(text);
+  }
+
+  /**
+   * Whether a match is found in any of the texts, each of which begins and ends by itself. Throws `SearchTooCostly`
+   * when all of them together take more than `maxSteps`.
+   */
+  testAny(texts: readonly string[], maxSteps: number): boolean {
+    let length = 0;
+    for (const text of texts) length += text.length;
+    this.#prepare(length, texts.length, maxSteps);
+    for (const text of texts) {
+      // The states may have been forgotten at the text before.
+      if (this.#startGeneration !== this.#states.generation) this.#begin();
+      if (this.#run(text)) return true;
+    }
+    return false;
+  }
+
+  /** Begins a search in so many texts, which have `length` code units together. */
+  #prepare(length: number, texts: number, maxSteps: number): void {
     this.#steps = 0;
     this.#maxSteps = maxSteps;
-    this.#charge(text.length / UNITS_PER_STEP);
+    this.#charge(length / UNITS_PER_STEP + (texts - 1));
     reserve(this.#program.size);
     releaseWhenFull();
-    const mayCostTooMuch = (text.length + 2) * this.#worstTransition > maxSteps / 2;
+    const mayCostTooMuch = (length + 2 * texts) * this.#worstTransition > maxSteps / 2;
     if (this.#startGeneration !== this.#states.generation || mayCostTooMuch) this.#begin();
+  }
 
+  #run(text: string): boolean {
     const { latin1 } = this.#classes;
     let { cells } = this.#states;
     let row = this.#startRow;

@@ -6,11 +6,13 @@ const MAX_SCANS = 0x7fffffff;
 /** Tells in one pass over a text which of many searches may find something in it. */
 export interface Prefilter {
   /**
-   * Sets `into[i]` to 1 for every set of literals `i` of which one occurs in the folded text, and for every set that
-   * is null; to 0 for all others. `into` has one element for each set.
+   * Sets `into[i]` to 1 for every set of literals `i` of which one occurs in the folded text, or in that of one of
+   * `more`, and for every set that is null; to 0 for all others. `into` has one element for each set.
    */
-  scan(text: string, into: Uint8Array): void;
+  scan(text: string, into: Uint8Array, more?: readonly string[]): void;
 }
+
+const NO_TEXTS: readonly string[] = [];
 
 /**
  * Builds the automaton over all literals of all sets; null stands for a search of which nothing is known. The
@@ -43,7 +45,7 @@ export function createPrefilter(sets: readonly (readonly string[] | null)[]): Pr
   let scans = 0;
 
   return {
-    scan(text, into) {
+    scan(text, into, more = NO_TEXTS) {
       into.set(always);
       if (scans === MAX_SCANS) {
         visits.fill(0);
@@ -51,14 +53,16 @@ export function createPrefilter(sets: readonly (readonly string[] | null)[]): Pr
       }
       scans += 1;
       const scan = scans;
-      automaton.walk(text, (reached) => {
+      const mark = (reached: number): boolean => {
         for (let node = output[reached] ?? 0; node !== 0; node = shorter[node] ?? 0) {
           if (visits[node] === scan) return false;
           visits[node] = scan;
           for (const set of setsByNode.get(node) ?? []) into[set] = 1;
         }
         return false;
-      });
+      };
+      automaton.walk(text, mark);
+      for (const one of more) automaton.walk(one, mark);
     },
   };
 }

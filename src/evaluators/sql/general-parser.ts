@@ -1,5 +1,5 @@
 import { readGeneralStatement } from './general-tree.js';
-import { type Dialect, NotParsed, type ParsedQuery, type Statement } from './model.js';
+import { type Dialect, NotCertain, NotParsed, type ParsedQuery, type Statement } from './model.js';
 import type { ParserPool } from './parser-pool.js';
 import { type PlainStatement, plainText } from './plain-text.js';
 
@@ -19,11 +19,13 @@ export async function parseGeneral(
 ): Promise<ParsedQuery> {
   const plain = plainText(text, dialect);
   const answer = await pool.parse(plain.text, PARSER_DIALECTS[dialect], signal);
-  if ('refused' in answer) throw new NotParsed(answer.refused);
+  if ('refused' in answer) {
+    throw answer.died === true ? new NotCertain(answer.refused) : new NotParsed(answer.refused);
+  }
   const trees = answer.statements;
   // Where parser and lexer disagree, one of them has not understood what the server will run.
   if (trees.length !== plain.statements.length) {
-    throw new NotParsed('it is not certain where the statements end');
+    throw new NotCertain('it is not certain where the statements end');
   }
   const { strings, uncertainConjunctions } = plain;
   const statements = trees.map((tree) =>
@@ -44,6 +46,6 @@ export async function parseGeneral(
 function refuseHiddenStatement({ statementWords }: PlainStatement, { operations }: Statement): void {
   const known = new Set(operations.flatMap(({ name, also }) => [name, ...also]));
   for (const word of statementWords) {
-    if (!known.has(word)) throw new NotParsed('a statement is hidden behind another one');
+    if (!known.has(word)) throw new NotCertain('a statement is hidden behind another one');
   }
 }

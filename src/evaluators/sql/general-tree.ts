@@ -14,10 +14,12 @@ import {
   variant,
 } from './general-nodes.js';
 import { functionOperation, statementOperations } from './general-operations.js';
+import { functionRelations, statementRelations } from './general-relations.js';
 import {
   type Dialect,
   type EqualityTest,
   NO_LIMIT,
+  NotParsed,
   OPAQUE_LIMIT,
   type RowLimit,
   type Statement,
@@ -62,6 +64,9 @@ class Walk {
     this.#options = options;
   }
 
+  /** What a mark in the text stands for. */
+  readonly #read = (written: string): string => unmarked(written, this.#options.strings);
+
   /** A statement: an object with one member named after its kind, or only that name. */
   statement(tree: unknown, place: Place): void {
     const [key, body] = variant(tree);
@@ -69,6 +74,8 @@ class Walk {
     for (const { name, ...more } of statementOperations(key, node, this.#options.dialect)) {
       this.#builder.operation(place, name, more);
     }
+    const { dialect } = this.#options;
+    this.#builder.relations(below(place), statementRelations(key, node, dialect, this.#read));
     switch (key) {
       case 'Query':
         this.#query(node, place);
@@ -92,7 +99,6 @@ class Walk {
         this.#drop(node, place);
         return;
       case 'Comment':
-        if (node.object_type === 'Table' || node.object_type === 'View') this.#table(node.object_name, place);
         return;
       default:
         if (NAMED_AFTER_TABLE.has(key)) this.#table(node.name, place);
@@ -195,6 +201,8 @@ class Walk {
 
   #select(select: Node, place: Place, query: Node): void {
     const { projection, from, selection, into, top, select_token: _, ...others } = select;
+    // The parser knows T-SQL's TOP in every dialect. A database of another one would refuse the text.
+    if (isNode(top) && this.#options.dialect !== 'tsql') throw new NotParsed('TOP is no word of the dialect');
     this.#builder.operation(place, 'SELECT');
     this.#builder.select(place, this.#limit(query, top), this.#offset(query));
     const own = below(place, { depth: place.depth + 1, nested: true, topColumns: place.root });
@@ -383,6 +391,8 @@ class Walk {
     this.#called(names.at(-1) ?? '', place);
     const schema = names.length > 1 ? (names.at(-2) ?? null) : null;
     this.#builder.table(place, schema, `${names.at(-1) ?? ''}(${this.#rendered(args)})`, alias);
+    const read = functionRelations(names.at(-1) ?? '', args, this.#options.dialect, this.#read);
+    this.#builder.relations(below(place), read);
   }
 
   /** About how arguments were written; what is no constant and no name is only hinted at. */
@@ -427,6 +437,8 @@ class Walk {
     const quoted = last.quote_style !== undefined && last.quote_style !== null;
     if (parts.length === 1 && isCteInScope(place.ctes, this.#fold(this.#text(last), quoted))) return;
     this.#table(name, place, alias);
+    const read = functionRelations(this.#text(last), undefined, this.#options.dialect, this.#read);
+    this.#builder.relations(below(place), read);
   }
 
   #table(name: unknown, place: Place, alias: string | null = null): void {
@@ -449,7 +461,7 @@ class Walk {
   }
 
   #text(identifier: Node): string {
-    return unmarked(String(identifier.value ?? ''), this.#options.strings);
+    return this.#read(String(identifier.value ?? ''));
   }
 
   #alias(value: unknown): string | null {

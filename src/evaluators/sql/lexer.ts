@@ -1,5 +1,5 @@
 import type { DialectRules } from './dialect-rules.js';
-import { NotParsed } from './model.js';
+import { NotCertain, NotParsed } from './model.js';
 
 export type TokenKind = 'word' | 'name' | 'string' | 'number' | 'symbol' | 'comment';
 
@@ -41,7 +41,7 @@ const MYSQL_ESCAPES: Readonly<Record<string, string>> = {
 export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
   const word = rules.wordCharacters === '' ? PLAIN_WORD : EXTENDED_WORD;
   // C code reads up to the first NUL: the rest would run unseen, or not run although it was checked.
-  if (text.includes('\0')) throw new NotParsed('the text contains a NUL character');
+  if (text.includes('\0')) throw new NotCertain('the text contains a NUL character');
   let at = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
@@ -77,7 +77,7 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
         at = word.lastIndex;
         wordOrPrefix(start);
       } else {
-        if (code < 32 || code === 127) throw new NotParsed('the text contains a control character');
+        if (code < 32 || code === 127) throw new NotCertain('the text contains a control character');
         if ((code === 92 || code === 96) && !rules.exactParser) {
           throw new NotParsed('the text contains a character that the dialect does not have');
         }
@@ -176,10 +176,10 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
 }
 
 function refuseOddWord(word: string): void {
-  if (ODD_CHARACTER.test(word)) throw new NotParsed('the text contains white space that is not plain');
+  if (ODD_CHARACTER.test(word)) throw new NotCertain('the text contains white space that is not plain');
   // Some parsers take `$x$…$x$` for a string, although only PostgreSQL has such strings.
   if (word.indexOf('$') !== word.lastIndexOf('$')) {
-    throw new NotParsed('a word contains two dollar signs');
+    throw new NotCertain('a word contains two dollar signs');
   }
 }
 
@@ -192,14 +192,14 @@ function lineCommentEnd(text: string, start: number, rules: DialectRules): numbe
   const comment = text.slice(start, end);
   const carriageReturn = comment.indexOf('\r');
   if ((carriageReturn >= 0 && carriageReturn < comment.length - 1) || ODD_IN_COMMENT.test(comment)) {
-    throw new NotParsed('it is not certain where a comment ends');
+    throw new NotCertain('it is not certain where a comment ends');
   }
   return end;
 }
 
 function blockCommentEnd(text: string, start: number, rules: DialectRules): number {
   if (rules.executableComments && /^\/\*M?!/.test(text.slice(start, start + 4))) {
-    throw new NotParsed('a comment holds text that the server runs');
+    throw new NotCertain('a comment holds text that the server runs');
   }
   let depth = 1;
   for (let at = start + 2; at < text.length - 1; at += 1) {
@@ -212,8 +212,8 @@ function blockCommentEnd(text: string, start: number, rules: DialectRules): numb
     } else if (rules.nestedComments && code === 47 && next === 42) {
       depth += 1;
       at += 1;
-      if (depth > MAX_COMMENT_DEPTH) throw new NotParsed('comments are nested too deeply');
+      if (depth > MAX_COMMENT_DEPTH) throw new NotCertain('comments are nested too deeply');
     }
   }
-  throw new NotParsed('a comment is not closed');
+  throw new NotCertain('a comment is not closed');
 }

@@ -73,6 +73,8 @@ export interface Statement {
   readonly depth: number;
   readonly joins: number;
   readonly setOperations: number;
+  /** Whether it reads or changes tables that the text does not name. */
+  readonly hidesTables: boolean;
   /** The terms of the top-level WHERE that are tests for equality; null when there is no such WHERE. */
   readonly filter: readonly EqualityTest[] | null;
 }
@@ -85,5 +87,13 @@ export interface ParsedQuery {
 
 /** The text is not SQL of the dialect, or it is more than is looked at. A violation, not a failure of the evaluator. */
 export class NotParsed extends Error {
-  override readonly name = 'NotParsed';
+  override readonly name: string = 'NotParsed';
+}
+
+/**
+ * What a database would do with the text cannot be told here: it is more than is looked at, or databases of the dialect
+ * differ in how they read it. The text may well be a statement.
+ */
+export class NotCertain extends NotParsed {
+  override readonly name = 'NotCertain';
 }

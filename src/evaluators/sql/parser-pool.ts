@@ -14,8 +14,10 @@ const MAX_WAITING = 1_000;
 /** Heap of a worker, in MB: the tree of the largest text takes a tenth of it. */
 const HEAP_MB = 128;
 
-/** What the parser said: its trees, or why it refuses the text. */
-export type ParserAnswer = { readonly statements: readonly unknown[] } | { readonly refused: string };
+/** What the parser said: its trees, or why it refuses the text. `died` when it could not even say so. */
+export type ParserAnswer =
+  | { readonly statements: readonly unknown[] }
+  | { readonly refused: string; readonly died?: true };
 
 /** Runs the general parser where it can be killed. */
 export interface ParserPool {
@@ -112,7 +114,9 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     const died = (problem: string): void => {
       if (seat.worker !== worker) return;
       // A worker that dies while it parses died of the text; one that dies before cannot be had at all.
-      const answer = seat.ready ? { refused: `the parser failed: ${problem}` } : new Error(problem);
+      const answer = seat.ready
+        ? { refused: `the parser failed: ${problem}`, died: true as const }
+        : new Error(problem);
       abandon(seat, answer);
     };
     worker.on('message', (message: { ready: true } | ({ id: number } & ParserAnswer)) => {

@@ -1,6 +1,6 @@
 import { DIALECT_RULES } from './dialect-rules.js';
 import { scan } from './lexer.js';
-import { type Dialect, NotParsed } from './model.js';
+import { type Dialect, NotCertain, NotParsed } from './model.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
 
 /**
@@ -59,7 +59,7 @@ const CLAUSE_WORDS = new Set(['ON', 'FOR', 'AFTER', 'OF', 'THEN', 'GRANT', 'REVO
 
 /** Cuts a text into tokens and writes it anew. Throws NotParsed. */
 export function plainText(text: string, dialect: Dialect): PlainText {
-  if (text.length > BOUNDS.maxLength) throw new NotParsed('the query is too long');
+  if (text.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
   const rules = DIALECT_RULES[dialect];
   const bounds = createBoundsCheck(BOUNDS);
   const [openName, closeName] = NAME_QUOTES[dialect];
@@ -122,7 +122,7 @@ export function plainText(text: string, dialect: Dialect): PlainText {
         written === '(' &&
         /[$@:#][\w$:]*$/.test(text.slice(Math.max(0, start - 80), start))
       ) {
-        throw new NotParsed('a variable is followed by a bracket');
+        throw new NotCertain('a variable is followed by a bracket');
       }
       if (dialect === 'mysql' && written === '=' && previousSymbol === ':') uncertainConjunctions = true;
       parts.push(written);
@@ -135,7 +135,7 @@ export function plainText(text: string, dialect: Dialect): PlainText {
     previousWord = '';
     if (kind === 'number') parts.push(written);
     else if (kind === 'name') {
-      if (!PLAIN_NAME.test(value)) throw new NotParsed('a quoted name holds a quote or a control character');
+      if (!PLAIN_NAME.test(value)) throw new NotCertain('a quoted name holds a quote or a control character');
       parts.push(openName, value, closeName);
     } else if (PLAIN_STRING.test(value)) parts.push("'", value, "'");
     else {

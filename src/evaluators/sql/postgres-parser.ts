@@ -1,6 +1,6 @@
 import { DIALECT_RULES } from './dialect-rules.js';
 import { scan } from './lexer.js';
-import { NotParsed, type ParsedQuery } from './model.js';
+import { NotCertain, NotParsed, type ParsedQuery } from './model.js';
 import { type LiteralReader, readPostgresStatement } from './postgres-tree.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
 import type { Node } from './tree-node.js';
@@ -35,15 +35,34 @@ async function load(): Promise<(text: string) => unknown> {
   }
 }
 
-/** The text that was parsed last, with its outcome: the controls of an agent look at the same text in turn. */
-let last: { readonly text: string; readonly outcome: ParsedQuery | NotParsed } | undefined;
+/** Texts whose outcomes are kept, and their greatest length together, in UTF-16 code units. */
+const MAX_KEPT = 32;
+const MAX_KEPT_LENGTH = 200_000;
+
+/** The texts that were parsed last, with their outcomes: the controls of an agent look at the same texts in turn. */
+const kept = new Map<string, ParsedQuery | NotParsed>();
+let keptLength = 0;
 
 /** Parses a text as PostgreSQL does. Throws NotParsed for what PostgreSQL refuses and for what is too large. */
 export function parsePostgres(text: string): ParsedQuery {
-  if (last?.text !== text) last = { text, outcome: outcomeOf(text) };
-  const { outcome } = last;
+  let outcome = kept.get(text);
+  if (outcome === undefined) {
+    outcome = outcomeOf(text);
+    keep(text, outcome);
+  }
   if (outcome instanceof NotParsed) throw outcome;
   return outcome;
+}
+
+/** Keeps an outcome; those that were kept first make room. The last one is kept whatever its length. */
+function keep(text: string, outcome: ParsedQuery | NotParsed): void {
+  for (const first of kept.keys()) {
+    if (kept.size < MAX_KEPT && keptLength + text.length <= MAX_KEPT_LENGTH) break;
+    kept.delete(first);
+    keptLength -= first.length;
+  }
+  kept.set(text, outcome);
+  keptLength += text.length;
 }
 
 function outcomeOf(text: string): ParsedQuery | NotParsed {
@@ -56,7 +75,7 @@ function outcomeOf(text: string): ParsedQuery | NotParsed {
 }
 
 function parseAnew(text: string): ParsedQuery {
-  if (text.length > BOUNDS.maxLength) throw new NotParsed('the query is too long');
+  if (text.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
   refuseSignRuns(text);
   const bounds = createBoundsCheck(BOUNDS);
   let commentAfterLast = false;
@@ -88,7 +107,7 @@ function refuseSignRuns(text: string): void {
   let work = 0;
   for (const [run] of text.matchAll(SIGN_RUN)) {
     if (run.includes('/*')) work += run.length ** 2;
-    if (work > MAX_SIGN_WORK) throw new NotParsed('the query has too many comments without a blank between');
+    if (work > MAX_SIGN_WORK) throw new NotCertain('the query has too many comments without a blank between');
   }
 }
 

@@ -11,6 +11,7 @@ import {
   rendered,
 } from './postgres-nodes.js';
 import { operationOfFunction, operationsOf } from './postgres-operations.js';
+import { functionRelations, statementRelations } from './postgres-relations.js';
 import {
   below,
   type CteScope,
@@ -76,6 +77,7 @@ class Walk {
   #kind(key: string, child: Node, place: Place): void {
     const operations = operationsOf(key, child);
     for (const operation of operations ?? []) this.#builder.operation(place, operation.name, operation);
+    if (operations !== null) this.#builder.relations(below(place), statementRelations(key, child));
     switch (key) {
       case 'SelectStmt':
         this.#select(child, place);
@@ -115,29 +117,10 @@ class Walk {
         this.node(child.rarg, place);
         this.node(child.quals, { ...place, topFrom: false });
         return;
-      case 'DropStmt':
-        this.#dropped(child, place);
-        return;
-      case 'CommentStmt':
-        this.#commented(child, place);
-        return;
       case 'AlterTableCmd':
         if (/^AT_Drop(?:Column|Constraint)$/.test(String(child.subtype)))
           this.#builder.operation(place, 'DROP');
         this.node(child, below(place));
-        return;
-      case 'GrantStmt':
-        // Schemas, or all tables of them, are named by bare words; tables are RangeVars.
-        for (const name of namesOf(child.objects)) this.#builder.table(place, name, '');
-        this.node(child.objects, below(place));
-        return;
-      case 'AlterObjectSchemaStmt':
-        if (typeof child.newschema === 'string') this.#builder.table(place, child.newschema, '');
-        this.node(child, below(place));
-        return;
-      case 'CreateSchemaStmt':
-        if (typeof child.schemaname === 'string') this.#builder.table(place, child.schemaname, '');
-        this.node(child.schemaElts, below(place));
         return;
       default:
         // Of other statements and expressions all parts count alike; they keep the clause that they stand in.
@@ -274,6 +257,7 @@ class Walk {
     const name = namesOf(call.funcname).at(-1) ?? '';
     const operation = operationOfFunction(name);
     if (operation !== null) this.#builder.operation(place, operation.name, operation);
+    this.#builder.relations(below(place), functionRelations(name, call));
     const { funcname: _, ...rest } = call;
     this.node(rest, { ...place, topFrom: false });
   }
@@ -291,31 +275,6 @@ class Walk {
       this.#builder.table(place, schema, `${names.at(-1) ?? 'function'}(${parameters})`, aliasOf(range));
     }
     this.node({ ...range, alias: undefined }, { ...place, topFrom: false });
-  }
-
-  #dropped(drop: Node, place: Place): void {
-    const kind = String(drop.removeType);
-    for (const object of listOf(drop.objects)) this.#object(kind, object, place);
-  }
-
-  #commented(comment: Node, place: Place): void {
-    if (isNode(comment.object)) this.#object(String(comment.objtype), comment.object, place);
-  }
-
-  /** An object that a statement names by a list of words. */
-  #object(kind: string, object: Node, place: Place): void {
-    const list = member(object, 'List');
-    if (kind === 'OBJECT_SCHEMA') {
-      const name = member(object, 'String')?.sval ?? namesOf(list?.items).at(-1);
-      if (typeof name === 'string') this.#builder.table(place, name, '');
-      return;
-    }
-    const names = namesOf(list?.items);
-    // A column, trigger, rule, policy or constraint is the last name, behind that of its table.
-    if (/^OBJECT_(?:COLUMN|TRIGGER|RULE|POLICY|TABCONSTRAINT)$/.test(kind)) names.pop();
-    else if (!/^OBJECT_(?:TABLE|VIEW|MATVIEW|FOREIGN_TABLE|SEQUENCE|INDEX)$/.test(kind)) return;
-    const table = names.at(-1);
-    if (table !== undefined) this.#builder.table(place, names.at(-2) ?? null, table);
   }
 
   #limit(select: Node): RowLimit {

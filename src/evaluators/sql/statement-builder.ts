@@ -9,6 +9,17 @@ import type {
   TableReference,
 } from './model.js';
 
+/** A table or view that is named; the table is empty when a whole schema is. */
+export interface Relation {
+  readonly schema: string | null;
+  readonly table: string;
+}
+
+/** Says that relations are used which the text does not name. */
+export const HIDDEN = 'hidden';
+/** What a part of a statement names. */
+export type NamedRelations = readonly Relation[] | typeof HIDDEN;
+
 /** Names of CTEs that are visible at some place, innermost first. */
 export interface CteScope {
   readonly names: ReadonlySet<string>;
@@ -66,6 +77,7 @@ export class StatementBuilder {
   #depth = 0;
   #joins = 0;
   #setOperations = 0;
+  #hidesTables = false;
   #filter: readonly EqualityTest[] | null = null;
 
   operation(place: Place, name: string, more: Partial<Omit<Operation, 'name'>> = {}): void {
@@ -81,6 +93,12 @@ export class StatementBuilder {
 
   table(place: Place, schema: string | null, table: string, alias: string | null = null): void {
     this.#tables.push({ schema, table, alias, topLevel: place.topFrom });
+  }
+
+  /** Relations that stand for themselves, without an alias and not in FROM. */
+  relations(place: Place, named: NamedRelations): void {
+    if (named === HIDDEN) this.#hidesTables = true;
+    else for (const { schema, table } of named) this.table(place, schema, table);
   }
 
   column(place: Place, name: string): void {
@@ -113,6 +131,7 @@ export class StatementBuilder {
       depth: this.#depth,
       joins: this.#joins,
       setOperations: this.#setOperations,
+      hidesTables: this.#hidesTables,
       filter: this.#filter,
     };
   }

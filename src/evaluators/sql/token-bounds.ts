@@ -1,4 +1,4 @@
-import { NotParsed } from './model.js';
+import { NotCertain } from './model.js';
 
 /** What a parser is given at most. */
 export interface ParserBounds {
@@ -51,14 +51,14 @@ export function createBoundsCheck(bounds: ParserBounds) {
     item = items.pop() ?? 0;
   };
   const check = (): void => {
-    if (outer + setChain + item > bounds.maxDepth) throw new NotParsed('the query is nested too deeply');
+    if (outer + setChain + item > bounds.maxDepth) throw new NotCertain('the query is nested too deeply');
   };
 
   return {
     /** A token that is neither a word nor a symbol. */
     plain(): void {
       tokens += 1;
-      if (tokens > bounds.maxTokens) throw new NotParsed('the query has too many words');
+      if (tokens > bounds.maxTokens) throw new NotCertain('the query has too many words');
     },
     word(upper: string): void {
       this.plain();

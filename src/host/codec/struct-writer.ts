@@ -1,7 +1,8 @@
+import { Decimal } from '../../json/decimal.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import type { BackwardWriter } from './backward-writer.js';
 
-/** Fields of google.protobuf.Struct. Integers beyond 2^53, which no double holds, become text. */
+/** Fields of google.protobuf.Struct. Numbers that no double holds, integers beyond 2^53 among them, become text. */
 export function writeStructFields(writer: BackwardWriter, object: JsonObject): void {
   const keys = Object.keys(object);
   for (let index = keys.length - 1; index >= 0; index -= 1) {
@@ -37,7 +38,8 @@ function writeKind(writer: BackwardWriter, value: JsonValue | undefined): void {
       writer.string(0x1a, value.toString());
       return;
     case 'object':
-      writeObject(writer, value);
+      if (value instanceof Decimal) writer.string(0x1a, value.toString());
+      else writeObject(writer, value);
       return;
     default:
     // What JSON does not know is a Value without a kind.

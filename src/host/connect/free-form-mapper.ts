@@ -1,6 +1,7 @@
 import { create, type DescMessage } from '@bufbuild/protobuf';
 import { type Struct, StructSchema, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { Decimal } from '../../json/decimal.js';
+import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { MappingError } from './mapping-error.js';
 
 /** Deepest free-form JSON the service takes, over every protocol. */
@@ -38,9 +39,9 @@ export function structToPlain(struct: JsonObject): JsonObject {
   return struct;
 }
 
-/** JSON as the message that stands for it. Integers beyond 2^53, which no double holds, become text. */
+/** JSON as the message that stands for it. Numbers that no double holds, integers beyond 2^53 among them, become text. */
 export function freeFormFromPlain(desc: DescMessage, value: JsonValue): unknown {
-  if (desc.typeName === StructSchema.typeName) return withoutBigints(value);
+  if (desc.typeName === StructSchema.typeName) return withDoublesOnly(value);
   return plainToValue(value);
 }
 
@@ -69,7 +70,7 @@ function defineMember(target: JsonObject, key: string, value: JsonValue): void {
 
 function checkJson(value: JsonValue, depth: number): void {
   if (typeof value === 'number') finite(value);
-  if (typeof value !== 'object' || value === null) return;
+  if (!isContainer(value)) return;
   checkDepth(depth);
   for (const member of Object.values(value)) checkJson(member, depth + 1);
 }
@@ -85,11 +86,11 @@ function finite(value: number): number {
   return value;
 }
 
-function withoutBigints(value: JsonValue): JsonValue {
-  if (typeof value === 'bigint') return value.toString();
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutBigints);
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutBigints(member)]));
+function withDoublesOnly(value: JsonValue): JsonValue {
+  if (typeof value === 'bigint' || value instanceof Decimal) return value.toString();
+  if (!isContainer(value)) return value;
+  if (Array.isArray(value)) return value.map(withDoublesOnly);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withDoublesOnly(member)]));
 }
 
 function plainToValue(value: JsonValue): Value {
@@ -100,11 +101,11 @@ function valueKind(value: JsonValue): Value['kind'] {
   if (value === null) return { case: 'nullValue', value: 0 };
   if (typeof value === 'boolean') return { case: 'boolValue', value };
   if (typeof value === 'number') return { case: 'numberValue', value };
-  if (typeof value === 'object' && !Array.isArray(value)) {
+  if (isObject(value)) {
     const fields = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plainToValue(one)]));
     return { case: 'structValue', value: create(StructSchema, { fields }) };
   }
-  if (typeof value === 'object') {
+  if (Array.isArray(value)) {
     return {
       case: 'listValue',
       value: { $typeName: 'google.protobuf.ListValue', values: value.map(plainToValue) },

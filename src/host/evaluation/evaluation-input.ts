@@ -4,6 +4,7 @@ import type { ServiceError } from '../../errors/service-error.js';
 import type { Detail } from '../../evaluation/types.js';
 import { type EvaluateRequest, readEvaluateRequest } from '../../evaluation-api/evaluate-request.js';
 import {
+  JsonNumberError,
   JsonSyntaxError,
   JsonTooDeepError,
   JsonTooLargeError,
@@ -56,6 +57,7 @@ function parseStepJson(bytes: Uint8Array): JsonValue {
   } catch (error) {
     if (error instanceof JsonTooDeepError) throw invalid('step_json', 'recursion_loop', error.message);
     if (error instanceof JsonTooLargeError) throw invalid('step_json', 'too_long', error.message);
+    if (error instanceof JsonNumberError) throw invalid('step_json', 'finite_number', error.message);
     if (error instanceof JsonSyntaxError || error instanceof JsonUndecodableError) {
       throw invalid('step_json', 'json_invalid', error.message);
     }

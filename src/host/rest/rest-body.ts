@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServiceError } from '../../errors/service-error.js';
 import {
+  JsonNumberError,
   JsonSyntaxError,
   JsonTooDeepError,
   JsonTooLargeError,
   JsonUndecodableError,
 } from '../../json/json-errors.js';
-import type { JsonValue } from '../../json/json-value.js';
+import { isObject, type JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
 import { invalidRequest } from '../../validation/parse-input.js';
 
@@ -44,12 +45,15 @@ function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceErro
   try {
     const value = parseJson(bytes);
     if (value === null) return { problem: problem('missing', 'a JSON body is required') };
-    if (typeof value === 'object' && !Array.isArray(value)) return { value };
+    if (isObject(value)) return { value };
     return { problem: problem('model_attributes_type', 'the body must be a JSON object', undefined, value) };
   } catch (error) {
     if (error instanceof JsonUndecodableError) throw new UndecodableBodyError(error.message);
     if (error instanceof JsonTooDeepError) return { problem: problem('recursion_loop', error.message) };
     if (error instanceof JsonTooLargeError) return { problem: problem('too_long', error.message) };
+    if (error instanceof JsonNumberError) {
+      return { problem: problem('finite_number', error.message, `[${error.offset}]`) };
+    }
     if (error instanceof JsonSyntaxError) {
       return { problem: problem('json_invalid', error.message, `[${error.offset}]`, {}) };
     }

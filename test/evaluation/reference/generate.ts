@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Stage, Step } from '../../../src/evaluation/types.js';
 import { builtinEvaluators } from '../../../src/evaluators/registry.js';
 import type { Evaluator } from '../../../src/evaluators/types.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import { isContainer, type JsonObject, type JsonValue } from '../../../src/json/json-value.js';
 import { aResult, fakeEvaluator } from '../support.js';
 import type { ReferenceInput } from './interpret.js';
 
@@ -54,6 +54,8 @@ const PATTERNS = [
   '',
   'a|b',
   '\\bword\\b',
+  '^hello$',
+  '(?m)^word\\s',
   'st(?:op|art)',
 ];
 const pattern = fc.constantFrom(
@@ -66,9 +68,10 @@ const pattern = fc.constantFrom(
   'tail',
   '.z',
 );
+const normalize = fc.constantFrom(null, null, 'nfkc');
 const regex = fc.record({
   name: fc.constantFrom('regex', ' regex '),
-  config: fc.record({ pattern, flags: fc.constantFrom(null, ['I']) }),
+  config: fc.record({ pattern, flags: fc.constantFrom(null, ['I']), normalize }),
 });
 const value = fc.constantFrom<JsonValue>('hello', 'word', 'stop', 'card12', 5, 'BAD', '7', 'a');
 const list = fc.record({
@@ -79,6 +82,7 @@ const list = fc.record({
     match_on: fc.constantFrom('match', 'no_match'),
     match_mode: fc.constantFrom('exact', 'contains', 'starts_with', 'ends_with'),
     case_sensitive: fc.boolean(),
+    normalize,
   }),
 });
 const scriptedConfig = fc.record({
@@ -174,7 +178,7 @@ function damaged(stored: JsonObject, { place, value }: { place: number; value: J
   const copy = structuredClone(stored);
   const places: [JsonObject | JsonValue[], string][] = [];
   const visit = (node: JsonValue): void => {
-    if (typeof node !== 'object' || node === null) return;
+    if (!isContainer(node)) return;
     for (const [key, child] of Object.entries(node)) {
       places.push([node, key]);
       visit(child);
@@ -228,9 +232,38 @@ const text = fc
     },
   )
   .map((words) => words.join(' '));
+const escapedText = fc
+  .array(
+    fc.constantFrom(
+      'hello',
+      'wo\u200brd',
+      'word',
+      'ｂad',
+      'card12',
+      '7',
+      '"',
+      '\\',
+      '\n',
+      '\t',
+      '\ud800',
+      '😀',
+    ),
+    {
+      maxLength: 5,
+    },
+  )
+  .map((pieces) => pieces.join(''));
 const data: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 4, arbitrary: text },
   fc.constantFrom<JsonValue>(null, true, 5, 12n ** 20n, ['hello', 'word'], [], { a: 'bad' }),
+  // What the JSON text escapes, or has inside of something else.
+  fc
+    .dictionary(fc.constantFrom('hello', 'bad', 'a\nword', '"stop"'), fc.oneof(text, escapedText), {
+      maxKeys: 3,
+      noNullPrototype: true,
+    })
+    .map((members) => ({ ...members }) as JsonObject),
+  fc.array(fc.oneof(text, escapedText), { maxLength: 3 }).map((items) => [{ x: items }, ...items]),
 );
 
 export const aGeneratedStep: fc.Arbitrary<Step> = fc.record({

@@ -4,6 +4,7 @@ import type { Evaluator } from '../../../src/evaluators/types.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { FULL_CALL } from '../../support/check-call.js';
 import { type ReferenceControl, type ReferenceNode, readReference } from './read.js';
+import { listMatches, regexMatches } from './texts.js';
 
 /**
  * Sections 8.3 to 8.7 of the contract, with the decisions of the architecture, as plainly as they can be said: every
@@ -143,26 +144,32 @@ async function evaluateControl(
   externalToo: boolean,
 ): Promise<Said> {
   if (condition === null) return { ...failed(INTERNAL), trace: {} };
-  return walk(condition);
+  return walk(condition, false);
 
-  async function walk(node: ReferenceNode): Promise<Said> {
-    if (node.kind === 'leaf') return walkLeaf(node);
+  async function walk(node: ReferenceNode, negated: boolean): Promise<Said> {
+    if (node.kind === 'leaf') return walkLeaf(node, negated);
     const said: Said[] = [];
     for (const child of node.children) {
-      const one = await walk(child);
+      const one = await walk(child, node.kind === 'not' ? !negated : negated);
       said.push(one);
       if (one.error !== null || (node.kind !== 'not' && one.matched === (node.kind === 'or'))) break;
     }
     return combine(node, said);
   }
 
-  async function walkLeaf({ path, name, config }: Extract<ReferenceNode, { kind: 'leaf' }>): Promise<Said> {
+  async function walkLeaf(
+    { path, name, config }: Extract<ReferenceNode, { kind: 'leaf' }>,
+    negated: boolean,
+  ): Promise<Said> {
     const evaluator = evaluators.get(name);
     if (evaluator?.external === true && !externalToo) throw new Postponed();
     let result: EvaluatorResult;
     try {
       if (evaluator === undefined) throw new Error(`unknown evaluator ${name}`);
-      result = checked(await evaluator.compile(config).evaluate(select(step, path), FULL_CALL));
+      const call = { ...FULL_CALL, place: { path, negated } };
+      const data = select(step, path);
+      result = checked(await evaluator.compile(config).evaluate(data, call));
+      refuseWrongResult(name, config, data, negated, result);
     } catch (error) {
       result = failed(error instanceof Error ? error.message : String(error));
     }
@@ -234,6 +241,26 @@ function checked(result: unknown): EvaluatorResult {
     (metadata === null || (typeof metadata === 'object' && !Array.isArray(metadata)));
   if (!isSound) throw new Error('malformed');
   return result as EvaluatorResult;
+}
+
+/** What the evaluators of texts find has to be what a search of each text by itself finds. */
+function refuseWrongResult(
+  name: string,
+  config: JsonObject,
+  data: JsonValue,
+  negated: boolean,
+  { matched, metadata }: EvaluatorResult,
+): void {
+  if (name === 'regex') {
+    const expected = regexMatches(config, data, negated);
+    if (matched !== expected) throw new Error(`regex: ${JSON.stringify(config)} should say ${expected}`);
+  }
+  if (name !== 'list') return;
+  const { matched: expected, hits } = listMatches(config, data, negated);
+  const found = metadata?.matches ?? [];
+  if (matched !== expected || JSON.stringify(found) !== JSON.stringify(hits)) {
+    throw new Error(`list: ${JSON.stringify(config)} should say ${expected} and ${hits}`);
+  }
 }
 
 function select(step: Step, path: string): JsonValue {

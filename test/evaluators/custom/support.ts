@@ -7,6 +7,7 @@ import {
 } from '../../../src/evaluators/custom/custom-evaluator.js';
 import type { Evaluator } from '../../../src/evaluators/types.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import { FULL_CALL } from '../../support/check-call.js';
 
 export const MODULES = path.join(import.meta.dirname, 'modules');
 
@@ -48,7 +49,7 @@ export async function loadModule(
     evaluator,
     logged,
     async check(data, config = {}, signal = new AbortController().signal) {
-      return evaluator.compile(config).evaluate(data, { detail: 'full', signal });
+      return evaluator.compile(config).evaluate(data, { ...FULL_CALL, signal });
     },
     status() {
       if (evaluator.status === undefined) throw new Error('a custom evaluator has a status');

@@ -60,10 +60,12 @@ describe('a DROP that a database runs', () => {
       await fc.assert(
         fc.asyncProperty(hostileQuery, async (text) => {
           const { matched } = await compiled.evaluate(text, FULL_CALL);
+          const besides = await compiled.evaluate({ query: 'SELECT 1', also: [text] }, FULL_CALL);
           const { effect } = await database.run(text);
           if (effect === 'schema') {
             seen.dropped += 1;
             expect(matched).toBe(true);
+            expect(besides.matched).toBe(true);
           } else if (!matched) seen.passed += 1;
         }),
         { numRuns: 250 },

@@ -1,17 +1,18 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createParserPool } from '../../../src/evaluators/sql/parser-pool.js';
+import { MAX_STATEMENT_LEAVES } from '../../../src/evaluators/sql/statement-leaves.js';
 import { createSqlEvaluator } from '../../../src/evaluators/sql.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { errorItems } from '../../../src/validation/items.js';
-import { FULL_CALL } from '../../support/check-call.js';
+import { FULL_CALL, NEGATED_CALL, WHOLE_STEP_CALL } from '../../support/check-call.js';
 
 // Generous: machines that run tests may be busy.
 const pool = createParserPool({ parseTimeoutMs: 20_000 });
 const sqlEvaluator = createSqlEvaluator(pool);
 afterAll(() => pool.close());
 
-const check = async (config: JsonObject, data: JsonValue) =>
-  sqlEvaluator.compile(config).evaluate(data, FULL_CALL);
+const check = async (config: JsonObject, data: JsonValue, call = FULL_CALL) =>
+  sqlEvaluator.compile(config).evaluate(data, call);
 
 /** Places and codes of the problems of a configuration. */
 function problemsOf(config: JsonValue): [string | undefined, string][] {
@@ -70,19 +71,27 @@ describe('the input of sql', () => {
     ['a number', 5, true],
     ['a list', [DROP], true],
     ['an object with a query', { query: DROP }, true],
-    ['an object without a query', { sql: DROP }, false],
+    ['an object with a query that is no text', { query: { text: 'SELECT 1' } }, true],
+    ['an object without a query', { text: 'hello' }, false],
     ['an object whose query is null', { query: null }, false],
-    ['a step whose input is a text', { type: 'tool', name: 'q', input: DROP }, true],
-    ['a step whose input is an object', { type: 'tool', name: 'q', input: { query: DROP } }, true],
-    [
-      'a step whose input has no query',
-      { type: 'tool', name: 'q', input: { sql: DROP }, query: DROP },
-      false,
-    ],
-    ['a step whose input is a number', { type: 'tool', name: 'q', input: 5 }, true],
-    ['any object with input and type', { type: 1, input: DROP }, true],
+    ['an object whose query is blank', { query: ' \n' }, false],
+    ['an object that looks like a step', { query: DROP, input: 'SELECT 1', type: 'x' }, true],
+    ['an object that looks like a step', { input: 5, type: 'x' }, false],
   ])('takes %s', async (_, data, matched) => {
     expect(await check(config, data)).toMatchObject({ matched, confidence: 1, error: null });
+  });
+
+  it.each<[string, JsonObject, boolean]>([
+    ['a text', { input: DROP }, true],
+    ['an object', { input: { query: DROP } }, true],
+    ['an object without a query', { input: { text: 'hello' }, output: DROP, query: DROP }, false],
+    ['an object that looks like a step', { input: { query: DROP, input: 'SELECT 1', type: 'x' } }, true],
+    ['a number', { input: 5 }, true],
+    ['a list', { input: [DROP] }, true],
+    ['null', { input: null, context: { query: DROP, sql: DROP } }, false],
+  ])('takes of a whole step the input: %s', async (_, members, matched) => {
+    const step = { type: 'tool', name: DROP, input: null, output: null, context: null, ...members };
+    expect(await check(config, step, WHOLE_STEP_CALL)).toMatchObject({ matched, confidence: 1, error: null });
   });
 
   it('gives no metadata when there is nothing to check', async () => {
@@ -102,11 +111,201 @@ describe('the input of sql', () => {
     const values = { required_column_values: { tenant: 'tenant' } };
     const query = "SELECT * FROM t WHERE tenant = 'a'";
     const context = { tenant: 'a' };
-    const step = { type: 'tool', name: 'q', input: { query }, context };
-    expect(await check(values, step)).toMatchObject({ matched: false });
+    const step = { type: 'tool', name: 'q', input: { query }, output: null, context };
+    expect(await check(values, step, WHOLE_STEP_CALL)).toMatchObject({ matched: false });
+    const other = { ...step, input: { query, context }, context: { tenant: 'b' } };
+    expect(await check(values, other, WHOLE_STEP_CALL)).toMatchObject({ matched: true });
     expect(await check(values, { query, context })).toMatchObject({ matched: false });
     expect(await check(values, query)).toMatchObject({ matched: true });
     expect(await check(values, { query, context: 'a' })).toMatchObject({ matched: true });
+  });
+});
+
+describe('the texts beside the query', () => {
+  const config = { blocked_operations: ['DROP'], blocked_tables: ['secrets'] };
+  const query = 'SELECT 1';
+
+  it.each<[string, string]>([
+    ['a statement', 'DROP TABLE users'],
+    ['a statement behind blanks', '\r\n \t\u000bdrop table users'],
+    ['a statement behind comments', '-- hi\n/* there */ DROP TABLE users'],
+    ['a statement behind empty ones', ';;  ; DROP TABLE users'],
+    ['a statement in brackets', '((SELECT * FROM secrets))'],
+    ['a statement behind another one', 'SELECT 1; DROP TABLE users'],
+    ['a CTE', 'WITH a AS (SELECT * FROM secrets) SELECT * FROM a'],
+    ['a command without an operation of its own', 'TABLE secrets'],
+    ['an explained statement', 'EXPLAIN ANALYZE SELECT * FROM secrets'],
+    ['a statement before one that is broken', "DROP TABLE users; nonsense that is not closed '"],
+    ['a text that is too long to be parsed', `SELECT '${'x'.repeat(600_000)}'`],
+    ['a text that is nested too deeply', `SELECT ${'('.repeat(600)}1${')'.repeat(600)}`],
+  ])('match where one is %s', async (_, text) => {
+    for (const data of [
+      { query, sql: text },
+      { query, a: [{ b: { c: [0, text] } }] },
+      { sql: text },
+      { query: '', context: { x: text } },
+      { query, input: text, type: 'x' },
+    ]) {
+      expect(await check(config, data)).toMatchObject({ matched: true, error: null });
+      const step = { type: 'tool', name: 'q', input: data, output: null, context: null };
+      expect(await check(config, step, WHOLE_STEP_CALL)).toMatchObject({ matched: true, error: null });
+    }
+  });
+
+  it.each<[string, string]>([
+    ['is blank', ' \n'],
+    ['is a word', 'hello'],
+    ['has a statement further on', 'please DROP TABLE users'],
+    ['is JSON', '{"query":"DROP TABLE users"}'],
+    ['is a statement that passes', 'SELECT name FROM users'],
+    ['is a statement that does nothing', 'BEGIN'],
+    ['is only a comment', '-- DROP TABLE users'],
+    ['begins with a longer word', 'DROPS of rain'],
+  ])('pass where one %s', async (_, text) => {
+    expect(await check(config, { query, text })).toMatchObject({ matched: false, error: null });
+    expect(await check(config, { text })).toMatchObject({ matched: false, error: null });
+  });
+
+  it('have to be statements where they begin like one and there is no query', async () => {
+    for (const text of ['Select the best option', 'drop me a line', "Update the user's profile"]) {
+      expect(await check(config, { query, text })).toMatchObject({ matched: false });
+      for (const data of [{ text }, { query: null, text }, { query: '  ', deep: [{ text }] }]) {
+        expect(await check(config, data)).toMatchObject({ matched: true, error: null });
+      }
+    }
+  });
+
+  it('are told by their place and their own text', async () => {
+    const result = await check(config, { query, options: [{ sql: 'DROP TABLE users' }] });
+    expect(result.message).toBe('Operations that are not allowed: DROP (in the member options.0.sql)');
+    expect(result.metadata).toMatchObject({ query_snippet: 'DROP TABLE users', blocked: ['DROP'] });
+    const both = await check(config, { query: 'DROP TABLE a', sql: 'DROP TABLE users' });
+    expect(both.metadata).toMatchObject({ query_snippet: 'DROP TABLE a' });
+  });
+
+  it('match when they are more than are parsed, which are many', async () => {
+    const statements = (count: number) => Array.from({ length: count }, (_, index) => `SELECT ${index}`);
+    for (const dialect of ['postgres', 'sqlite']) {
+      const few = { query, statements: statements(MAX_STATEMENT_LEAVES) };
+      expect(await check({ ...config, dialect }, few)).toMatchObject({ matched: false, error: null });
+      const many = { query, statements: statements(MAX_STATEMENT_LEAVES + 1) };
+      expect(await check({ ...config, dialect }, many)).toMatchObject({ matched: true, error: null });
+    }
+  });
+
+  it('give others a turn when there is much to parse', async () => {
+    const long = (name: string) => `SELECT '${'x'.repeat(40_000)}' FROM ${name}`;
+    const evaluate = (data: JsonValue) => sqlEvaluator.compile(config).evaluate(data, FULL_CALL);
+    expect(evaluate({ query, sql: 'SELECT 2' })).not.toBeInstanceOf(Promise);
+    const later = evaluate({ query, a: long('a'), b: long('b'), c: long('c'), d: long('secrets') });
+    expect(later).toBeInstanceOf(Promise);
+    expect(await later).toMatchObject({
+      matched: true,
+      metadata: { violations: ['table secrets is blocked'] },
+    });
+  });
+
+  it('do not satisfy a condition that demands a violation', async () => {
+    const data = { query, sql: 'DROP TABLE users' };
+    expect(await check(config, data)).toMatchObject({ matched: true });
+    expect(await check(config, data, NEGATED_CALL)).toMatchObject({ matched: false });
+    expect(await check(config, { query: 'DROP TABLE users' }, NEGATED_CALL)).toMatchObject({ matched: true });
+  });
+
+  it.each<[string, string]>([
+    ['mysql', '/*! DROP TABLE users */'],
+    ['mysql', '# hi\nDROP TABLE users'],
+    ['mysql', 'REPLACE INTO secrets VALUES (1)'],
+    ['mysql', 'DROP TABLE users; nonsense is not SQL'],
+    ['tsql', 'IF 1 = 1 DROP TABLE users'],
+    ['tsql', "EXEC sp_executesql N'DROP TABLE users'"],
+    ['tsql', '\u00a0DROP TABLE users'],
+    ['oracle', "BEGIN EXECUTE IMMEDIATE 'DROP TABLE users'; END;"],
+    ['sqlite', 'DROP TABLE users; nonsense is not SQL'],
+    ['sqlite', 'VALUES ((SELECT value FROM secrets))'],
+    // SQLite takes the end of the text for the end of the comment.
+    ['sqlite', "DROP TABLE users/* '"],
+  ])('of %s match: %s', async (dialect, text) => {
+    expect(await check({ ...config, dialect }, { query, sql: text })).toMatchObject({
+      matched: true,
+      error: null,
+    });
+    expect(await check({ ...config, dialect }, { sql: text })).toMatchObject({ matched: true, error: null });
+  });
+});
+
+describe('texts beside the query that the parser of the dialect does not read', () => {
+  const statements: Readonly<Record<string, readonly string[]>> = {
+    mysql: [
+      'OPTIMIZE TABLE users',
+      'ANALYZE LOCAL TABLE users',
+      'HANDLER users OPEN',
+      "LOAD DATA INFILE 'x' INTO TABLE users",
+      "SELECT * FROM users INTO OUTFILE '/tmp/x'",
+      'TABLE users',
+      'TABLE users ORDER BY id',
+      'CREATE DEFINER = x TRIGGER t BEFORE INSERT ON users FOR EACH ROW SET @a = 1',
+      "PREPARE s FROM 'DROP TABLE users'",
+    ],
+    tsql: [
+      "sp_rename 'users', 'x'",
+      'BEGIN DROP TABLE users END',
+      'WHILE 1 = 1 DELETE FROM users',
+      "BULK INSERT users FROM 'x'",
+      'DELETE users',
+      "DBCC CHECKTABLE ('users')",
+      'DISABLE TRIGGER t ON users',
+      'CREATE SYNONYM s FOR users',
+    ],
+    oracle: [
+      "BEGIN EXECUTE IMMEDIATE 'DROP TABLE users'; END;",
+      'DECLARE x int; BEGIN DELETE FROM users; END;',
+      'RENAME users TO x',
+      'FLASHBACK TABLE users TO BEFORE DROP',
+      'CREATE OR REPLACE PUBLIC SYNONYM s FOR users',
+      'INSERT ALL INTO users VALUES (1) SELECT 1 FROM dual',
+    ],
+    sqlite: [
+      'CREATE TEMP TRIGGER t AFTER INSERT ON orders BEGIN DELETE FROM users; END',
+      'PRAGMA table_info(users)',
+      'PRAGMA writable_schema = ON',
+      'SELECT * FROM users NOT INDEXED',
+      "VACUUM INTO '/tmp/x'",
+    ],
+  };
+  const sentences = [
+    'Create a report about the users and drop it in my inbox',
+    'Show me the weather in Paris',
+    'Update the list: eggs, milk; and set an alarm',
+    'Select a table for two',
+    'Begin with the first chapter',
+    'Check the results, please',
+    'Explain this to me (slowly)',
+    'Describe what you see',
+    'with regards, the team',
+    'set',
+    'drop',
+    'Delete it?',
+    'Call me at 5',
+    'Use your own words',
+    'do not do that',
+  ];
+
+  it.each(Object.entries(statements).flatMap(([dialect, some]) => some.map((text) => [dialect, text])))(
+    'match where %s has them: %s',
+    async (dialect, text) => {
+      const config = { dialect, blocked_tables: ['users'] };
+      const data = { query: 'SELECT 1', also: `-- hi\n ${text}` };
+      expect(await check(config, data)).toMatchObject({ matched: true, error: null });
+    },
+  );
+
+  it.each(['postgres', 'mysql', 'tsql', 'oracle', 'sqlite'])('are no sentences: %s', async (dialect) => {
+    const config = { dialect, blocked_tables: ['users'] };
+    for (const text of sentences) {
+      const { matched, error } = await check(config, { query: 'SELECT 1 FROM x', text });
+      expect({ text, matched, error }).toEqual({ text, matched: false, error: null });
+    }
   });
 });
 

@@ -6,6 +6,7 @@ import { createEvaluator } from '../../../packages/evaluator-vendor-model/src/in
 import type { EvaluatorResult } from '../../../src/evaluation/types.js';
 import { evaluatorOf } from '../../../src/evaluators/optional-evaluators.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import { FULL_CALL } from '../../support/check-call.js';
 
 export const TOXIC: JsonObject = { metric: 'input_toxicity', operator: 'gt', target_value: 0.5 };
 
@@ -32,7 +33,7 @@ export function vendorModel({ apiUrl, apiKey = 'secret-key', limits = {} }: Vend
       config: JsonObject = TOXIC,
       signal = new AbortController().signal,
     ): Promise<EvaluatorResult> {
-      return evaluator.compile(config).evaluate(data, { detail: 'full', signal });
+      return evaluator.compile(config).evaluate(data, { ...FULL_CALL, signal });
     },
     status() {
       if (evaluator.status === undefined) throw new Error('vendor.model has a status');

@@ -1,3 +1,4 @@
+import { compareNumbers, doubleOf, isMultiple, isNumber } from '../../../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
 import { stringifyJson } from '../../../json/stringify-json.js';
 import { isOfType } from '../field-types.js';
@@ -18,11 +19,11 @@ export const ASSERTIONS: ReadonlyMap<string, Compile> = new Map<string, Compile>
   ['type', typeCheck],
   ['enum', (given) => membership(Array.isArray(given) ? given : [], 'is none of the allowed values')],
   ['const', (given) => membership([given], 'is not the one allowed value')],
-  ['minimum', bound('is less than the minimum', (value, limit) => value >= limit)],
-  ['maximum', bound('is greater than the maximum', (value, limit) => value <= limit)],
-  ['exclusiveMinimum', bound('is not greater than', (value, limit) => value > limit)],
-  ['exclusiveMaximum', bound('is not less than', (value, limit) => value < limit)],
-  ['multipleOf', bound('is not a multiple of', isMultiple)],
+  ['minimum', bound('is less than the minimum', (order) => order >= 0)],
+  ['maximum', bound('is greater than the maximum', (order) => order <= 0)],
+  ['exclusiveMinimum', bound('is not greater than', (order) => order > 0)],
+  ['exclusiveMaximum', bound('is not less than', (order) => order < 0)],
+  ['multipleOf', multipleOf],
   ['minLength', textSize('is shorter than', (length, limit) => length >= limit)],
   ['maxLength', textSize('is longer than', (length, limit) => length <= limit)],
   ['pattern', patternCheck],
@@ -33,12 +34,6 @@ export const ASSERTIONS: ReadonlyMap<string, Compile> = new Map<string, Compile>
   ['maxProperties', objectSize('has more members than', (size, limit) => size <= limit)],
   ['required', required],
 ]);
-
-type Quantity = number | bigint;
-
-function isQuantity(value: JsonValue): value is Quantity {
-  return typeof value === 'number' || typeof value === 'bigint';
-}
 
 function typeCheck(given: JsonValue): Check {
   const types = (Array.isArray(given) ? given : [given]).filter((type) => typeof type === 'string');
@@ -52,62 +47,63 @@ function membership(values: readonly JsonValue[], reason: string): Check {
   return (value, place, run) => isMember(value, run.work) || run.fail(place, () => reason);
 }
 
-function bound(reason: string, holds: (value: Quantity, limit: Quantity) => boolean): Compile {
+/** `holds` is told how the value compares with the limit. */
+function bound(reason: string, holds: (order: number) => boolean): Compile {
   return (limit) => {
-    if (!isQuantity(limit)) return always;
+    if (!isNumber(limit)) return always;
     return (value, place, run) =>
-      !isQuantity(value) || holds(value, limit) || run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
+      !isNumber(value) ||
+      holds(compareNumbers(value, limit)) ||
+      run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
   };
 }
 
-/**
- * Whether the quotient is whole. Quotients of fractions are as inexact as doubles are, so 0.3 is no multiple of 0.1;
- * whole numbers are exact.
- */
-function isMultiple(value: Quantity, divisor: Quantity): boolean {
-  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
-    return Number(value) % Number(divisor) === 0;
-  if (isWhole(value) && isWhole(divisor)) return BigInt(value) % BigInt(divisor) === 0n;
-  const quotient = Number(value) / Number(divisor);
-  return Number.isFinite(quotient) ? Number.isInteger(quotient) : Number(value) % Number(divisor) === 0;
-}
-
-function isWhole(value: Quantity): boolean {
-  return typeof value === 'bigint' || Number.isInteger(value);
+function multipleOf(divisor: JsonValue): Check {
+  if (!isNumber(divisor)) return always;
+  return (value, place, run) => {
+    if (!isNumber(value)) return true;
+    if (typeof value !== 'number') run.work.read(String(value), 2);
+    return (
+      isMultiple(value, divisor) || run.fail(place, () => `is not a multiple of ${stringifyJson(divisor)}`)
+    );
+  };
 }
 
 /** Sizes count characters, that is code points; items; or members. */
-function textSize(reason: string, holds: (length: number, limit: Quantity) => boolean): Compile {
+function textSize(reason: string, holds: (length: number, limit: number) => boolean): Compile {
   return (limit) => {
-    if (!isQuantity(limit)) return always;
+    if (!isNumber(limit)) return always;
+    const bound = doubleOf(limit);
     return (value, place, run) => {
       if (typeof value !== 'string') return true;
       run.work.read(value);
       return (
-        holds(countCodePoints(value), limit) || run.fail(place, () => `${reason} ${stringifyJson(limit)}`)
+        holds(countCodePoints(value), bound) || run.fail(place, () => `${reason} ${stringifyJson(limit)}`)
       );
     };
   };
 }
 
-function listSize(reason: string, holds: (length: number, limit: Quantity) => boolean): Compile {
+function listSize(reason: string, holds: (length: number, limit: number) => boolean): Compile {
   return (limit) => {
-    if (!isQuantity(limit)) return always;
+    if (!isNumber(limit)) return always;
+    const bound = doubleOf(limit);
     return (value, place, run) =>
       !Array.isArray(value) ||
-      holds(value.length, limit) ||
+      holds(value.length, bound) ||
       run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
   };
 }
 
-function objectSize(reason: string, holds: (size: number, limit: Quantity) => boolean): Compile {
+function objectSize(reason: string, holds: (size: number, limit: number) => boolean): Compile {
   return (limit) => {
-    if (!isQuantity(limit)) return always;
+    if (!isNumber(limit)) return always;
+    const bound = doubleOf(limit);
     return (value, place, run) => {
       if (!isObject(value)) return true;
       const size = Object.keys(value).length;
       run.work.spend(size);
-      return holds(size, limit) || run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
+      return holds(size, bound) || run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
     };
   };
 }

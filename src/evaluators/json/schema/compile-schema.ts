@@ -1,5 +1,5 @@
 import { shorten } from '../../../evaluation/text.js';
-import { isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
+import { isContainer, isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
 import { countValues } from '../../../validation/json-schema-bounds.js';
 import { SchemaWorkError } from '../../../validation/json-schema-reference.js';
 import { compilePattern } from '../../linear-pattern.js';
@@ -113,6 +113,6 @@ const anything: Check = () => true;
 const nothing: Check = (_value, place, run) => run.fail(place, () => 'is not allowed');
 
 function isDeeper(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isContainer(value)) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }

@@ -1,5 +1,5 @@
 import { textOf } from '../../../evaluation/text.js';
-import { isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
+import { isContainer, isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
 import type { ColumnValueRule, SqlConfig } from '../config.js';
 import type { EqualityTest, Statement, TableReference } from '../model.js';
 import { type Check, type Violation, violation } from './check.js';
@@ -18,8 +18,8 @@ export const checkColumnValues: Check = ({ statements }, config, context) => {
   return null;
 };
 
-function touchesTable({ tables, operations }: Statement): boolean {
-  return tables.length > 0 || operations.some(({ dynamic }) => dynamic);
+function touchesTable({ tables, operations, hidesTables }: Statement): boolean {
+  return tables.length > 0 || hidesTables || operations.some(({ dynamic }) => dynamic);
 }
 
 function describe(kind: string, more: JsonObject, rule: ColumnValueRule, index: number): Violation {
@@ -72,7 +72,7 @@ function checkRule(
 function scalarText(value: JsonValue): string | null {
   if (value === true) return 'True';
   if (value === false) return 'False';
-  return value === null || typeof value === 'object' ? null : textOf(value);
+  return value === null || isContainer(value) ? null : textOf(value);
 }
 
 function typeOf(value: JsonValue): string {

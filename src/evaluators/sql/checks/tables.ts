@@ -14,10 +14,12 @@ export const checkTables: Check = ({ statements }, config) => {
     return null;
   }
   const tables = statements.flatMap((statement) => statement.tables);
-  const hidden = statements.some(({ operations }) => operations.some(({ dynamic }) => dynamic));
+  const hidden = statements.some(
+    ({ operations, hidesTables }) => hidesTables || operations.some(({ dynamic }) => dynamic),
+  );
   const violations = [
     ...tables.flatMap((table) => problemsOf(table, config)),
-    // What runs unseen text may use any table.
+    // Unseen text may use any table.
     ...(hidden ? ['the tables of a statement are not visible'] : []),
   ];
   if (violations.length === 0) return null;

@@ -1,0 +1,180 @@
+import type { DataTexts } from '../../evaluation/data-texts.js';
+import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import { DIALECT_RULES } from './dialect-rules.js';
+import { scan } from './lexer.js';
+import { type Dialect, NotParsed } from './model.js';
+
+/** A string value that begins like a statement. */
+export interface StatementLeaf {
+  /** Where it stands in the data: names and indexes joined by dots. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Most texts beside the query that are parsed. Data with more of them match. */
+export const MAX_STATEMENT_LEAVES = 256;
+/** Longest path that is told, in UTF-16 code units. */
+const MAX_PATH_LENGTH = 100;
+
+/** Words that begin a statement in several dialects. */
+const COMMON_WORDS =
+  'SELECT INSERT UPDATE DELETE MERGE CREATE DROP ALTER TRUNCATE COMMENT GRANT REVOKE COMMIT ROLLBACK SET SHOW USE ' +
+  'DESCRIBE DESC COPY LOCK ANALYZE WITH VALUES TABLE EXPLAIN CALL EXECUTE EXEC DO VACUUM DECLARE REPLACE PREPARE ' +
+  'DEALLOCATE BEGIN START SAVEPOINT RELEASE RENAME FETCH LOAD';
+
+/** And those that do in one of them; from the chapters on statements of each manual. */
+const DIALECT_WORDS: Readonly<Record<Dialect, string>> = {
+  postgres:
+    'ABORT CHECKPOINT CLOSE CLUSTER DISCARD END IMPORT LISTEN MOVE NOTIFY REASSIGN REFRESH REINDEX RESET SECURITY UNLISTEN',
+  mysql:
+    'BINLOG CACHE CHANGE CHECK CHECKSUM CLONE FLUSH HANDLER HELP IMPORT INSTALL KILL OPTIMIZE PURGE REPAIR RESET ' +
+    'RESTART SHUTDOWN SIGNAL STOP UNINSTALL UNLOCK XA',
+  tsql:
+    'ADD BACKUP BULK CHECKPOINT CLOSE DBCC DENY DISABLE ENABLE END GO GOTO IF KILL OPEN PRINT RAISERROR READTEXT ' +
+    'RECONFIGURE RESTORE RETURN REVERT SETUSER SHUTDOWN THROW UPDATETEXT WAITFOR WHILE WRITETEXT',
+  oracle: 'ADMINISTER ASSOCIATE AUDIT DISASSOCIATE FLASHBACK NOAUDIT PURGE',
+  sqlite: 'ATTACH DETACH END PRAGMA REINDEX',
+};
+
+const words = (dialect: Dialect) => new Set(`${COMMON_WORDS} ${DIALECT_WORDS[dialect]}`.split(' '));
+const FIRST_WORDS: Readonly<Record<Dialect, ReadonlySet<string>>> = {
+  postgres: words('postgres'),
+  mysql: words('mysql'),
+  tsql: words('tsql'),
+  oracle: words('oracle'),
+  sqlite: words('sqlite'),
+};
+
+/** What may stand in front of a statement: blanks of all kinds, empty statements, brackets. */
+const LEAD = /[\s\p{Control}\p{Format};(]*/uy;
+const WORD = /[A-Za-z][A-Za-z_]*/y;
+/** The text up to what some database takes for the end of a line. */
+const LINE = /[^\r\n\v\f\u0085\u2028\u2029]*/y;
+/** A comment whose content MySQL and MariaDB run. */
+const EXECUTABLE = /\/\*M?!/y;
+/** T-SQL runs a procedure that is only named at the beginning of a batch. */
+const PROCEDURE = /^(?:SP|XP)_/;
+
+/**
+ * Whether a text begins with a word that begins a statement, behind blanks and comments. It need not be one: the parser
+ * tells. A text for which this is false is no statement of the dialect.
+ */
+export function beginsStatement(text: string, dialect: Dialect): boolean {
+  const at = statementStart(text, dialect);
+  if (at < 0) return true;
+  WORD.lastIndex = at;
+  const word = WORD.exec(text)?.[0].toUpperCase();
+  if (word === undefined) return false;
+  return FIRST_WORDS[dialect].has(word) || (dialect === 'tsql' && PROCEDURE.test(word));
+}
+
+/** The index of the first word of a text, behind blanks and comments; -1 when a comment is run. */
+export function statementStart(text: string, dialect: Dialect): number {
+  let at = 0;
+  for (;;) {
+    LEAD.lastIndex = at;
+    LEAD.test(text);
+    at = LEAD.lastIndex;
+    const end = commentEnd(text, at, dialect);
+    if (end === null || end < 0) return end ?? at;
+    at = end;
+  }
+}
+
+/** The index behind a comment at `at`; null when there is none, -1 when its content is run. */
+function commentEnd(text: string, at: number, dialect: Dialect): number | null {
+  const rules = DIALECT_RULES[dialect];
+  if (text.startsWith('/*', at)) {
+    EXECUTABLE.lastIndex = at;
+    if (rules.executableComments && EXECUTABLE.test(text)) return -1;
+    return blockEnd(text, at, rules.nestedComments);
+  }
+  if (!text.startsWith('--', at) && !(rules.hashComments && text[at] === '#')) return null;
+  LINE.lastIndex = at;
+  LINE.test(text);
+  return LINE.lastIndex;
+}
+
+function blockEnd(text: string, start: number, nested: boolean): number {
+  let depth = 0;
+  for (let at = start; at < text.length - 1; at += 1) {
+    if (text[at] === '*' && text[at + 1] === '/') {
+      depth -= 1;
+      at += 1;
+      if (depth <= 0) return at + 1;
+    } else if (text[at] === '/' && text[at + 1] === '*') {
+      if (nested || depth === 0) depth += 1;
+      at += 1;
+    }
+  }
+  return text.length;
+}
+
+/** The first statement of a text that holds more than one, as far as that can be told; null when it cannot. */
+export function firstStatement(text: string, dialect: Dialect): string | null {
+  let end = -1;
+  let begun = false;
+  try {
+    scan(text, DIALECT_RULES[dialect], (kind, start) => {
+      const separates = kind === 'symbol' && text[start] === ';';
+      if (separates && begun && end < 0) end = start;
+      if (!separates && kind !== 'comment') begun = true;
+    });
+  } catch (error) {
+    // What is broken comes later: databases that read one statement after the other run the first one.
+    if (!(error instanceof NotParsed)) throw error;
+  }
+  return end < 0 ? null : text.slice(0, end);
+}
+
+/** The leaves of what was looked at, by dialect: the sql controls of an agent look at the same data in turn. */
+const known = new WeakMap<DataTexts, Map<Dialect, readonly StatementLeaf[]>>();
+
+/**
+ * The string values of an object, at any depth, that begin like a statement; its own member `query` is not one of them.
+ * No more than MAX_STATEMENT_LEAVES and one. `texts` are those of the object.
+ */
+export function statementLeaves(
+  data: JsonObject,
+  texts: DataTexts,
+  dialect: Dialect,
+): readonly StatementLeaf[] {
+  let byDialect = known.get(texts);
+  if (byDialect === undefined) {
+    byDialect = new Map();
+    known.set(texts, byDialect);
+  }
+  let leaves = byDialect.get(dialect);
+  if (leaves === undefined) {
+    leaves = findLeaves(data, dialect);
+    byDialect.set(dialect, leaves);
+  }
+  return leaves;
+}
+
+function findLeaves(data: JsonObject, dialect: Dialect): readonly StatementLeaf[] {
+  const leaves: StatementLeaf[] = [];
+  const seen = new Set<string>();
+  const path: (string | number)[] = [];
+  const visit = (value: JsonValue): void => {
+    if (typeof value === 'string') {
+      if (leaves.length > MAX_STATEMENT_LEAVES || seen.has(value) || !beginsStatement(value, dialect)) return;
+      seen.add(value);
+      leaves.push({ path: path.join('.').slice(0, MAX_PATH_LENGTH), text: value });
+    } else if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) visitBelow(index, item);
+    } else if (isObject(value)) {
+      for (const name of Object.keys(value)) visitBelow(name, value[name] as JsonValue);
+    }
+  };
+  const visitBelow = (key: string | number, value: JsonValue): void => {
+    path.push(key);
+    visit(value);
+    path.pop();
+  };
+  for (const name of Object.keys(data)) {
+    // A `query` that is no string is checked by its text, and what is in it as any other member.
+    if (name !== 'query' || typeof data[name] !== 'string') visitBelow(name, data[name] as JsonValue);
+  }
+  return leaves;
+}
