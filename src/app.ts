@@ -213,6 +213,7 @@ async function assemble({ config, log, failures, evaluators, shared, started }: 
     }),
   });
   let keptEvaluations = 0;
+  let hasAnswered = false;
   const database = meteredDatabase(started.database, metrics.databaseTimed);
   const { storage } = database;
   const load = createLoadShedder(config.limits.shedDelayMs);
@@ -273,7 +274,8 @@ async function assemble({ config, log, failures, evaluators, shared, started }: 
       lastKnownGood.databaseState(up);
       if (up) storage.reachable();
       else storage.unreachable(error);
-      if (up && watch.isBlind) log.info({}, 'the database answers; everything is loaded from it');
+      if (up && !hasAnswered) log.info({}, 'the database answers');
+      hasAnswered ||= up;
       health.refresh();
     },
   });

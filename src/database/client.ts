@@ -37,13 +37,28 @@ export function createSqliteClient(
 ): ConnectedClient<SqliteBulk> {
   const { identity } = files.database;
   const writing = createMutex();
-  const prisma = new SqliteClient(options(createSqliteAdapterFactory(path, writing, identity), events));
+  let isClosed = false;
+  const factory = createSqliteAdapterFactory(path, writing, identity);
+  const prisma = new SqliteClient(
+    options(
+      {
+        ...factory,
+        async connect() {
+          // Prisma would connect again for a query that comes later.
+          if (isClosed) throw new Error('the database is closed');
+          return factory.connect();
+        },
+      },
+      events,
+    ),
+  );
   if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
   const bulk = createSqliteBulk({ path, writing, files, onThreadEnd: events.onConnectionError });
   return {
     prisma,
     bulk,
     async disconnect() {
+      isClosed = true;
       await bulk.close();
       await prisma.$disconnect();
     },

@@ -77,7 +77,8 @@ export class Snapshot {
 
   /**
    * The program of an agent; a promise only when it has to be loaded. Of at least `minRevision`, once `revision` has
-   * reached that. Rejects with AGENT_NOT_FOUND, or with SERVICE_UNAVAILABLE when the database cannot be reached.
+   * reached that. Fails with AGENT_NOT_FOUND, or with SERVICE_UNAVAILABLE when the database cannot be reached; it throws
+   * what it knows at once.
    */
   programOf(agentName: string, minRevision = 0): LoadedProgram | Promise<LoadedProgram> {
     const entry = this.#entries.get(agentName);
@@ -206,7 +207,7 @@ export class Snapshot {
   #loadNew(agentName: string): Promise<LoadedProgram> {
     const knownUntil = this.#unknown.get(agentName);
     if (knownUntil !== undefined) {
-      if (this.#options.now() < knownUntil) return Promise.reject(agentNotFound(agentName));
+      if (this.#options.now() < knownUntil) throw agentNotFound(agentName);
       this.#unknown.delete(agentName);
     }
     const entry: Entry = { loaded: null, loading: null, outdated: false, needed: 0, used: true };

@@ -219,7 +219,9 @@ describe('laws', () => {
       fc.property(definitionArbitrary, (sent) => {
         const definition = normalise(sent as JsonValue);
         expect(normalise(definition)).toStrictEqual(definition);
-        expect(normalise(parseStoredJson(stringifyJson(definition)))).toStrictEqual(definition);
+        // Whole numbers beyond 2^53 - 1 are read as bigint, so texts are compared.
+        const stored = stringifyJson(definition);
+        expect(stringifyJson(normalise(parseStoredJson(stored)))).toBe(stored);
       }),
     );
   });

@@ -76,12 +76,16 @@ describe('the log during an outage', () => {
     const routes = told
       .filter(({ msg }) => msg === 'a request could not be served')
       .map(({ route }) => route);
-    expect(routes.sort()).toEqual(['/api/v1/controls/:control_id', '/api/v1/evaluation', '/api/v1/policies']);
+    expect(routes.sort()).toEqual([
+      '/api/v1/controls/:control_id',
+      '/api/v1/evaluation',
+      '/api/v1/observability/events',
+      '/api/v1/policies',
+    ]);
     expect(told.filter(({ msg }) => msg === 'an RPC could not be served')).toEqual([
       expect.objectContaining({ rpc: 'enforcement.v1.PolicyService/CreatePolicy' }),
     ]);
     for (const message of [
-      'events could not be stored',
       'events of the service itself cannot be stored now',
       'a database connection broke',
     ]) {

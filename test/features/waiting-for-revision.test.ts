@@ -21,7 +21,7 @@ const AGENT = 'awaited-agent';
 /** Far beyond anything that is committed here. */
 const FUTURE = 1_000_000;
 /** Longer than anything waits here. */
-const WAIT_SECONDS = '600';
+const WAIT_SECONDS = '60';
 
 const STEP = { type: 'llm', name: 'answer', input: 'word' };
 const EVALUATION = create(EvaluateRequestSchema, {

@@ -146,7 +146,9 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
 
   it('says that the file is damaged, and goes on without it', async () => {
     await writeFile(path, '{"format":"something else"}\n');
-    const { wait, lines } = await start({ url: await freshDatabaseUrl() });
+    const url = await freshDatabaseUrl();
+    await (await openDatabase({ url })).close();
+    const { wait, lines } = await start({ url });
     expect(wait).toBeNull();
     expect(lines).toEqual([
       'warn the last known good file cannot be used and is ignored: it is not a last-known-good file',
@@ -348,7 +350,8 @@ describe('waiting for a database', () => {
     );
     await executeSql(url, `DELETE FROM "_prisma_migrations" WHERE "migration_name" = '9999'`);
     expect(await isAnother).toBe(false);
-    expect(begun.lines.map((line) => line.slice(0, 28))).toEqual([
+    // While files are moved there may be more than one reason for the last one.
+    expect([...new Set(begun.lines.map((line) => line.slice(0, 28)))]).toEqual([
       'warn there is no database of',
       'error the database is damage',
       'error the database cannot be',

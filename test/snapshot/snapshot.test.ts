@@ -212,7 +212,7 @@ describe('a snapshot', () => {
     const store = fakeStore();
     const { snapshot, advance } = snapshotOf(store);
     const ask = async () => {
-      const found = Promise.resolve(snapshot.programOf('agent')).then(
+      const found = (async () => snapshot.programOf('agent'))().then(
         () => 'found',
         (error: ServiceError) => error.code,
       );

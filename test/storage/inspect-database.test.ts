@@ -61,7 +61,7 @@ it('a SQLite file that does not exist is not created by looking', async () => {
   expect(await inspectDatabase(location)).toBe('nothing');
   expect(await readdir(dirname(location.path))).toEqual(['service.db']);
   await writeFile(location.path, 'no database at all\n'.repeat(100));
-  await expect(inspectDatabase(location)).rejects.toMatchObject({ code: 'DATABASE_ERROR' });
+  await expect(inspectDatabase(location)).rejects.toMatchObject({ state: 'CORRUPT' });
   await drop();
 });
 

@@ -4,8 +4,9 @@ import { StorageError } from './storage-state.js';
 
 /**
  * Descriptors for reading files of SQLite beside it. POSIX ends all locks of a process on a file when the process
- * closes any descriptor of it, so those of SQLite end, too. Therefore databases of one process share the descriptors,
- * and the last one closes them, after its connections.
+ * closes any descriptor of it, so those of SQLite end, too, and the driver keeps a closed connection, with its locks,
+ * until it is collected as garbage. Therefore databases of one process share the descriptors, and only those of files
+ * that are deleted are closed.
  */
 interface OpenFile {
   readonly descriptors: [number, ...number[]];
@@ -20,7 +21,6 @@ export interface FileUse {
   /** See `identityOf`. */
   readonly identity: string;
   readonly descriptor: number;
-  /** To be called once no connection of this process to the database is open any more. */
   release(): void;
 }
 
@@ -34,6 +34,7 @@ export function demandIdentity(path: string, identity: string): void {
 
 /** Opens a file for reading, or shares a descriptor of it. `stats` are those of the path. */
 export function useFile(path: string, stats: BigIntStats): FileUse {
+  closeDeleted();
   const known = files.get(identityOf(stats));
   if (known !== undefined) return useOf(path, identityOf(stats), known);
   const descriptor = openSync(path, 'r');
@@ -56,9 +57,16 @@ function useOf(path: string, identity: string, file: OpenFile): FileUse {
       if (released) return;
       released = true;
       file.users -= 1;
-      if (file.users > 0) return;
-      files.delete(identity);
-      for (const descriptor of file.descriptors) closeSync(descriptor);
+      closeDeleted();
     },
   };
+}
+
+/** Closes the descriptors of files that are not used and have no name any more, which would keep their disk space. */
+function closeDeleted(): void {
+  for (const [identity, { descriptors, users }] of files) {
+    if (users > 0 || fstatSync(descriptors[0]).nlink > 0) continue;
+    files.delete(identity);
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
 }

@@ -77,9 +77,9 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   return {
     enterWithKey,
     enter(ticket, method, credentials) {
-      if (credentials.session === undefined || credentials.apiKey !== undefined) {
-        return enterWithKey(ticket, method, credentials.apiKey);
-      }
+      const { apiKey, session, foreignPage } = credentials;
+      const isByKey = session === undefined || apiKey !== undefined;
+      if (isByKey && foreignPage !== true) return enterWithKey(ticket, method, apiKey);
       admission.checkLoad(callClassOf(method));
       const fail = (error: unknown): never => refused(ticket, error, undefined);
       try {

@@ -11,7 +11,8 @@ export function statusTrailers(status: RpcStatus): OutgoingHttpHeaders {
   const { code, message, details } = status;
   const trailers: OutgoingHttpHeaders = {
     'grpc-status': String(code),
-    'grpc-message': encodeGrpcMessage(message),
+    // Values of fields begin and end without blanks (RFC 9113, section 8.2.1); with one the field would be dropped.
+    'grpc-message': encodeGrpcMessage(message.trim()),
   };
   // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
   if (details.length > 0)
