@@ -132,6 +132,11 @@ export class Peer implements Pausable {
     this.#setNarrow(false);
   }
 
+  /** Whether the connection is not read because others have their turn. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /** Keeps the connection from bringing more, and goes on with it; for fair turns. */
   pause(): void {
     this.#isPaused = true;

@@ -91,11 +91,11 @@ export class Http2Connection implements Connection {
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     this.#streams += 1;
-    const receiveTimer = this.#boundReceiving(stream, headers);
+    const endReceiving = this.#boundReceiving(stream, headers);
     // A stream error is the client's reset or the session's end; whoever handles the request sees it close.
     stream.on('error', () => {});
     stream.once('close', () => {
-      clearTimeout(receiveTimer);
+      endReceiving?.();
       if (!stream.headersSent && stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#peer?.offended();
       this.#streams -= 1;
       if (this.#streams > 0) return;
@@ -105,14 +105,24 @@ export class Http2Connection implements Connection {
     this.#boundSending(stream);
   }
 
-  /** A request body that has an end must arrive in time. */
-  #boundReceiving(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): NodeJS.Timeout | undefined {
+  /** A request body that has an end must arrive in time. Returns what ends the limit. */
+  #boundReceiving(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): (() => void) | undefined {
     if (stream.endAfterHeaders || ENDLESS_BODY.test(headers['content-type'] ?? '')) return undefined;
-    return setTimeout(() => {
-      if (stream.readableEnded || stream.destroyed) return;
-      this.#report('request-timeout');
-      stream.close(constants.NGHTTP2_CANCEL);
+    const isOver = () => stream.readableEnded || stream.destroyed;
+    const limit = setTimeout(() => {
+      // What came while this process was busy is read first.
+      setImmediate(() => {
+        if (isOver()) return;
+        // Nothing has asked for the body yet, or the connection is not read: the client is not what is slow.
+        if (stream.readableFlowing === null || this.#peer?.isPaused === true) {
+          limit.refresh();
+          return;
+        }
+        this.#report('request-timeout');
+        stream.close(constants.NGHTTP2_CANCEL);
+      });
     }, this.#limits.requestTimeoutMs);
+    return () => clearTimeout(limit);
   }
 
   /** A client that grants no window must not hold a response for ever. */
