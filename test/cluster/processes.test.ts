@@ -52,7 +52,8 @@ async function run(environment: Record<string, string> = {}, options: SpawnOptio
   return service;
 }
 
-const metrics = async (url: string) => parseMetrics(await (await fetch(`${url}/metrics`)).text());
+/** Over a connection of its own: one that was used before may be one to a process that has ended. */
+const metrics = async (url: string) => parseMetrics((await request(url, 'GET', '/metrics')).body);
 const lines = (service: ServiceProcess, pattern: RegExp) =>
   service
     .stdout()
@@ -123,7 +124,7 @@ describe('processes of one service', () => {
       ({ status }) => status === 200,
     );
     await until(
-      () => metrics(url),
+      () => metrics(url).catch(() => []),
       (samples) => metric(samples, `${PREFIX}_workers`) === 2,
     );
     const pids = await workersOf(service);
