@@ -78,7 +78,7 @@ export function createControlService(options: ControlServiceOptions) {
         const created = await accepted(tx, proposal, null);
         review.demandAcceptable();
         const row = await store.insert({ name, createdAtMs: now(), ...columns(created) });
-        await recordVersion(tx, context, { eventType: 'created', note: 'created', before: null, after: row });
+        await recordVersion(tx, context, { eventType: 'created', note: 'Created', before: null, after: row });
         // Nothing is linked to a new control, so no agent has to be told.
         return { value: row.id, change: {} };
       });
@@ -148,7 +148,7 @@ export function createControlService(options: ControlServiceOptions) {
         const after = { ...row, ...written };
         await recordVersion(tx, context, {
           eventType: 'updated',
-          note: 'definition replaced',
+          note: 'Definition replaced',
           before: row,
           after,
         });
@@ -187,8 +187,7 @@ export function createControlService(options: ControlServiceOptions) {
             ...(switched ? { data: withEnabled(row.data, !row.enabled), enabled: !row.enabled } : {}),
           };
           await createControlStore(tx).update(controlId, written);
-          const done = [renamed ? 'renamed' : '', switched ? (row.enabled ? 'disabled' : 'enabled') : ''];
-          const note = done.filter((word) => word !== '').join(' and ');
+          const note = changeNote(renamed, switched ? !row.enabled : null);
           const after = { ...row, ...written };
           await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
         }
@@ -213,7 +212,7 @@ export function createControlService(options: ControlServiceOptions) {
         if (inUse && !force) throw controlInUse(row.name, policyIds, agentNames);
         const after = { ...row, updatedAtMs: now() };
         await createControlStore(tx).remove(controlId, after.updatedAtMs);
-        await recordVersion(tx, context, { eventType: 'deleted', note: 'deleted', before: row, after });
+        await recordVersion(tx, context, { eventType: 'deleted', note: 'Deleted', before: row, after });
         const value = {
           success: true,
           dissociated_from: policyIds,
@@ -225,6 +224,13 @@ export function createControlService(options: ControlServiceOptions) {
       });
     },
   };
+}
+
+/** What a change of a name or of `enabled` did; `enabled` is null when it stayed. */
+function changeNote(renamed: boolean, enabled: boolean | null): string {
+  if (enabled === null) return 'Renamed';
+  if (renamed) return enabled ? 'Renamed and enabled' : 'Renamed and disabled';
+  return enabled ? 'Enabled' : 'Disabled';
 }
 
 /** Whether a number can be the id of a control. */

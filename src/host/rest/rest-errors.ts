@@ -152,7 +152,7 @@ function answerUnserved(
 
 /** The path is not served, or is none. */
 export function nothingAtPath(): ServiceError {
-  return new ServiceError('RESOURCE_NOT_FOUND', { detail: 'There is nothing at this path.' });
+  return new ServiceError('RESOURCE_NOT_FOUND', { detail: 'Not found: there is nothing at this path.' });
 }
 
 /** gRPC clients look for the status in the headers when these end the reply; 12 is UNIMPLEMENTED. */
