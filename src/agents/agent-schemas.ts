@@ -17,6 +17,7 @@ import { described } from '../validation/messages.js';
 import { agentName } from '../validation/names.js';
 import { inputItems } from '../validation/parse-input.js';
 import { strictFlag } from '../validation/strict-flag.js';
+import { checkTarget, targetMembers } from '../validation/target.js';
 import type {
   AgentProfile,
   AgentRegistration,
@@ -87,11 +88,14 @@ export const agentSchemas = {
     limit: pageSize,
     name: nullable(text()),
   }),
-  initAgent: z.object({
-    ...registration,
-    force_replace: withDefault(boolean(), false),
-    conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
-  }),
+  initAgent: z
+    .object({
+      ...registration,
+      force_replace: withDefault(boolean(), false),
+      conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
+      ...targetMembers,
+    })
+    .superRefine(checkTarget),
   getAgent: z.object({ agent_name: agentNameText }),
   updateAgent: z.object({
     agent_name: agentNameText,
@@ -108,6 +112,7 @@ export const agentSchemas = {
     agent_name: agentNameText,
     rendered_state: stateFilter('rendered', 'unrendered'),
     enabled_state: stateFilter('enabled', 'disabled'),
+    ...targetMembers,
   }),
   watchControls: z.object({
     agent_name: agentNameText,

@@ -19,7 +19,7 @@ import {
 import { type ControlProposal, proposeControl } from './control-proposal.js';
 import type { Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
-import { summariseControl } from './control-summary.js';
+import { NO_ATTACHMENTS, summariseControl } from './control-summary.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionIndex } from './definition-index.js';
 import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
@@ -102,7 +102,9 @@ export function createControlService(options: ControlServiceOptions) {
     async get(controlId: number) {
       const row = await existing(database.client, controlId);
       const stored = readStoredDefinition(row.data, registry);
-      return { id: row.id, name: row.name, data: stored.ok ? stored.definition : null };
+      const data = stored.ok ? stored.definition : null;
+      const action = data !== null && 'action' in data ? data.action : null;
+      return { id: row.id, name: row.name, data, action, ...NO_ATTACHMENTS };
     },
 
     /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition cannot be read. */
@@ -218,6 +220,8 @@ export function createControlService(options: ControlServiceOptions) {
           dissociated_from: policyIds,
           dissociated_from_policies: policyIds,
           dissociated_from_agents: agentNames,
+          // There are no target bindings; newer clients fail without the member.
+          detached_target_bindings: [],
         };
         // Agents that had it, by a link or a policy, have it in their programs.
         return { value, change: { controls: [controlId] } };
