@@ -56,7 +56,7 @@ function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceErro
       return { problem: problem('finite_number', error.message, `[${error.offset}]`) };
     }
     if (error instanceof JsonSyntaxError) {
-      return { problem: problem('json_invalid', error.message, `[${error.offset}]`, {}) };
+      return { problem: problem('json_invalid', `the body is ${error.message}`, `[${error.offset}]`, {}) };
     }
     throw error;
   }
