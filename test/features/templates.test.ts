@@ -160,7 +160,10 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
         parameters: { ...TEMPLATE.parameters, more: { type: 'string', label: 'M' } },
       };
       const cases: [object, unknown[]][] = [
-        [{ template: unused }, [422, 'TEMPLATE_RENDER_ERROR', 'undefined unused_template_parameter']],
+        [
+          { template: unused },
+          [422, 'TEMPLATE_RENDER_ERROR', 'template.parameters.more unused_template_parameter'],
+        ],
         [
           { template: TEMPLATE, template_values: { decision: 'x', words: true } },
           [422, 'TEMPLATE_PARAMETER_INVALID', 'template_values.words invalid_type'],
