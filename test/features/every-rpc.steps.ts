@@ -307,10 +307,7 @@ export const STEPS: readonly Step[] = [
     expected: {
       reply: {
         control_id: 2,
-        warnings: [
-          { code: 'unregistered_step_name', field: 'data.scope.step_names[0]' },
-          { code: 'unmatched_step_name_regex', field: 'data.scope.step_name_regex' },
-        ],
+        warnings: [{ code: 'unmatched_step_name_regex', field: 'data.scope.step_name_regex' }],
       },
     },
   },

@@ -110,7 +110,7 @@ export const VERSION_STEPS: readonly Step[] = [
     what: 'tells what was restored',
     input: { control_id: LIVING, limit: 1 },
     expected: {
-      reply: { versions: [{ version_num: 2, event_type: 'updated', note: 'restored from version 1' }] },
+      reply: { versions: [{ version_num: 2, event_type: 'updated', note: 'Restored from version 1' }] },
     },
   },
   {
