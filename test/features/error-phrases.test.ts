@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { denyWord } from '../support/seed.js';
 import { describeService, type ServiceSuite } from '../support/service-suite.js';
 import { errorOfReply, errorOfRpc, toldText } from '../support/told-errors.js';
@@ -204,7 +204,7 @@ const ROWS: Row[] = [
 describeService('the phrases that deployed software looks for', (suite) => {
   const { call, seed, service } = suite;
 
-  it('are prepared', async () => {
+  beforeAll(async () => {
     await seed.agent(AGENT, {
       steps: [{ type: 'tool', name: 'refund', input_schema: { type: 'object' } }],
       evaluators: [{ name: 'tone', config_schema: object({ tone: object({ level: text }) }) }],
@@ -222,22 +222,21 @@ describeService('the phrases that deployed software looks for', (suite) => {
     }
   });
 
-  it.each(ROWS.filter(({ status: [rest] }) => rest === 422))(
-    'begin the detail of what fails validation of its shape: $what',
-    async ({ rest, rpc, item = '' }) => {
-      // Whether an evaluator is registered is asked once the shape is right.
-      if (item.endsWith('evaluator_not_found')) return;
-      expect(errorOfReply(await call(...rest)).detail).toBe(
-        'Request validation failed: 1 problem in the request',
-      );
-      if (rpc === null) return;
-      const { detail, items } = await errorOfRpc(service().url, ...rpc);
-      const [first] = items;
-      expect(detail).toBe(
-        `Request validation failed: 1 problem in the request (${first?.field}: ${first?.message})`,
-      );
-    },
+  // Whether an evaluator is registered is asked once the shape is right.
+  const shapes = ROWS.filter(
+    ({ status, item }) => status[0] === 422 && !item?.endsWith('evaluator_not_found'),
   );
+  it.each(shapes)('begin the detail of what fails validation of its shape: $what', async ({ rest, rpc }) => {
+    expect(errorOfReply(await call(...rest)).detail).toBe(
+      'Request validation failed: 1 problem in the request',
+    );
+    if (rpc === null) return;
+    const { detail, items } = await errorOfRpc(service().url, ...rpc);
+    const [first] = items;
+    expect(detail).toBe(
+      `Request validation failed: 1 problem in the request (${first?.field}: ${first?.message})`,
+    );
+  });
 
   it('count the problems of a request', async () => {
     const body = { name: '%', data: { execution: 'x' } };
