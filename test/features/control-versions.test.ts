@@ -424,6 +424,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
         dissociated_from: [policy],
         dissociated_from_policies: [policy],
         dissociated_from_agents: ['mourning-agent'],
+        detached_target_bindings: [],
       });
       successor = await seed.control('mortal', denyWord('sigma'));
     });
