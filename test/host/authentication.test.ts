@@ -163,7 +163,7 @@ const RPC_ANSWERS = {
   missing: { code: Code.Unauthenticated, rawMessage: 'Missing credentials: this call needs an API key.' },
   invalid: {
     code: Code.Unauthenticated,
-    rawMessage: 'Invalid API key: it is not one of those that this service knows.',
+    rawMessage: 'Invalid API key: it is not known to this service.',
   },
   forbidden: { code: Code.PermissionDenied, rawMessage: 'This call needs an admin key.' },
 } as const;

@@ -101,7 +101,7 @@ const OK = { code: 'ok' };
 const MISSING = { code: 'AUTH_MISSING_KEY', detail: 'Missing credentials: this call needs an API key.' };
 const INVALID = {
   code: 'AUTH_INVALID_KEY',
-  detail: 'Invalid API key: it is not one of those that this service knows.',
+  detail: 'Invalid API key: it is not known to this service.',
 };
 const KEY_LACKS = { code: 'AUTH_INSUFFICIENT_PRIVILEGES', detail: 'This call needs an admin key.' };
 const SESSION_LACKS = {

@@ -105,7 +105,7 @@ function missingKey(): ServiceError {
 
 function invalidKey(): ServiceError {
   return callerError('AUTH_INVALID_KEY', {
-    detail: 'Invalid API key: it is not one of those that this service knows.',
+    detail: 'Invalid API key: it is not known to this service.',
     hint: 'Send the key exactly as configured, without blanks or quotes.',
   });
 }
