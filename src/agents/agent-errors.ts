@@ -2,7 +2,7 @@ import { callerError, type ErrorItem, ServiceError } from '../errors/service-err
 
 export function agentNotFound(agentName: string): ServiceError {
   return callerError('AGENT_NOT_FOUND', {
-    detail: `There is no agent "${agentName}".`,
+    detail: `Agent "${agentName}" was not found.`,
     hint: 'Register the agent with initAgent first.',
     name: agentName,
     kind: 'Agent',

@@ -4,7 +4,7 @@ import { type ErrorItem, ServiceError } from '../errors/service-error.js';
 /** An agent has no evaluator of a name that was asked for. */
 export function evaluatorNotFound(agentName: string, evaluatorName: string): ServiceError {
   return new ServiceError('EVALUATOR_NOT_FOUND', {
-    detail: `Agent "${agentName}" has no evaluator "${evaluatorName}".`,
+    detail: `Evaluator "${evaluatorName}" was not found: agent "${agentName}" has not registered it.`,
     hint: 'Register the evaluator with initAgent first.',
     name: evaluatorName,
     kind: 'Evaluator',
@@ -20,7 +20,7 @@ export function evaluatorNotRegistered(
   field: string,
   name: string,
 ): ServiceError {
-  const message = `agent "${agentName}" has no evaluator "${evaluatorName}"`;
+  const message = `evaluator "${evaluatorName}" is not registered by agent "${agentName}"`;
   return new ServiceError('EVALUATOR_NOT_FOUND', {
     detail: `The definition cannot be used: ${message}.`,
     hint: 'Register the evaluator with initAgent first.',
@@ -57,7 +57,7 @@ export function evaluatorInUse(
   uses: readonly { readonly controlName: string; readonly evaluatorName: string }[],
 ): ServiceError {
   return new ServiceError('EVALUATOR_IN_USE', {
-    detail: `Enabled controls of agent "${agentName}" name evaluators that are to be removed.`,
+    detail: `Cannot remove evaluators of agent "${agentName}" that its enabled controls name.`,
     hint: 'Unlink, disable or change these controls first.',
     name: agentName,
     kind: 'Agent',

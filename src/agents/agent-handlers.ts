@@ -20,7 +20,9 @@ export function agentHandlers(
     getAgentEvaluator: handler(agentSchemas.getAgentEvaluator, (input) =>
       evaluators.get(input.agent_name, input.evaluator_name),
     ),
-    listAgentControls: handler(agentSchemas.listAgentControls, (input) => agents.listControls(input)),
+    listAgentControls: handler(agentSchemas.listAgentControls, (input, context) =>
+      agents.listControls(context, input),
+    ),
     watchControls: streamHandler(agentSchemas.watchControls, watchControls),
     addAgentControl: handler(agentSchemas.addAgentControl, (input, context) =>
       agents.addControl(context, input.agent_name, input.control_id),

@@ -13,9 +13,11 @@ import {
   text,
   withDefault,
 } from '../validation/fields.js';
+import { described } from '../validation/messages.js';
 import { agentName } from '../validation/names.js';
 import { inputItems } from '../validation/parse-input.js';
 import { strictFlag } from '../validation/strict-flag.js';
+import { checkTarget, targetMembers } from '../validation/target.js';
 import type {
   AgentProfile,
   AgentRegistration,
@@ -26,29 +28,38 @@ import type {
 /** Agents or evaluators on a page; other sizes are moved to the nearest bound, which deployed clients rely on. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
-const agent: z.ZodType<AgentProfile> = z.object({
-  agent_name: agentName(),
-  agent_description: orNull(text()),
-  agent_created_at: orNull(text()),
-  agent_updated_at: orNull(text()),
-  agent_version: orNull(text()),
-  agent_metadata: orNull(freeObject()),
-});
+const agent: z.ZodType<AgentProfile> = z.object(
+  {
+    agent_name: agentName(),
+    agent_description: orNull(text()),
+    agent_created_at: orNull(text()),
+    agent_updated_at: orNull(text()),
+    agent_version: orNull(text()),
+    agent_metadata: orNull(freeObject()),
+  },
+  described('an object such as {"agent_name": "billing-bot-01"}'),
+);
 
-const step: z.ZodType<StepDefinition> = z.object({
-  type: text({ min: 1 }),
-  name: text({ min: 1 }),
-  description: orNull(text()),
-  input_schema: orNull(freeObject()),
-  output_schema: orNull(freeObject()),
-  metadata: orNull(freeObject()),
-});
+const step: z.ZodType<StepDefinition> = z.object(
+  {
+    type: text({ min: 1 }),
+    name: text({ min: 1 }),
+    description: orNull(text()),
+    input_schema: orNull(freeObject()),
+    output_schema: orNull(freeObject()),
+    metadata: orNull(freeObject()),
+  },
+  described('an object with type and name'),
+);
 
-const evaluator: z.ZodType<EvaluatorRegistration> = z.object({
-  name: text({ min: 1, max: 255 }),
-  config_schema: withDefault(freeObject(), {}),
-  description: orNull(text({ max: 1_000 })),
-});
+const evaluator: z.ZodType<EvaluatorRegistration> = z.object(
+  {
+    name: text({ min: 1, max: 255 }),
+    config_schema: withDefault(freeObject(), {}),
+    description: orNull(text({ max: 1_000 })),
+  },
+  described('an object with name'),
+);
 
 const registration = {
   agent,
@@ -77,15 +88,21 @@ export const agentSchemas = {
     limit: pageSize,
     name: nullable(text()),
   }),
-  initAgent: z.object({
-    ...registration,
-    force_replace: withDefault(boolean(), false),
-    conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
-  }),
+  initAgent: z
+    .object({
+      ...registration,
+      force_replace: withDefault(boolean(), false),
+      conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
+      ...targetMembers,
+    })
+    .superRefine(checkTarget),
   getAgent: z.object({ agent_name: agentNameText }),
   updateAgent: z.object({
     agent_name: agentNameText,
-    remove_steps: withDefault(list(z.object({ type: text({ min: 1 }), name: text() })), []),
+    remove_steps: withDefault(
+      list(z.object({ type: text({ min: 1 }), name: text() }, described('an object with type and name'))),
+      [],
+    ),
     remove_evaluators: withDefault(list(text()), []),
     strict: strictFlag(),
   }),
@@ -95,6 +112,7 @@ export const agentSchemas = {
     agent_name: agentNameText,
     rendered_state: stateFilter('rendered', 'unrendered'),
     enabled_state: stateFilter('enabled', 'disabled'),
+    ...targetMembers,
   }),
   watchControls: z.object({
     agent_name: agentNameText,

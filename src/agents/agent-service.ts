@@ -7,6 +7,8 @@ import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { CallContext, HandlerCall } from '../rpc/handler.js';
 import { readAgentName } from '../validation/names.js';
+import { demandWholeTarget, namesTarget, TARGET_WARNING, type Target } from '../validation/target.js';
+import { listed, type Warning } from '../warnings/warning.js';
 import { linkedControls, printed, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
 import { agentLinkWarnings } from './agent-link-warnings.js';
@@ -63,7 +65,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
 
     /** Registers an agent, or refreshes its registration, in the order of checks that clients know. */
     async init(context: HandlerCall, input: AgentInputs['initAgent']) {
-      const { force_replace: force, conflict_mode: mode, ...incoming } = input;
+      const { force_replace: force, conflict_mode: mode, target_type, target_id, ...incoming } = input;
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
       const { created, merge } = await mutate<Registered>(context, async (tx) => {
@@ -84,12 +86,17 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
         controls: created ? [] : await activeControls(database.client, agentName),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
-        warnings: context.ignoredParts(),
+        warnings: listed(context.ignoredParts(), ignoredTarget(context, { target_type, target_id })),
       };
     },
 
-    /** The controls of an agent, by id descending. Throws CORRUPTED_DATA when one of them cannot be read. */
-    async listControls(input: AgentInputs['listAgentControls']) {
+    /**
+     * The controls of an agent, by id descending. Throws a VALIDATION_ERROR for half a target, or CORRUPTED_DATA when one
+     * of them cannot be read.
+     */
+    async listControls(context: CallContext, input: AgentInputs['listAgentControls']) {
+      demandWholeTarget(input);
+      ignoredTarget(context, input);
       const row = await existingAgent(database.client, input.agent_name);
       const controls = await linkedControls(database.client, row.id, registry);
       const { enabled_state: enabledState, rendered_state: renderedState } = input;
@@ -168,6 +175,13 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
     const linked = await linkedControls(client, row.id, registry);
     return linked.filter(({ control }) => control.enabled).map(printed);
   }
+}
+
+/** Tells the caller that the target it names has no effect, if it names one; the same as the warnings of a reply. */
+function ignoredTarget(context: CallContext, target: Target): Warning[] {
+  const warnings = namesTarget(target) ? [TARGET_WARNING] : [];
+  context.warn(warnings);
+  return warnings;
 }
 
 interface Registered {

@@ -50,7 +50,7 @@ export function compatibilityProblems(
 /** The error of linking controls, or a policy with them, to an agent that cannot run them. */
 export function policyControlIncompatible(items: readonly ErrorItem[]): ServiceError {
   return new ServiceError('POLICY_CONTROL_INCOMPATIBLE', {
-    detail: `The agent cannot run what is to be linked: ${items.length} problem(s).`,
+    detail: `What is to be linked is incompatible with the agent: ${items.length} ${items.length === 1 ? 'problem' : 'problems'}.`,
     hint: 'Register the evaluators the controls name on this agent, or mend the controls.',
     items,
   });

@@ -108,7 +108,7 @@ function mergeEvaluators(
 }
 
 function evaluatorNameConflict(name: string): ServiceError {
-  const message = `"${name}" is an evaluator of the service`;
+  const message = `the evaluator name "${name}" conflicts with built-in evaluator "${name}" of the service`;
   return new ServiceError('EVALUATOR_NAME_CONFLICT', {
     detail: message,
     hint: 'Register the evaluator under another name.',
@@ -128,7 +128,7 @@ function duplicateStep(step: StepDefinition): ServiceError {
 }
 
 function stepSchemaMismatch(step: StepDefinition): ServiceError {
-  const message = `step "${step.name}" of type "${step.type}" is registered with other schemas`;
+  const message = `schema conflict: step "${step.name}" of type "${step.type}" is registered with other schemas`;
   return schemaIncompatible(step.name, 'Step', message, [
     { resource: 'Step', field: 'schema', code: 'schema_mismatch', message },
   ]);
@@ -138,7 +138,7 @@ function evaluatorSchemaIncompatible(name: string, reasons: readonly string[]): 
   const items = reasons.slice(0, MAX_ERROR_ITEMS).map((message): ErrorItem => {
     return { resource: 'Evaluator', field: 'config_schema', code: 'schema_incompatible', message };
   });
-  const detail = `the schema of evaluator "${name}" is not compatible with the registered one`;
+  const detail = `the schema of evaluator "${name}" is not backward compatible with the registered one`;
   return schemaIncompatible(name, 'Evaluator', detail, items);
 }
 

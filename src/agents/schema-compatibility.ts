@@ -18,13 +18,15 @@ function compareObjects(old: JsonObject, next: JsonObject, path: string, changes
   const nextProperties = objectMember(next, 'properties');
   const kept = Object.keys(oldProperties).filter((name) => Object.hasOwn(nextProperties, name));
   const removed = Object.keys(oldProperties).filter((name) => !Object.hasOwn(nextProperties, name));
-  for (const name of removed.sort()) changes.push(`property "${path}${name}" was removed`);
+  for (const name of removed.sort()) changes.push(`Removed property "${path}${name}"`);
   for (const name of kept) {
     compareProperties(oldProperties[name], nextProperties[name], `${path}${name}`, changes);
   }
   const required = requiredNames(old);
   for (const name of requiredNames(next)) {
-    if (!required.has(name)) changes.push(`property "${path}${name}" became required`);
+    if (required.has(name)) continue;
+    const before = Object.hasOwn(oldProperties, name) ? ', which was optional' : '';
+    changes.push(`Added required property "${path}${name}"${before}`);
   }
 }
 
@@ -37,7 +39,7 @@ function compareProperties(
   const oldType = typeLabel(old);
   const nextType = typeLabel(next);
   if (oldType !== nextType) {
-    changes.push(`property "${path}" changed its type from ${oldType} to ${nextType}`);
+    changes.push(`Property "${path}": type changed from ${oldType} to ${nextType}`);
     return;
   }
   if (!isObject(old) || !isObject(next)) return;

@@ -6,6 +6,7 @@ import {
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { type IssueSink, readWith, report } from '../validation/fields.js';
+import { FIELD_REQUIRED } from '../validation/messages.js';
 import type { Condition, EvaluatorRef } from './definition.js';
 import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
 
@@ -70,7 +71,7 @@ function readNode(
   walk: Walk,
 ): Condition | undefined {
   if (!isObject(value)) {
-    if (value === undefined) report(walk, 'missing', 'this member is required', value, [...path]);
+    if (value === undefined) report(walk, 'missing', FIELD_REQUIRED, value, [...path]);
     else report(walk, 'model_type', 'must be an object', value, [...path]);
     return undefined;
   }

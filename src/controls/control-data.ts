@@ -36,7 +36,7 @@ export function createControlDataSchema(registry: EvaluatorRegistry): z.ZodType<
       return readWith(definitionSchema, value, sink) ?? z.NEVER;
     }
     if (WRITTEN_MEMBERS.some((name) => Object.hasOwn(value, name))) {
-      const rule = 'a template makes the definition: no member of one may be written beside it';
+      const rule = 'cannot mix template fields with rendered control fields: the template makes those';
       return refuse(sink, 'value_error', rule, value);
     }
     const read = readWith(templateInputSchema, value, sink);

@@ -3,8 +3,8 @@ import { MAX_ERROR_ITEMS } from '../validation/items.js';
 
 export function controlNotFound(controlId: number): ServiceError {
   return new ServiceError('CONTROL_NOT_FOUND', {
-    detail: `There is no control ${controlId}.`,
-    hint: 'Check the id; deleted controls do not come back.',
+    detail: `Control ${controlId} was not found.`,
+    hint: 'Check the id; ids of deleted controls are not reused.',
     name: String(controlId),
     kind: 'Control',
   });
@@ -34,7 +34,7 @@ export function controlInUse(
     value,
   });
   return new ServiceError('CONTROL_IN_USE', {
-    detail: `The control "${name}" is used by ${policyIds.length} policies and linked to ${agentNames.length} agents.`,
+    detail: `The control "${name}" is ${placesOf(policyIds.length, agentNames.length)}.`,
     hint: 'Unlink it first, or delete it with force=true.',
     name,
     kind: 'Control',
@@ -43,6 +43,16 @@ export function controlInUse(
       ...agentNames.map((agentName) => usedBy('Agent', agentName)),
     ].slice(0, MAX_ERROR_ITEMS),
   });
+}
+
+/** Where a control is in use, for example "in 2 policies and linked to 1 agent". */
+function placesOf(policies: number, agents: number): string {
+  const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+  const places = [
+    policies === 0 ? '' : `in ${counted(policies, 'policy', 'policies')}`,
+    agents === 0 ? '' : `linked to ${counted(agents, 'agent', 'agents')}`,
+  ];
+  return places.filter((place) => place !== '').join(' and ');
 }
 
 /** A definition that is written out would replace one that is made from a template. */

@@ -19,7 +19,7 @@ import {
 import { type ControlProposal, proposeControl } from './control-proposal.js';
 import type { Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
-import { summariseControl } from './control-summary.js';
+import { NO_ATTACHMENTS, summariseControl } from './control-summary.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionIndex } from './definition-index.js';
 import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
@@ -78,7 +78,7 @@ export function createControlService(options: ControlServiceOptions) {
         const created = await accepted(tx, proposal, null);
         review.demandAcceptable();
         const row = await store.insert({ name, createdAtMs: now(), ...columns(created) });
-        await recordVersion(tx, context, { eventType: 'created', note: 'created', before: null, after: row });
+        await recordVersion(tx, context, { eventType: 'created', note: 'Created', before: null, after: row });
         // Nothing is linked to a new control, so no agent has to be told.
         return { value: row.id, change: {} };
       });
@@ -102,7 +102,9 @@ export function createControlService(options: ControlServiceOptions) {
     async get(controlId: number) {
       const row = await existing(database.client, controlId);
       const stored = readStoredDefinition(row.data, registry);
-      return { id: row.id, name: row.name, data: stored.ok ? stored.definition : null };
+      const data = stored.ok ? stored.definition : null;
+      const action = data !== null && 'action' in data ? data.action : null;
+      return { id: row.id, name: row.name, data, action, ...NO_ATTACHMENTS };
     },
 
     /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition cannot be read. */
@@ -148,7 +150,7 @@ export function createControlService(options: ControlServiceOptions) {
         const after = { ...row, ...written };
         await recordVersion(tx, context, {
           eventType: 'updated',
-          note: 'definition replaced',
+          note: 'Definition replaced',
           before: row,
           after,
         });
@@ -187,8 +189,7 @@ export function createControlService(options: ControlServiceOptions) {
             ...(switched ? { data: withEnabled(row.data, !row.enabled), enabled: !row.enabled } : {}),
           };
           await createControlStore(tx).update(controlId, written);
-          const done = [renamed ? 'renamed' : '', switched ? (row.enabled ? 'disabled' : 'enabled') : ''];
-          const note = done.filter((word) => word !== '').join(' and ');
+          const note = changeNote(renamed, switched ? !row.enabled : null);
           const after = { ...row, ...written };
           await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
         }
@@ -213,18 +214,27 @@ export function createControlService(options: ControlServiceOptions) {
         if (inUse && !force) throw controlInUse(row.name, policyIds, agentNames);
         const after = { ...row, updatedAtMs: now() };
         await createControlStore(tx).remove(controlId, after.updatedAtMs);
-        await recordVersion(tx, context, { eventType: 'deleted', note: 'deleted', before: row, after });
+        await recordVersion(tx, context, { eventType: 'deleted', note: 'Deleted', before: row, after });
         const value = {
           success: true,
           dissociated_from: policyIds,
           dissociated_from_policies: policyIds,
           dissociated_from_agents: agentNames,
+          // There are no target bindings; newer clients fail without the member.
+          detached_target_bindings: [],
         };
         // Agents that had it, by a link or a policy, have it in their programs.
         return { value, change: { controls: [controlId] } };
       });
     },
   };
+}
+
+/** What a change of a name or of `enabled` did; `enabled` is null when it stayed. */
+function changeNote(renamed: boolean, enabled: boolean | null): string {
+  if (enabled === null) return 'Renamed';
+  if (renamed) return enabled ? 'Renamed and enabled' : 'Renamed and disabled';
+  return enabled ? 'Enabled' : 'Disabled';
 }
 
 /** Whether a number can be the id of a control. */

@@ -1,7 +1,10 @@
 import type { EvaluatorRegistry } from '../evaluators/types.js';
 import type { ControlRow } from './control-store.js';
 import { type ControlDefinition, isDraft } from './definition.js';
-import { readStoredDefinition } from './definition-presentation.js';
+import { presentAction, readStoredDefinition } from './definition-presentation.js';
+
+/** Members for features that the service lacks; newer clients fail without them. */
+export const NO_ATTACHMENTS = { attachments: null, cloned_from_control_id: null } as const;
 
 /** What there is to tell of a draft, or of a definition that cannot be read. */
 const NOTHING: Partial<ControlDefinition> = {};
@@ -14,7 +17,7 @@ export function summariseControl(
 ) {
   const stored = readStoredDefinition(row.data, registry);
   const control = stored.ok ? stored.stored : null;
-  const { description, scope, tags } = control === null || isDraft(control) ? NOTHING : control;
+  const { description, scope, tags, action } = control === null || isDraft(control) ? NOTHING : control;
   return {
     id: row.id,
     name: row.name,
@@ -28,5 +31,7 @@ export function summariseControl(
     template_rendered: row.templateRendered,
     used_by_agent: usage === undefined ? null : { agent_name: usage.agentName },
     used_by_agents_count: usage?.count ?? 0,
+    action: action === undefined ? null : presentAction(action),
+    ...NO_ATTACHMENTS,
   };
 }

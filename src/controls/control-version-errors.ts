@@ -3,7 +3,7 @@ import { type ErrorItem, ServiceError } from '../errors/service-error.js';
 /** The control exists, or did once; the version does not. */
 export function controlVersionNotFound(controlId: number, versionNum: number): ServiceError {
   return new ServiceError('CONTROL_VERSION_NOT_FOUND', {
-    detail: `Control ${controlId} has no version ${versionNum}.`,
+    detail: `Version ${versionNum} of control ${controlId} was not found.`,
     hint: 'List the versions of the control to see which there are.',
     name: String(controlId),
     kind: 'Control',

@@ -84,7 +84,7 @@ export function createControlVersions(options: ControlServiceOptions) {
         await store.update(controlId, restored);
         const number = await recordVersion(tx, context, {
           eventType: 'updated',
-          note: `restored from version ${versionNum}`,
+          note: `Restored from version ${versionNum}`,
           before: row,
           after: { ...row, ...restored },
         });

@@ -31,8 +31,8 @@ function nonEmptyList<T extends string>(item: z.ZodType<T>): z.ZodType<T[]> {
   return list(item)
     .superRefine((items, sink) => {
       const refuseList = (message: string) => refuse(sink, 'value_error', message, items);
-      if (items.length === 0) refuseList('must not be empty; leave it out to restrict nothing');
-      else if (items.some((value) => value === '')) refuseList('must not hold an empty text');
+      if (items.length === 0) refuseList('must not be an empty list; leave it out to restrict nothing');
+      else if (items.some((value) => value === '')) refuseList('must not hold an empty string');
     })
     .meta({ minItems: 1, items: { ...jsonSchemaOf(item), minLength: 1 } });
 }
@@ -100,8 +100,9 @@ export const definitionMembers: z.ZodType<DefinitionMembers> = z
 
 const path: z.ZodType<string> = text()
   .superRefine((value, sink) => {
-    const message = 'must be "*" or start with input, output, name, type or context';
-    if (!isSelectorPath(value)) refuse(sink, 'value_error', message, value);
+    if (isSelectorPath(value)) return;
+    const rule = 'must be "*" or start with input, output, name, type or context';
+    refuse(sink, 'value_error', value === '' ? `must not be an empty string; it ${rule}` : rule, value);
   })
   .meta({ pattern: SELECTOR_PATH_PATTERN });
 
@@ -114,7 +115,12 @@ export const selectorSchema: z.ZodType<Selector> = model(
 export const evaluatorRefSchema: z.ZodType<EvaluatorRef> = model(
   z
     .object({
-      name: text({ trim: true, min: 1, tooShort: 'value_error' }),
+      name: text({
+        trim: true,
+        min: 1,
+        tooShort: 'value_error',
+        tooShortMessage: 'must not be empty or whitespace-only',
+      }),
       config: freeObject(),
       metadata: nullable(freeObject()),
     })

@@ -37,12 +37,12 @@ export type PresentedDefinition = {
     metadata: JsonObject | null;
   };
   tags: string[];
-  /** Absent unless the definition is made from a template. */
-  template?: PresentedTemplate;
-  template_values?: TemplateValues;
+  /** Null unless the definition is made from a template. */
+  template: PresentedTemplate | null;
+  template_values: TemplateValues | null;
 };
 
-/** A draft as it is printed. */
+/** A draft as it is printed: without the members of a definition, which it does not have yet. */
 export type PresentedDraft = { template: PresentedTemplate; template_values: TemplateValues; enabled: false };
 
 /** A control as it is printed. */
@@ -125,13 +125,16 @@ export function presentDefinition(definition: ControlDefinition): PresentedDefin
     scope: presentScope(definition.scope ?? {}),
     action: presentAction(definition.action),
     tags: definition.tags ?? [],
-    ...(definition.template === undefined
-      ? {}
-      : {
-          template: presentTemplate(definition.template),
-          template_values: definition.template_values ?? {},
-        }),
+    ...presentOrigin(definition),
   };
+}
+
+function presentOrigin({
+  template,
+  template_values = {},
+}: ControlDefinition): Pick<PresentedDefinition, 'template' | 'template_values'> {
+  if (template === undefined) return { template: null, template_values: null };
+  return { template: presentTemplate(template), template_values };
 }
 
 const NO_FORM = { selector: null, evaluator: null, and: null, or: null, not: null } as const;
@@ -156,7 +159,12 @@ function presentScope(scope: Scope): PresentedDefinition['scope'] {
   return { step_types, step_names, step_name_regex, stages };
 }
 
-function presentAction({ decision, steering_context, metadata }: Action): PresentedDefinition['action'] {
+/** Every declared member of an action, in order. */
+export function presentAction({
+  decision,
+  steering_context,
+  metadata,
+}: Action): PresentedDefinition['action'] {
   const guidance = steering_context && {
     message: steering_context.message,
     required_actions: steering_context.required_actions ?? null,

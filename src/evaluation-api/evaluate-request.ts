@@ -16,6 +16,7 @@ import {
 } from '../validation/fields.js';
 import { agentName } from '../validation/names.js';
 import { parseInput } from '../validation/parse-input.js';
+import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../validation/target.js';
 
 /** What an evaluation is asked about. */
 export interface EvaluateRequest {
@@ -25,6 +26,8 @@ export interface EvaluateRequest {
   readonly step: Step;
   /** Decide by the controls of this revision or a later one; 0 for those at hand. */
   readonly minRevision: number;
+  /** Whether a target is named too, which has no effect. */
+  readonly namesTarget: boolean;
 }
 
 /** An agent name that is in its normal form already. */
@@ -41,11 +44,18 @@ export function readEvaluateRequest(value: unknown): EvaluateRequest {
 function readWellFormed(request: JsonValue | undefined): EvaluateRequest | undefined {
   if (!isObject(request)) return undefined;
   const { agent_name: agentName, step, stage, min_revision: minRevision = 0 } = request;
+  const { target_type: targetType, target_id: targetId } = request;
   if (typeof agentName !== 'string' || !NORMAL_AGENT_NAME.test(agentName)) return undefined;
   if (stage !== 'pre' && stage !== 'post') return undefined;
   if (!isRevision(minRevision)) return undefined;
+  const hasTarget = targetType !== undefined || targetId !== undefined;
+  if (hasTarget && !(isTargetPart(targetType) && isTargetPart(targetId))) return undefined;
   const read = readStep(step);
-  return read && { agentName, stage, step: read, minRevision };
+  return read && { agentName, stage, step: read, minRevision, namesTarget: hasTarget };
+}
+
+function isTargetPart(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_TARGET_LENGTH;
 }
 
 function isRevision(value: JsonValue): value is number {
@@ -84,13 +94,18 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
     step: stepSchema,
     stage: oneOf(['pre', 'post']),
     min_revision: withDefault(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0),
+    ...targetMembers,
   })
-  .transform(({ agent_name, step, stage, min_revision }) => ({
-    agentName: agent_name,
-    stage,
-    step,
-    minRevision: min_revision,
-  }));
+  .transform(({ agent_name, step, stage, min_revision, ...target }, sink) => {
+    checkTarget(target, sink);
+    return {
+      agentName: agent_name,
+      stage,
+      step,
+      minRevision: min_revision,
+      namesTarget: namesTarget(target),
+    };
+  });
 
 /** Most evaluations of one batch, and of one message of a stream. */
 export const MAX_EVALUATIONS = 1_000;

@@ -31,7 +31,13 @@ const listValue = field<string>(
     if (typeof value === 'boolean') return value ? '1' : '0';
     if (isNumber(value)) return textOf(value);
     if (typeof value === 'string') {
-      if (value.trim() === '') return refuse(sink, 'value_error', 'must not be blank', value);
+      if (value.trim() === '')
+        return refuse(
+          sink,
+          'value_error',
+          'must not be blank: a list takes no empty or whitespace-only strings',
+          value,
+        );
       if (!LONE_SURROGATE.test(value)) return value;
       return refuse(sink, 'value_error', 'must not contain half of a surrogate pair', value);
     }

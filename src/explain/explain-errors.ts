@@ -11,7 +11,7 @@ export function trialIsForAdmins(): ServiceError {
 /** A control that is to be explained, and that the agent does not have. */
 export function notControlOfAgent(controlId: number, agentName: string): ServiceError {
   return new ServiceError('CONTROL_NOT_FOUND', {
-    detail: `Agent "${agentName}" has no control ${controlId}.`,
+    detail: `Control ${controlId} was not found among the controls of agent "${agentName}".`,
     hint: 'Name controls that are linked to the agent or belong to one of its policies, or leave control_ids out.',
     name: String(controlId),
     kind: 'Control',

@@ -20,7 +20,9 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
     })
     .superRefine(({ agent_name, control_ids: ids = [], data }, sink) => {
       if (agent_name === undefined && data === undefined) {
-        report(sink, 'missing', 'this member is required when there are no data', undefined, ['agent_name']);
+        report(sink, 'missing', 'Field required: agent_name is needed when there are no data', undefined, [
+          'agent_name',
+        ]);
       }
       if (ids.length > 0 && data !== undefined) {
         report(sink, 'value_error', 'must not stand beside data', ids.length, ['control_ids']);

@@ -3,8 +3,9 @@ export class JsonSyntaxError extends Error {
   /** Where reading failed, in characters (code points) from the start of the text; a byte order mark counts none. */
   readonly offset: number;
 
-  constructor(offset: number) {
-    super(`not JSON at character ${offset}`);
+  /** `line` and `column` say the same for people: both from 1, columns in characters. */
+  constructor(offset: number, line: number, column: number) {
+    super(`not JSON at line ${line}, column ${column}`);
     this.name = 'JsonSyntaxError';
     this.offset = offset;
   }

@@ -211,7 +211,7 @@ class LosslessParser {
   }
 
   private fail(at = this.at): never {
-    throw new JsonSyntaxError(codePointsBefore(this.text, at));
+    throw syntaxError(this.text, at);
   }
 }
 
@@ -226,6 +226,17 @@ function readInteger(written: string): number | bigint {
 
 function define(object: JsonObject, key: string, value: JsonValue): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function syntaxError(text: string, at: number): JsonSyntaxError {
+  const offset = codePointsBefore(text, at);
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', lineStart)) {
+    line += 1;
+    lineStart = end + 1;
+  }
+  return new JsonSyntaxError(offset, line, offset - codePointsBefore(text, lineStart) + 1);
 }
 
 function codePointsBefore(text: string, end: number): number {

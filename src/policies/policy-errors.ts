@@ -2,7 +2,7 @@ import { ServiceError } from '../errors/service-error.js';
 
 export function policyNotFound(policyId: number): ServiceError {
   return new ServiceError('POLICY_NOT_FOUND', {
-    detail: `There is no policy ${policyId}.`,
+    detail: `Policy ${policyId} was not found.`,
     hint: 'Check the id.',
     name: String(policyId),
     kind: 'Policy',
@@ -12,7 +12,7 @@ export function policyNotFound(policyId: number): ServiceError {
 /** The agent exists and has no policy, where one is asked for. */
 export function agentWithoutPolicy(agentName: string): ServiceError {
   return new ServiceError('POLICY_NOT_FOUND', {
-    detail: `The agent "${agentName}" has no policy.`,
+    detail: `Policy not found: agent "${agentName}" has none.`,
     hint: 'Give it one with POST /agents/{name}/policies/{policy_id}.',
     kind: 'Policy',
   });

@@ -56,7 +56,7 @@ function checkEvaluators(template: ControlTemplate, { definition, parameterAt }:
   const parameter = place === null ? undefined : parameterAt.get(fieldPath(place));
   if (place === null || parameter === undefined) return;
   const item = templateItem(template, {
-    code: 'agent_scoped_evaluator_not_supported',
+    code: 'template_parameter_invalid',
     message: 'a template cannot use an evaluator of an agent',
     field: `template_values.${parameter}`,
     renderedField: placeText(place),

@@ -76,6 +76,7 @@ function unusedParameters(template: ControlTemplate): TemplateProblem[] {
     .map((name) => ({
       code: 'unused_template_parameter',
       message: 'the template does not use this parameter',
+      field: `template.parameters.${name}`,
       parameter: name,
     }));
 }

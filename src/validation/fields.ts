@@ -9,6 +9,7 @@ import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
 import { doubleOf, isIntegral, isNumber } from '../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { MAX_ERROR_ITEMS } from './items.js';
+import { FIELD_REQUIRED, PARSE_OPTIONS } from './messages.js';
 
 /** What a check adds its issues to: the context zod hands to transforms and checks. */
 export interface IssueSink {
@@ -49,7 +50,7 @@ export function withFastRead<T>(
 export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<T> {
   const schema = z.unknown().transform((value, sink): T => {
     if (value !== undefined) return read(value as JsonValue, sink);
-    report(sink, 'missing', 'this member is required', undefined);
+    report(sink, 'missing', FIELD_REQUIRED, undefined);
     return z.NEVER;
   });
   const described = schema.meta(jsonSchema) as z.ZodType<T>;
@@ -86,12 +87,15 @@ export interface TextLimits {
   readonly trim?: boolean;
   readonly tooShort?: 'string_too_short' | 'too_short' | 'value_error';
   readonly tooLong?: 'string_too_long' | 'too_long';
+  /** The message of a text that is too short; by default it tells the least length. */
+  readonly tooShortMessage?: string;
 }
 
 /** A string. Lengths count UTF-16 code units. Never made from numbers. */
 export function text(limits: TextLimits = {}): z.ZodType<string> {
   const { min = 0, max = Number.POSITIVE_INFINITY, pattern, trim = false } = limits;
   const { tooShort = 'string_too_short', tooLong = 'string_too_long' } = limits;
+  const { tooShortMessage = `must have at least ${min} character(s)` } = limits;
   const shown: JsonObject = { type: 'string' };
   if (min > 0) shown.minLength = min;
   if (Number.isFinite(max)) shown.maxLength = max;
@@ -99,7 +103,7 @@ export function text(limits: TextLimits = {}): z.ZodType<string> {
   return field((value, sink) => {
     if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
     const read = trim ? value.trim() : value;
-    if (read.length < min) return refuse(sink, tooShort, `must have at least ${min} character(s)`, value);
+    if (read.length < min) return refuse(sink, tooShort, tooShortMessage, value);
     if (read.length > max) return refuse(sink, tooLong, `must have at most ${max} characters`, value);
     if (pattern !== undefined && !pattern.test(read)) {
       return refuse(sink, 'string_pattern_mismatch', `must match ${pattern.source}`, value);
@@ -259,7 +263,7 @@ export function readWith<T>(
   sink: IssueSink,
   path: readonly PropertyKey[] = [],
 ): T | undefined {
-  const found = schema.safeParse(value, { reportInput: true });
+  const found = schema.safeParse(value, PARSE_OPTIONS);
   if (found.success) return found.data;
   for (const issue of found.error.issues) {
     // A finished issue is a raw one too; the types differ only in their index signature.

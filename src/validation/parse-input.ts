@@ -1,16 +1,17 @@
 import type { z } from 'zod';
 import { callerError, type ErrorItem, type ServiceError } from '../errors/service-error.js';
 import { errorItems } from './items.js';
+import { PARSE_OPTIONS } from './messages.js';
 
 /** Reads an input: its value when it is valid, else what is wrong with it (at most MAX_ERROR_ITEMS items). */
 export function inputItems<T>(schema: z.ZodType<T>, value: unknown): { value?: T; items: ErrorItem[] } {
-  const read = schema.safeParse(value, { reportInput: true });
+  const read = schema.safeParse(value, PARSE_OPTIONS);
   return read.success ? { value: read.data, items: [] } : { items: errorItems(read.error) };
 }
 
 /** Reads an input. Throws a VALIDATION_ERROR with every problem when it is invalid. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
-  const read = schema.safeParse(value, { reportInput: true });
+  const read = schema.safeParse(value, PARSE_OPTIONS);
   if (read.success) return read.data;
   throw invalidRequest(errorItems(read.error), read.error.issues.length);
 }
@@ -25,7 +26,7 @@ export function invalidRequest(
   hint = HINT,
 ): ServiceError {
   return callerError('VALIDATION_ERROR', {
-    detail: problems === 1 ? '1 problem in the request' : `${problems} problems in the request`,
+    detail: `Request validation failed: ${problems} ${problems === 1 ? 'problem' : 'problems'} in the request`,
     hint,
     items,
     requestValidation: true,

@@ -17,7 +17,10 @@ import {
 
 /** The tags that the direct codec has in its code. A field that is added to a message has to be added there too. */
 const TAGS: [DescMessage, string][] = [
-  [EvaluateRequestSchema, '0a agent_name, 10 stage, 1a step, 22 step_json, 28 detail, 30 min_revision'],
+  [
+    EvaluateRequestSchema,
+    '0a agent_name, 10 stage, 1a step, 22 step_json, 28 detail, 30 min_revision, 3a target_type, 42 target_id',
+  ],
   [StepSchema, '0a type, 12 name, 1a input, 22 output, 2a context'],
   [EvaluateBatchRequestSchema, '0a evaluations'],
   [EvaluateStreamRequestSchema, '0a id, 12 evaluations'],

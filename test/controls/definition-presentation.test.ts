@@ -37,6 +37,8 @@ describe('a stored definition', () => {
       scope: { step_types: null, step_names: null, step_name_regex: null, stages: null },
       action: { decision: 'deny', steering_context: null, metadata: null },
       tags: [],
+      template: null,
+      template_values: null,
     };
     expect(JSON.stringify(read.definition)).toBe(JSON.stringify(expected));
     expect(read.stored).toStrictEqual({ ...minimal, enabled: true });
@@ -154,8 +156,8 @@ const optional = <T>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(members, { requiredKeys: [] });
 const freeJson = fc
   .dictionary(fc.oneof(fc.string(), fc.constant('__proto__')), fc.jsonValue(), { noNullPrototype: true })
-  // JSON knows no -0.
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+  // As the service reads it: JSON knows no -0, and integers beyond 2^53 are bigints.
+  .map((value) => parseStoredJson(JSON.stringify(value)) as JsonObject);
 const texts = fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 });
 const leafArbitrary = fc.record(
   {

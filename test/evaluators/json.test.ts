@@ -203,6 +203,16 @@ describe('json', () => {
     }
   });
 
+  it.each<[JsonObject, JsonValue, string]>([
+    [{ max: 10_000 }, 10_001, 'is above the maximum of 10000'],
+    [{ min: -1.5 }, -2, 'is below the minimum of -1.5'],
+    [{ min_length: 3 }, 'ab', 'is shorter than 3 characters'],
+    [{ max_length: 2 }, 'abc', 'is longer than 2 characters'],
+  ])('says where a value is that breaks %j', (constraint, a, said) => {
+    const { matched, message } = evaluate({ field_constraints: { a: constraint } }, { a });
+    expect({ matched, message }).toEqual({ matched: true, message: expect.stringContaining(said) });
+  });
+
   it('does not repeat the data in what it says', () => {
     const secret = 'hunter2';
     const config = {

@@ -86,15 +86,15 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       await restore(id, 1);
       await remove(id);
       expect(await history(id)).toEqual([
-        '9 deleted: deleted []',
-        '8 updated: restored from version 1 [name,data.condition,data.description,data.enabled,data.tags]',
-        '7 updated: definition replaced []',
-        '6 updated: definition replaced [data.enabled]',
-        '5 updated: definition replaced [data.condition,data.description,data.tags]',
-        '4 updated: renamed and enabled [name,data.enabled]',
-        '3 updated: disabled [data.enabled]',
-        '2 updated: renamed [name]',
-        '1 created: created []',
+        '9 deleted: Deleted []',
+        '8 updated: Restored from version 1 [name,data.condition,data.description,data.enabled,data.tags]',
+        '7 updated: Definition replaced []',
+        '6 updated: Definition replaced [data.enabled]',
+        '5 updated: Definition replaced [data.condition,data.description,data.tags]',
+        '4 updated: Renamed and enabled [name,data.enabled]',
+        '3 updated: Disabled [data.enabled]',
+        '2 updated: Renamed [name]',
+        '1 created: Created []',
       ]);
       const names = [];
       for (let number = 1; number <= 9; number++) names.push((await snapshot(id, number)).name);
@@ -120,8 +120,8 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       await seed.agent('linking-agent');
       await seed.link('linking-agent', id);
       expect((await remove(id)).status).toBe(409);
-      expect(await history(id)).toEqual(['1 created: created []']);
-      expect(await history(other)).toEqual(['1 created: created []']);
+      expect(await history(id)).toEqual(['1 created: Created []']);
+      expect(await history(other)).toEqual(['1 created: Created []']);
     });
 
     it('names the key of each change and never tells it', async () => {
@@ -342,9 +342,9 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       await patch(id, { name: 'damaged-renamed' });
       expect((await restore(id, 1)).status).toBe(200);
       expect(await history(id)).toEqual([
-        '3 updated: restored from version 1 [name,data]',
-        '2 updated: renamed [name]',
-        '1 created: created []',
+        '3 updated: Restored from version 1 [name,data]',
+        '2 updated: Renamed [name]',
+        '1 created: Created []',
       ]);
       expect((await call('GET', `${CONTROLS}/${id}/data`)).status).toBe(200);
     });
@@ -382,9 +382,9 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
         enabled: true,
       });
       expect(await history(id)).toEqual([
-        '3 updated: restored from version 1 [data.condition,data.template_values]',
-        '2 updated: definition replaced [data.condition,data.template_values]',
-        '1 created: created []',
+        '3 updated: Restored from version 1 [data.condition,data.template_values]',
+        '2 updated: Definition replaced [data.condition,data.template_values]',
+        '1 created: Created []',
       ]);
     });
 
@@ -424,6 +424,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
         dissociated_from: [policy],
         dissociated_from_policies: [policy],
         dissociated_from_agents: ['mourning-agent'],
+        detached_target_bindings: [],
       });
       successor = await seed.control('mortal', denyWord('sigma'));
     });
@@ -450,7 +451,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
     });
 
     it('keeps its history, which tells when it was deleted', async () => {
-      expect(await history(id)).toEqual(['2 deleted: deleted []', '1 created: created []']);
+      expect(await history(id)).toEqual(['2 deleted: Deleted []', '1 created: Created []']);
       const [deleted] = await versionsOf(id);
       const last = await snapshot(id, 2);
       expect(last).toMatchObject({ name: 'mortal', data: { tags: ['mortal-tag'] } });
@@ -515,7 +516,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
         ({ status }) => status,
       );
       expect(statuses.sort()).toEqual([200, ...Array(7).fill(404)]);
-      expect(await history(one)).toEqual(['2 deleted: deleted []', '1 created: created []']);
+      expect(await history(one)).toEqual(['2 deleted: Deleted []', '1 created: Created []']);
 
       const create = () => call('PUT', CONTROLS, { name: 'fought-over', data: denyWord('x') });
       const replies = await Promise.all(Array.from({ length: 8 }, create));

@@ -76,6 +76,9 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
             template: null,
             template_values: null,
           },
+          action: { decision: 'deny', steering_context: null, metadata: null },
+          attachments: null,
+          cloned_from_control_id: null,
         }),
       );
       const data = await call('GET', `${CONTROLS}/${id}/data`);
@@ -501,6 +504,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
           dissociated_from: [],
           dissociated_from_policies: [],
           dissociated_from_agents: ['user-agent-a', 'user-agent-b'],
+          detached_target_bindings: [],
         }),
       );
       expect((await call('GET', '/api/v1/agents/user-agent-a/controls')).body.controls).toEqual([]);
@@ -686,6 +690,9 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
             template_rendered: null,
             used_by_agent: { agent_name: 'summary-agent-a' },
             used_by_agents_count: 2,
+            action: { decision: 'deny', steering_context: null, metadata: null },
+            attachments: null,
+            cloned_from_control_id: null,
           },
         ]),
       );

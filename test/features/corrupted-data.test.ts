@@ -6,6 +6,9 @@ import { damageAgent, damageControl, executeSql } from '../support/sql.js';
 const INIT = '/api/v1/agents/initAgent';
 const CONTROLS = '/api/v1/controls';
 
+/** Members that newer clients need. */
+const NEWER = { attachments: null, cloned_from_control_id: null };
+
 /** Ways in which a stored definition can be beyond use, and the field that a route names. */
 const DAMAGE: [string, string, string | null][] = [
   ['no JSON', '{"condition":', null],
@@ -44,7 +47,13 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
       'with %s is null when read, and the data route says what is wrong',
       async (_what, data, field) => {
         const { id, name } = await damaged(data);
-        expect((await call('GET', `${CONTROLS}/${id}`)).body).toEqual({ id, name, data: null });
+        expect((await call('GET', `${CONTROLS}/${id}`)).body).toEqual({
+          id,
+          name,
+          data: null,
+          action: null,
+          ...NEWER,
+        });
         const reply = await call('GET', `${CONTROLS}/${id}/data`);
         expect(reply).toMatchObject({ status: 422, body: { error_code: 'CORRUPTED_DATA' } });
         const [item] = reply.body.errors;

@@ -18,12 +18,12 @@ export const VERSION_STEPS: readonly Step[] = [
     expected: {
       reply: {
         versions: [
-          { version_num: 4, event_type: 'deleted', note: 'deleted', changed_members: [] },
-          { version_num: 3, event_type: 'updated', note: 'definition replaced', changed_members: CHANGED },
+          { version_num: 4, event_type: 'deleted', note: 'Deleted', changed_members: [] },
+          { version_num: 3, event_type: 'updated', note: 'Definition replaced', changed_members: CHANGED },
           {
             version_num: 2,
             event_type: 'updated',
-            note: 'renamed and disabled',
+            note: 'Renamed and disabled',
             changed_members: ['name', 'data.enabled'],
             key_fingerprint: FINGERPRINT,
           },
@@ -38,7 +38,7 @@ export const VERSION_STEPS: readonly Step[] = [
     input: { control_id: DELETED, cursor: '2' },
     expected: {
       reply: {
-        versions: [{ version_num: 1, event_type: 'created', note: 'created', changed_members: [] }],
+        versions: [{ version_num: 1, event_type: 'created', note: 'Created', changed_members: [] }],
         pagination: { limit: 20, total: 4, next_cursor: null, has_more: false },
       },
     },
@@ -110,7 +110,7 @@ export const VERSION_STEPS: readonly Step[] = [
     what: 'tells what was restored',
     input: { control_id: LIVING, limit: 1 },
     expected: {
-      reply: { versions: [{ version_num: 2, event_type: 'updated', note: 'restored from version 1' }] },
+      reply: { versions: [{ version_num: 2, event_type: 'updated', note: 'Restored from version 1' }] },
     },
   },
   {

@@ -417,6 +417,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
         dissociated_from: policies,
         dissociated_from_policies: policies,
         dissociated_from_agents: [agent],
+        detached_target_bindings: [],
       });
       for (const policy of policies) {
         expect((await call('GET', `${POLICIES}/${policy}/controls`)).body).toEqual({ control_ids: [] });

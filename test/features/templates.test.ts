@@ -160,7 +160,10 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
         parameters: { ...TEMPLATE.parameters, more: { type: 'string', label: 'M' } },
       };
       const cases: [object, unknown[]][] = [
-        [{ template: unused }, [422, 'TEMPLATE_RENDER_ERROR', 'undefined unused_template_parameter']],
+        [
+          { template: unused },
+          [422, 'TEMPLATE_RENDER_ERROR', 'template.parameters.more unused_template_parameter'],
+        ],
         [
           { template: TEMPLATE, template_values: { decision: 'x', words: true } },
           [422, 'TEMPLATE_PARAMETER_INVALID', 'template_values.words invalid_type'],
@@ -235,14 +238,10 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
     it('that is a draft shows its template, its values and that it is disabled', async () => {
       const id = await create(INCOMPLETE);
       expect(await dataOf(id)).toStrictEqual(PRINTED_DRAFT);
-      expect((await call('GET', `${CONTROLS}/${id}`)).body.data).toMatchObject({
-        condition: null,
-        description: null,
+      const { data } = (await call('GET', `${CONTROLS}/${id}`)).body;
+      expect(Object.keys(data).sort()).toEqual(['enabled', 'template', 'template_values']);
+      expect(data).toMatchObject({
         enabled: false,
-        execution: null,
-        scope: null,
-        action: null,
-        tags: null,
         template: { description: 'from a template' },
         template_values: { decision: 'deny' },
       });
@@ -457,8 +456,9 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
     it('tell what a template is and whether it is filled in', async () => {
       const { controls } = (await call('GET', `${CONTROLS}?name=listed-`)).body;
       const shown = controls.map((control: Record<string, unknown>) => {
-        const { id, used_by_agent: _agent, used_by_agents_count: _count, ...rest } = control;
-        return rest;
+        const { id, used_by_agent: _agent, used_by_agents_count: _count, action, ...rest } = control;
+        const { attachments: _attachments, cloned_from_control_id: _cloned, ...summary } = rest;
+        return { ...summary, action: (action as { decision: string } | null)?.decision ?? null };
       });
       const rendered = {
         execution: 'server',
@@ -467,6 +467,7 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
         tags: ['words'],
         template_backed: true,
         template_rendered: true,
+        action: 'deny',
       };
       expect(shown).toEqual([
         {
@@ -479,6 +480,7 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
           tags: [],
           template_backed: true,
           template_rendered: false,
+          action: null,
         },
         { name: 'listed-disabled', description: null, enabled: false, ...rendered },
         { name: 'listed-rendered', description: 'from a template', enabled: true, ...rendered },

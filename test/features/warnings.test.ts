@@ -588,8 +588,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       expect(places(reply)).toEqual([
         'agent.agent_nmae unknown_member',
         'stps unknown_member',
-        'target_type unknown_member',
-        'target_id unknown_member',
+        'target_type no_effect',
       ]);
       const usual = await call('POST', `${AGENTS}/initAgent`, { agent: { agent_name: agent.agent_name } });
       expect(Object.keys(usual.body)).toEqual([

@@ -160,8 +160,11 @@ async function callRpc(
 
 /** What the service says about keys, which does not depend on the language it is asked in. */
 const RPC_ANSWERS = {
-  missing: { code: Code.Unauthenticated, rawMessage: 'This call needs an API key.' },
-  invalid: { code: Code.Unauthenticated, rawMessage: 'The API key is not known.' },
+  missing: { code: Code.Unauthenticated, rawMessage: 'Missing credentials: this call needs an API key.' },
+  invalid: {
+    code: Code.Unauthenticated,
+    rawMessage: 'Invalid API key: it is not known to this service.',
+  },
   forbidden: { code: Code.PermissionDenied, rawMessage: 'This call needs an admin key.' },
 } as const;
 const REST_ANSWERS = {

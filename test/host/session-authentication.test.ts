@@ -98,8 +98,11 @@ const BROWSER_CALLERS: [string, Caller][] = [
 ];
 
 const OK = { code: 'ok' };
-const MISSING = { code: 'AUTH_MISSING_KEY', detail: 'This call needs an API key.' };
-const INVALID = { code: 'AUTH_INVALID_KEY', detail: 'The API key is not known.' };
+const MISSING = { code: 'AUTH_MISSING_KEY', detail: 'Missing credentials: this call needs an API key.' };
+const INVALID = {
+  code: 'AUTH_INVALID_KEY',
+  detail: 'Invalid API key: it is not known to this service.',
+};
 const KEY_LACKS = { code: 'AUTH_INSUFFICIENT_PRIVILEGES', detail: 'This call needs an admin key.' };
 const SESSION_LACKS = {
   code: 'AUTH_INSUFFICIENT_PRIVILEGES',

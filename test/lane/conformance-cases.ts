@@ -119,6 +119,12 @@ function common(rpc: Rpc): Case[] {
   return [
     one(rpc, 'answers', OK),
     one(rpc, 'answers an unsafe step', OK, { actions: [framed(rpc.message(BAD)), 'end'] }),
+    one(rpc, 'answers a request that names a target', OK, {
+      actions: [framed(rpc.message({ ...GOOD, targetType: 'env', targetId: 'prod' })), 'end'],
+    }),
+    one(rpc, 'answers a request that names half a target', rpc === EVALUATE ? INVALID : OK, {
+      actions: [framed(rpc.message({ ...GOOD, targetType: 'env' })), 'end'],
+    }),
     one(rpc, 'takes +proto', OK, header('content-type', 'application/grpc+proto')),
     one(rpc, 'takes its content type in capitals', OK, header('content-type', 'APPLICATION/GRPC')),
     one(rpc, 'does not know +cbor', { http: 415 }, header('content-type', 'application/grpc+cbor')),

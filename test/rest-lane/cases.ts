@@ -87,6 +87,12 @@ const VERDICTS: Case[] = [
     ),
   }),
   one('unknown members', 200, { body: json(asking({ unknown: 1 })) }),
+  one('a target', 200, { body: json(asking({ target_type: 'env', target_id: 'prod' })) }),
+  one('half a target', 422, { body: json(asking({ target_id: 'prod' })) }),
+  one('a batch with a target', 200, {
+    target: BATCH,
+    body: json({ evaluations: [asking(), asking({ target_type: 'env', target_id: 'prod' })] }),
+  }),
   one('a minimum revision', 200, { body: json(asking({ min_revision: 1 })) }),
   one('large numbers and words that are no JSON', 200, {
     body: GOOD.replace('"good"', '[12345678901234567890, 0.12345678901234567890, NaN, -Infinity, 0.1e-5]'),

@@ -100,14 +100,18 @@ describe('the structure of a template', () => {
     expect(renderError(given)).toEqual({ code: 'TEMPLATE_RENDER_ERROR', items });
   });
 
-  it('names every unused parameter, and no field', () => {
+  it('names every unused parameter', () => {
     const parameters = { b: TEXT, a: LIST, used: TEXT };
+    const unused = (parameter: string, parameterLabel: string) => ({
+      code: 'unused_template_parameter',
+      field: `template.parameters.${parameter}`,
+      parameter,
+      parameterLabel,
+      renderedField: undefined,
+    });
     expect(renderError(template(withPattern(param('used')), parameters))).toEqual({
       code: 'TEMPLATE_RENDER_ERROR',
-      items: [
-        { code: 'unused_template_parameter', parameter: 'b', parameterLabel: 'A text' },
-        { code: 'unused_template_parameter', parameter: 'a', parameterLabel: 'Some texts' },
-      ],
+      items: [unused('b', 'A text'), unused('a', 'Some texts')],
     });
   });
 
@@ -347,12 +351,7 @@ describe('a rendered definition that is invalid', () => {
       { n: TEXT },
       { n: 'some-agent:tone' },
       'TEMPLATE_PARAMETER_INVALID',
-      [
-        {
-          ...mapped('n', 'condition.and_[0].evaluator.name', 'A text'),
-          code: 'agent_scoped_evaluator_not_supported',
-        },
-      ],
+      [mapped('n', 'condition.and_[0].evaluator.name', 'A text')],
     ],
   ])('blames what caused it: %s', (_name, definition, parameters, values, code, items) => {
     expect(renderError(template(definition, parameters), values)).toEqual({ code, items });

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { dialectOf, linearEngine, MAX_CHECK_WORK, OPTIONS } from '../../validation/json-schema.js';
 import { schemaBoundsProblem } from '../../validation/json-schema-bounds.js';
 import { schemaWork, type WorkBudget } from '../../validation/json-schema-work.js';
+import { FIELD_REQUIRED } from '../../validation/messages.js';
 import type { ConfigProblem } from '../config-problems.js';
 
 /** Longest configuration, as JSON text, in characters: it goes to a worker with every check. */
@@ -94,12 +95,7 @@ function problemOf(error: ErrorObject, config: JsonObject): ConfigProblem {
   const { path, found } = resolvePointer(error.instancePath, config);
   const message = error.message ?? 'is invalid';
   if (keyword === 'required') {
-    return problem(
-      'missing',
-      'this member is required',
-      [...path, String(params.missingProperty)],
-      undefined,
-    );
+    return problem('missing', FIELD_REQUIRED, [...path, String(params.missingProperty)], undefined);
   }
   if (keyword === 'additionalProperties') {
     const name = String(params.additionalProperty);

@@ -114,25 +114,25 @@ export function checkConstraints(
 function compile(given: Constraints, caseSensitive: boolean): Problem[] {
   const problems: Problem[] = [];
   const { min, max, min_length: shortest, max_length: longest } = given;
-  if (min !== undefined) problems.push(bound('min', min, (order) => order >= 0));
-  if (max !== undefined) problems.push(bound('max', max, (order) => order <= 0));
+  if (min !== undefined) problems.push(bound('min', 'below the minimum', min, (order) => order >= 0));
+  if (max !== undefined) problems.push(bound('max', 'above the maximum', max, (order) => order <= 0));
   if (Array.isArray(given.enum)) problems.push(enumeration(given.enum, caseSensitive));
-  if (shortest !== undefined) problems.push(length('min_length', shortest, (value, limit) => value >= limit));
-  if (longest !== undefined) problems.push(length('max_length', longest, (value, limit) => value <= limit));
+  if (shortest !== undefined)
+    problems.push(length('min_length', 'shorter', shortest, (value, limit) => value >= limit));
+  if (longest !== undefined)
+    problems.push(length('max_length', 'longer', longest, (value, limit) => value <= limit));
   return problems;
 }
 
-/** `holds` is told how the value compares with the limit. */
-function bound(name: string, given: JsonValue, holds: (order: number) => boolean): Problem {
+/** `holds` is told how the value compares with the limit; `beyond` says where a value is that breaks it. */
+function bound(name: string, beyond: string, given: JsonValue, holds: (order: number) => boolean): Problem {
   const limit = typeof given === 'boolean' ? Number(given) : given;
   return (value, work) => {
     work.spend(1);
     if (!isNumber(value)) return `must be a number, because it has a ${name}`;
     // Deployed clients can store such a limit; what it means cannot be told.
     if (!isNumber(limit)) throw new Error(`the ${name} of a constraint is not a number`);
-    return holds(compareNumbers(value, limit))
-      ? null
-      : `does not keep the ${name} of ${stringifyJson(limit)}`;
+    return holds(compareNumbers(value, limit)) ? null : `is ${beyond} of ${stringifyJson(limit)}`;
   };
 }
 
@@ -144,12 +144,17 @@ function enumeration(values: readonly JsonValue[], caseSensitive: boolean): Prob
     isMember(caseSensitive ? value : fold(value), work) ? null : 'is none of the allowed values';
 }
 
-function length(name: string, limit: JsonValue, holds: (length: number, limit: number) => boolean): Problem {
+function length(
+  name: string,
+  beyond: 'shorter' | 'longer',
+  limit: JsonValue,
+  holds: (length: number, limit: number) => boolean,
+): Problem {
   return (value, work) => {
     if (typeof value !== 'string') return `must be a string, because it has a ${name}`;
     work.read(value);
     return holds(countCodePoints(value), Number(limit))
       ? null
-      : `does not keep the ${name} of ${Number(limit)}`;
+      : `is ${beyond} than ${Number(limit)} characters`;
   };
 }

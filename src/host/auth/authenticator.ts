@@ -98,14 +98,14 @@ function permitted(principal: Principal, access: Access, refusal: () => ServiceE
 
 function missingKey(): ServiceError {
   return callerError('AUTH_MISSING_KEY', {
-    detail: 'This call needs an API key.',
+    detail: 'Missing credentials: this call needs an API key.',
     hint: 'Send the key in the X-API-Key header (x-api-key metadata over gRPC), or log in from a browser.',
   });
 }
 
 function invalidKey(): ServiceError {
   return callerError('AUTH_INVALID_KEY', {
-    detail: 'The API key is not known.',
+    detail: 'Invalid API key: it is not known to this service.',
     hint: 'Send the key exactly as configured, without blanks or quotes.',
   });
 }

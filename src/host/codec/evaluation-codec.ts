@@ -13,6 +13,9 @@ export interface EvaluationFields {
   readonly detail: number;
   /** The revision that is demanded; 0 when absent. Not exact beyond 2^53, where it is refused all the same. */
   readonly minRevision: number;
+  /** Undefined when absent; so is the other half of the target. */
+  readonly targetType: string | undefined;
+  readonly targetId: string | undefined;
   /**
    * The step sent as a message, as plain JSON with the members of Step. Or why it cannot be plain JSON, path included,
    * so that one bad step of a batch does not spoil the others. Undefined when the other form or none was sent.

@@ -6,7 +6,7 @@ import { UNUSUAL, WireReader } from './wire-reader.js';
 // The tags below are those of evaluation_service.proto; test/codec/fields.test.ts holds both together.
 
 /** Highest field numbers of the messages. */
-const EVALUATE_FIELDS = 6;
+const EVALUATE_FIELDS = 8;
 const BATCH_FIELDS = 1;
 const STREAM_FIELDS = 2;
 
@@ -55,6 +55,8 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
   let minRevision = 0;
   let step: JsonObject | undefined;
   let stepJson: Uint8Array | undefined;
+  let targetType: string | undefined;
+  let targetId: string | undefined;
   while (reader.position < end) {
     switch (reader.tag()) {
       case 0x0a:
@@ -79,9 +81,15 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
       case 0x30:
         minRevision = reader.longVarint(end);
         break;
+      case 0x3a:
+        targetType = reader.string(end);
+        break;
+      case 0x42:
+        targetId = reader.string(end);
+        break;
       default:
         reader.skipUnknown(end, EVALUATE_FIELDS);
     }
   }
-  return { agentName, stage, detail, step, minRevision, stepJson };
+  return { agentName, stage, detail, step, minRevision, stepJson, targetType, targetId };
 }

@@ -32,7 +32,7 @@ import { MappingError, within } from './mapping-error.js';
 
 /** The fields of an EvaluateRequest message. */
 export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
-  const { agentName, stage, detail, stepForm, minRevision } = message;
+  const { agentName, stage, detail, stepForm, minRevision, targetType, targetId } = message;
   return {
     agentName,
     stage,
@@ -40,6 +40,8 @@ export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
     step: stepForm.case === 'step' ? stepOrProblem(stepForm.value) : undefined,
     minRevision: Number(minRevision),
     stepJson: stepForm.case === 'stepJson' ? stepForm.value : undefined,
+    targetType,
+    targetId,
   };
 }
 

@@ -9,12 +9,14 @@ import type {
   EvaluateStreamResponse,
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { EvaluationCaller, RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import type { RevisedVerdict } from '../../evaluation-api/evaluation-service.js';
+import { TARGET_WARNING } from '../../validation/target.js';
 import type { Outcome } from '../codec/evaluation-codec.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import {
   type EvaluationCall,
   type EvaluationCalls,
+  type RpcCaller,
   STREAM_WINDOW,
   stalenessOf,
 } from '../evaluation/evaluation-calls.js';
@@ -27,7 +29,7 @@ import {
   verdictMessage,
 } from './evaluation-messages.js';
 import { correctedDecodeError } from './message-errors.js';
-import { headerReader, type RpcContext, rpcCallOf } from './rpc-call.js';
+import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 import { itemFailure, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
 
 /** The RPCs that call the evaluation directly, without the detour over plain values. */
@@ -73,12 +75,17 @@ export function evaluationRpcs(
   };
 }
 
-function callerOf(context: RpcContext, protocol: string): EvaluationCaller {
+function callerOf(context: RpcContext, protocol: string): RpcCaller {
+  let isTold = false;
   return {
     protocol,
     header: context.header,
     signal: () => context.signal,
     spend: (evaluations) => context.ticket.spend(evaluations),
+    tellTargetIgnored() {
+      if (!isTold) context.warn([TARGET_WARNING]);
+      isTold = true;
+    },
   };
 }
 
@@ -98,12 +105,10 @@ async function* evaluateStream(
   const rpc = rpcCallOf(context);
   const { signal } = context;
   const call: EvaluationCall = {
-    caller: {
-      protocol: context.protocolName,
-      header: headerReader(context),
-      signal: () => signal,
-      spend: (evaluations) => rpc.ticket.spend(evaluations),
-    },
+    caller: callerOf(
+      callContextOf(context, () => signal),
+      context.protocolName,
+    ),
     failed: itemFailure(environment, method.name, rpc.requestId),
   };
   const answer = (message: EvaluateStreamRequest) => {

@@ -144,7 +144,7 @@ async function correctDecodeError(
   const status = trailer?.get('grpc-status');
   if (trailer !== undefined && status !== undefined && status !== null && status !== '0') {
     call.code = Number(status) as Code;
-    const corrected = correctedStatus(call.code, decodeURIComponent(trailer.get('grpc-message') ?? ''));
+    const corrected = correctedStatus(call.code, messageOf(trailer), call.json);
     if (corrected !== undefined) {
       call.code = corrected.code;
       setTrailerStatus(trailer, corrected);
@@ -166,7 +166,7 @@ async function correctBody(
     const bytes = await collect(body);
     const error = errorFromJsonBytes(bytes, undefined, new ConnectError('', Code.Internal));
     call.code = error.code;
-    const corrected = correctedStatus(error.code, error.rawMessage);
+    const corrected = correctedStatus(error.code, error.rawMessage, call.json);
     if (corrected === undefined) return { body: once(bytes) };
     call.code = corrected.code;
     const json = errorToJsonBytes(corrected, undefined);
@@ -191,7 +191,7 @@ function correctedTrailerFrame(frame: Uint8Array, call: RpcCall): Uint8Array {
   const code = Number(trailer.get('grpc-status') ?? '0');
   if (code === 0) return frame;
   call.code = code as Code;
-  const corrected = correctedStatus(call.code, decodeURIComponent(trailer.get('grpc-message') ?? ''));
+  const corrected = correctedStatus(call.code, messageOf(trailer), call.json);
   if (corrected === undefined) return frame;
   call.code = corrected.code;
   setTrailerStatus(trailer, corrected);
@@ -201,6 +201,10 @@ function correctedTrailerFrame(frame: Uint8Array, call: RpcCall): Uint8Array {
   new DataView(out.buffer).setUint32(1, data.byteLength);
   out.set(data, 5);
   return out;
+}
+
+function messageOf(trailer: Headers): string {
+  return decodeURIComponent(trailer.get('grpc-message') ?? '');
 }
 
 async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -16,9 +16,15 @@ export const STREAM_WINDOW = 64;
 /** Longest id of a stream message, in UTF-16 code units. */
 const MAX_STREAM_ID_LENGTH = 128;
 
+/** Who asks over an RPC. */
+export interface RpcCaller extends EvaluationCaller {
+  /** Tells the caller, once for all evaluations of its call, that the target it names has no effect. */
+  tellTargetIgnored(): void;
+}
+
 /** What is known about the call that evaluations belong to. */
 export interface EvaluationCall {
-  readonly caller: EvaluationCaller;
+  readonly caller: RpcCaller;
   /** Turns what went wrong with one evaluation of many into its status. */
   readonly failed: (error: unknown) => RpcStatus;
 }
@@ -26,7 +32,7 @@ export interface EvaluationCall {
 /** The RPCs of the evaluation, whichever lane they came in and whichever codec read them. */
 export interface EvaluationCalls {
   /** Throws or rejects with what is wrong. */
-  evaluate(fields: EvaluationFields, caller: EvaluationCaller): RevisedVerdict | Promise<RevisedVerdict>;
+  evaluate(fields: EvaluationFields, caller: RpcCaller): RevisedVerdict | Promise<RevisedVerdict>;
   /** Throws a ServiceError for a batch without evaluations or with too many. */
   batch(evaluations: readonly EvaluationFields[], call: EvaluationCall): Outcome[] | Promise<Outcome[]>;
   /** Answers one message of a stream. Rejects with the reason of the signal only. */
@@ -34,8 +40,11 @@ export interface EvaluationCalls {
 }
 
 export function createEvaluationCalls(service: EvaluationService): EvaluationCalls {
-  const evaluate: EvaluationCalls['evaluate'] = (fields, caller) =>
-    service.evaluate(evaluationRequestOf(fields), detailOf(fields), caller);
+  const evaluate: EvaluationCalls['evaluate'] = (fields, caller) => {
+    const request = evaluationRequestOf(fields);
+    if (request.namesTarget) caller.tellTargetIgnored();
+    return service.evaluate(request, detailOf(fields), caller);
+  };
 
   /** What goes wrong with an evaluation becomes its own status. */
   function outcomeOf(

@@ -23,6 +23,8 @@ export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
     stage: stageWord(fields.stage),
     step: stepOf(fields),
     min_revision: fields.minRevision,
+    target_type: fields.targetType,
+    target_id: fields.targetId,
   });
 }
 

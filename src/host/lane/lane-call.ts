@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { parseTimeout } from '@connectrpc/connect/protocol-grpc';
-import type { EvaluationCaller } from '../../evaluation-api/evaluation-service.js';
+import { TARGET_WARNING } from '../../validation/target.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { deadlinePassed } from '../connect/body-time.js';
@@ -11,7 +11,9 @@ import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
 import { codeWord } from '../connect/status-word.js';
 import { logRpcError, rpcStatus } from '../connect/unary.js';
 import type { RpcStatus } from '../errors/rpc-status.js';
+import type { RpcCaller } from '../evaluation/evaluation-calls.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { OK_TRAILERS, statusTrailers } from './trailers.js';
 
@@ -21,6 +23,8 @@ export interface LaneReport {
   reportStaleness(seconds: number): void;
 }
 
+const TARGET_TRAILERS = { [WARNING_HEADER]: warningHeader([TARGET_WARNING]) };
+
 /** Replies are made by us from stored data, which is bounded; the limit is a safety net, the same as in Connect. */
 const WRITE_LIMIT_FACTOR = 4;
 
@@ -28,7 +32,7 @@ const WRITE_LIMIT_FACTOR = 4;
  * One call on the stream it came in on: its headers and trailers, its end, what is measured and logged of it. What
  * happens between is the affair of its kind. No event handler of a call ever throws.
  */
-export abstract class LaneCall implements EvaluationCaller, LaneReport {
+export abstract class LaneCall implements RpcCaller, LaneReport {
   readonly protocol = 'grpc';
   protected readonly env: LaneEnvironment;
   protected readonly method: LaneMethod;
@@ -40,6 +44,7 @@ export abstract class LaneCall implements EvaluationCaller, LaneReport {
   /** The word for the metrics; null while the call runs. */
   #code: string | null = null;
   #trailers: OutgoingHttpHeaders = OK_TRAILERS;
+  #namesTarget = false;
   #cancel: AbortController | null = null;
   #timer: NodeJS.Timeout | undefined;
   /** When the caller stops waiting, on the clock of `performance.now`; infinite unless it said. */
@@ -159,6 +164,10 @@ export abstract class LaneCall implements EvaluationCaller, LaneReport {
     this.#trailers = { ...this.#trailers, [STALENESS_HEADER]: String(seconds) };
   }
 
+  tellTargetIgnored(): void {
+    this.#namesTarget = true;
+  }
+
   /** Decodes a message. */
   protected decoded<Message>(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
     try {
@@ -257,7 +266,8 @@ export abstract class LaneCall implements EvaluationCaller, LaneReport {
   #sendTrailers(): void {
     const { stream } = this;
     if (stream.destroyed || stream.closed) return;
-    this.#orGiveUp(() => stream.sendTrailers(this.#trailers));
+    const trailers = this.#namesTarget ? { ...this.#trailers, ...TARGET_TRAILERS } : this.#trailers;
+    this.#orGiveUp(() => stream.sendTrailers(trailers));
     if (stream.readableEnded || stream.endAfterHeaders) return;
     // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what is not read any more.
     setImmediate(() => {

@@ -13,6 +13,7 @@ import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { CallContext } from '../../rpc/handler.js';
 import { invalidRequest, parseInput } from '../../validation/parse-input.js';
+import { TARGET_WARNING } from '../../validation/target.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
@@ -53,6 +54,7 @@ function evaluate(
 ): RestReply | Promise<RestReply> {
   const caller = callerOf(request, context);
   const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
+  if (asked.namesTarget) context.warn([TARGET_WARNING]);
   const reply = (verdict: RevisedVerdict): RestReply => {
     context.reportRevision(verdict.revision);
     if (verdict.staleness_seconds !== null) context.reportStaleness(verdict.staleness_seconds);
@@ -110,8 +112,15 @@ function evaluateBatch(
     if (verdict.staleness_seconds !== null) stalest = Math.max(stalest ?? 0, verdict.staleness_seconds);
     return printVerdict(verdict, '{"verdict":', '}');
   };
-  const judge = (item: JsonValue) =>
-    evaluation.evaluate(demanding(readEvaluateRequest(item), demanded), 'full', caller);
+  let isTold = false;
+  const judge = (item: JsonValue) => {
+    const asked = demanding(readEvaluateRequest(item), demanded);
+    if (asked.namesTarget && !isTold) {
+      isTold = true;
+      context.warn([TARGET_WARNING]);
+    }
+    return evaluation.evaluate(asked, 'full', caller);
+  };
   const reply = (results: readonly Buffer[]): RestReply => {
     if (oldest !== Number.POSITIVE_INFINITY) context.reportRevision(oldest);
     if (stalest !== null) context.reportStaleness(stalest);

@@ -153,10 +153,10 @@ export class LaneRequest implements RestRequest, CallContext {
     const { version, corsHeaders } = this.#options;
     const body = typeof text === 'string' ? Buffer.from(text) : text;
     const lines = [VERSION_LINE, version, REQUEST_ID_HEADER, this.id, ...corsHeaders];
-    if (this.#revision !== null) lines.push(REVISION_HEADER, String(this.#revision));
-    if (this.#staleness !== null) lines.push(STALENESS_HEADER, String(this.#staleness));
     const warnings = this.#warnings === null ? undefined : warningHeader(this.#warnings);
     if (warnings !== undefined) lines.push(WARNING_HEADER, warnings);
+    if (this.#revision !== null) lines.push(REVISION_HEADER, String(this.#revision));
+    if (this.#staleness !== null) lines.push(STALENESS_HEADER, String(this.#staleness));
     for (const line of headers) lines.push(line);
     lines.push('content-type', JSON_TYPE, 'content-length', String(body.length));
     response.writeHead(status, lines);

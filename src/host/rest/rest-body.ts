@@ -34,7 +34,7 @@ export function readBody(request: ArrivedBody): { value: JsonValue } | { problem
     throw new UndecodableBodyError('Compressed bodies are not accepted.');
   }
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
-    return { problem: problem('missing', 'a JSON body is required') };
+    return { problem: problem('missing', 'Field required: the request needs a JSON body') };
   if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
     return { problem: problem('model_attributes_type', 'the body must be JSON, sent as application/json') };
   }
@@ -44,7 +44,8 @@ export function readBody(request: ArrivedBody): { value: JsonValue } | { problem
 function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceError } {
   try {
     const value = parseJson(bytes);
-    if (value === null) return { problem: problem('missing', 'a JSON body is required') };
+    if (value === null)
+      return { problem: problem('missing', 'Field required: the request needs a JSON body') };
     if (isObject(value)) return { value };
     return { problem: problem('model_attributes_type', 'the body must be a JSON object', undefined, value) };
   } catch (error) {
@@ -55,7 +56,7 @@ function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceErro
       return { problem: problem('finite_number', error.message, `[${error.offset}]`) };
     }
     if (error instanceof JsonSyntaxError) {
-      return { problem: problem('json_invalid', error.message, `[${error.offset}]`, {}) };
+      return { problem: problem('json_invalid', `the body is ${error.message}`, `[${error.offset}]`, {}) };
     }
     throw error;
   }

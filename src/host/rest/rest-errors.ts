@@ -152,7 +152,9 @@ function answerUnserved(
 
 /** The path is not served, or is none. */
 export function nothingAtPath(): ServiceError {
-  return new ServiceError('RESOURCE_NOT_FOUND', { detail: 'There is nothing at this path.' });
+  return new ServiceError('RESOURCE_NOT_FOUND', {
+    detail: 'The path was not found: the service has no such route.',
+  });
 }
 
 /** gRPC clients look for the status in the headers when these end the reply; 12 is UNIMPLEMENTED. */

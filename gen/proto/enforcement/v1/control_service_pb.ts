@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { ControlDefinition, Execution, Pagination, Stage, Warning } from "./control_pb.js";
+import type { Action, ControlDefinition, Execution, Pagination, Stage, Warning } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/control_service.proto.
  */
 export const file_enforcement_v1_control_service: GenFile = /*@__PURE__*/
-  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIokBChRDcmVhdGVDb250cm9sUmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQESLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgBiAEBQgcKBV9uYW1lQgkKB19zdHJpY3QiVgoVQ3JlYXRlQ29udHJvbFJlc3BvbnNlEhIKCmNvbnRyb2xfaWQYASABKAUSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIscCChNMaXN0Q29udHJvbHNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBEhQKB2VuYWJsZWQYBCABKAhIA4gBARIcCg90ZW1wbGF0ZV9iYWNrZWQYBSABKAhIBIgBARIWCglzdGVwX3R5cGUYBiABKAlIBYgBARISCgVzdGFnZRgHIAEoCUgGiAEBEhYKCWV4ZWN1dGlvbhgIIAEoCUgHiAEBEhAKA3RhZxgJIAEoCUgIiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24igAMKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFQg4KDF9kZXNjcmlwdGlvbkIUChJfdGVtcGxhdGVfcmVuZGVyZWQiJAoOQWdlbnRSZWZlcmVuY2USEgoKYWdlbnRfbmFtZRgBIAEoCSIZChdHZXRDb250cm9sU2NoZW1hUmVxdWVzdCJDChhHZXRDb250cm9sU2NoZW1hUmVzcG9uc2USJwoGc2NoZW1hGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJvChZWYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0Ei8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIZCgZzdHJpY3QYAiABKAhCBLC7GAFIAIgBAUIJCgdfc3RyaWN0IlUKF1ZhbGlkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIicKEUdldENvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUiXwoSR2V0Q29udHJvbFJlc3BvbnNlEgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSLwoEZGF0YRgDIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uIo4BChRVcGRhdGVDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhEKBG5hbWUYAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQESGQoGc3RyaWN0GAQgASgIQgSwuxgBSAKIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWRCCQoHX3N0cmljdCKJAQoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQESLwoId2FybmluZ3MYBCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQgoKCF9lbmFibGVkIkgKFERlbGV0ZUNvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSEgoFZm9yY2UYAiABKAhIAIgBAUIICgZfZm9yY2UihgEKFURlbGV0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhgKEGRpc3NvY2lhdGVkX2Zyb20YAiADKAUSIQoZZGlzc29jaWF0ZWRfZnJvbV9wb2xpY2llcxgDIAMoBRIfChdkaXNzb2NpYXRlZF9mcm9tX2FnZW50cxgEIAMoCSJuChpMaXN0Q29udHJvbFZlcnNpb25zUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQifwobTGlzdENvbnRyb2xWZXJzaW9uc1Jlc3BvbnNlEjAKCHZlcnNpb25zGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFZlcnNpb24SLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24itAEKDkNvbnRyb2xWZXJzaW9uEhMKC3ZlcnNpb25fbnVtGAEgASgFEhIKCmV2ZW50X3R5cGUYAiABKAkSEQoEbm90ZRgDIAEoCUgAiAEBEhIKCmNyZWF0ZWRfYXQYBCABKAkSHAoPa2V5X2ZpbmdlcnByaW50GAUgASgJSAGIAQESFwoPY2hhbmdlZF9tZW1iZXJzGAYgAygJQgcKBV9ub3RlQhIKEF9rZXlfZmluZ2VycHJpbnQiQwoYR2V0Q29udHJvbFZlcnNpb25SZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSEwoLdmVyc2lvbl9udW0YAiABKAUi8gEKGUdldENvbnRyb2xWZXJzaW9uUmVzcG9uc2USEwoLdmVyc2lvbl9udW0YASABKAUSEgoKZXZlbnRfdHlwZRgCIAEoCRIRCgRub3RlGAMgASgJSACIAQESEgoKY3JlYXRlZF9hdBgEIAEoCRIcCg9rZXlfZmluZ2VycHJpbnQYBSABKAlIAYgBARIXCg9jaGFuZ2VkX21lbWJlcnMYBiADKAkSMQoIc25hcHNob3QYByABKAsyHy5lbmZvcmNlbWVudC52MS5Db250cm9sU25hcHNob3RCBwoFX25vdGVCEgoQX2tleV9maW5nZXJwcmludCLuAQoPQ29udHJvbFNuYXBzaG90EgwKBG5hbWUYASABKAkSLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhcKCmRlbGV0ZWRfYXQYAyABKAlIAIgBARIeChFjbG9uZWRfY29udHJvbF9pZBgEIAEoBUgBiAEBEiMKFmNsb25lZF9mcm9tX2NvbnRyb2xfaWQYBSABKAVIAogBAUINCgtfZGVsZXRlZF9hdEIUChJfY2xvbmVkX2NvbnRyb2xfaWRCGQoXX2Nsb25lZF9mcm9tX2NvbnRyb2xfaWQiRwocUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhMKC3ZlcnNpb25fbnVtGAIgASgFInAKHVJlc3RvcmVDb250cm9sVmVyc2lvblJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSEwoLdmVyc2lvbl9udW0YAiABKAUSKQoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIisKFUdldENvbnRyb2xEYXRhUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFIkkKFkdldENvbnRyb2xEYXRhUmVzcG9uc2USLwoEZGF0YRgBIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uIoIBChVTZXRDb250cm9sRGF0YVJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRIvCgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb24SGQoGc3RyaWN0GAMgASgIQgSwuxgBSACIAQFCCQoHX3N0cmljdCJUChZTZXRDb250cm9sRGF0YVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nMvkNCg5Db250cm9sU2VydmljZRJ9Cg1DcmVhdGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5DcmVhdGVDb250cm9sUmVzcG9uc2UiH6i7GAOC0+STAhU6ASoaEC9hcGkvdjEvY29udHJvbHMSdwoMTGlzdENvbnRyb2xzEiMuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xzUmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1Jlc3BvbnNlIhyouxgCgtPkkwISEhAvYXBpL3YxL2NvbnRyb2xzEooBChBHZXRDb250cm9sU2NoZW1hEicuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFNjaGVtYVJlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU2NoZW1hUmVzcG9uc2UiI6i7GAKC0+STAhkSFy9hcGkvdjEvY29udHJvbHMvc2NoZW1hEowBCg9WYWxpZGF0ZUNvbnRyb2wSJi5lbmZvcmNlbWVudC52MS5WYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuVmFsaWRhdGVDb250cm9sUmVzcG9uc2UiKKi7GAKC0+STAh46ASoiGS9hcGkvdjEvY29udHJvbHMvdmFsaWRhdGUSfgoKR2V0Q29udHJvbBIhLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFJlc3BvbnNlIimouxgCgtPkkwIfEh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRKKAQoNVXBkYXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuVXBkYXRlQ29udHJvbFJlc3BvbnNlIiyouxgDgtPkkwIiOgEqMh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRKHAQoNRGVsZXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuRGVsZXRlQ29udHJvbFJlc3BvbnNlIimouxgDgtPkkwIfKh0vYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfRKiAQoTTGlzdENvbnRyb2xWZXJzaW9ucxIqLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sVmVyc2lvbnNSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xWZXJzaW9uc1Jlc3BvbnNlIjKouxgCgtPkkwIoEiYvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS92ZXJzaW9ucxKqAQoRR2V0Q29udHJvbFZlcnNpb24SKC5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sVmVyc2lvblJlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sVmVyc2lvblJlc3BvbnNlIkCouxgCgtPkkwI2EjQvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS92ZXJzaW9ucy97dmVyc2lvbl9udW19Er4BChVSZXN0b3JlQ29udHJvbFZlcnNpb24SLC5lbmZvcmNlbWVudC52MS5SZXN0b3JlQ29udHJvbFZlcnNpb25SZXF1ZXN0Gi0uZW5mb3JjZW1lbnQudjEuUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVzcG9uc2UiSKi7GAOC0+STAj4iPC9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3ZlcnNpb25zL3t2ZXJzaW9uX251bX0vcmVzdG9yZRKTAQoOR2V0Q29udHJvbERhdGESJS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sRGF0YVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sRGF0YVJlc3BvbnNlIjKouxgCuLsYAoLT5JMCJBIiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YRKSAQoOU2V0Q29udHJvbERhdGESJS5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlc3BvbnNlIjGouxgDgtPkkwInOgEqGiIvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9kYXRhYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIokBChRDcmVhdGVDb250cm9sUmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQESLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgBiAEBQgcKBV9uYW1lQgkKB19zdHJpY3QiVgoVQ3JlYXRlQ29udHJvbFJlc3BvbnNlEhIKCmNvbnRyb2xfaWQYASABKAUSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIscCChNMaXN0Q29udHJvbHNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBEhQKB2VuYWJsZWQYBCABKAhIA4gBARIcCg90ZW1wbGF0ZV9iYWNrZWQYBSABKAhIBIgBARIWCglzdGVwX3R5cGUYBiABKAlIBYgBARISCgVzdGFnZRgHIAEoCUgGiAEBEhYKCWV4ZWN1dGlvbhgIIAEoCUgHiAEBEhAKA3RhZxgJIAEoCUgIiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24ioQQKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFEiYKBmFjdGlvbhgNIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbhI3CgthdHRhY2htZW50cxgOIAEoCzIiLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xBdHRhY2htZW50cxIjChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGA8gASgFSAKIAQFCDgoMX2Rlc2NyaXB0aW9uQhQKEl90ZW1wbGF0ZV9yZW5kZXJlZEIZChdfY2xvbmVkX2Zyb21fY29udHJvbF9pZCIUChJDb250cm9sQXR0YWNobWVudHMiJAoOQWdlbnRSZWZlcmVuY2USEgoKYWdlbnRfbmFtZRgBIAEoCSIZChdHZXRDb250cm9sU2NoZW1hUmVxdWVzdCJDChhHZXRDb250cm9sU2NoZW1hUmVzcG9uc2USJwoGc2NoZW1hGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJvChZWYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0Ei8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIZCgZzdHJpY3QYAiABKAhCBLC7GAFIAIgBAUIJCgdfc3RyaWN0IlUKF1ZhbGlkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIicKEUdldENvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUigAIKEkdldENvbnRyb2xSZXNwb25zZRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEi8KBGRhdGEYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhImCgZhY3Rpb24YBCABKAsyFi5lbmZvcmNlbWVudC52MS5BY3Rpb24SNwoLYXR0YWNobWVudHMYBSABKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sQXR0YWNobWVudHMSIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgGIAEoBUgAiAEBQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIo4BChRVcGRhdGVDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhEKBG5hbWUYAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQESGQoGc3RyaWN0GAQgASgIQgSwuxgBSAKIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWRCCQoHX3N0cmljdCKJAQoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQESLwoId2FybmluZ3MYBCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQgoKCF9lbmFibGVkIkgKFERlbGV0ZUNvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSEgoFZm9yY2UYAiABKAhIAIgBAUIICgZfZm9yY2UiqAEKFURlbGV0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhgKEGRpc3NvY2lhdGVkX2Zyb20YAiADKAUSIQoZZGlzc29jaWF0ZWRfZnJvbV9wb2xpY2llcxgDIAMoBRIfChdkaXNzb2NpYXRlZF9mcm9tX2FnZW50cxgEIAMoCRIgChhkZXRhY2hlZF90YXJnZXRfYmluZGluZ3MYBSADKAUibgoaTGlzdENvbnRyb2xWZXJzaW9uc1JlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0In8KG0xpc3RDb250cm9sVmVyc2lvbnNSZXNwb25zZRIwCgh2ZXJzaW9ucxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xWZXJzaW9uEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIrQBCg5Db250cm9sVmVyc2lvbhITCgt2ZXJzaW9uX251bRgBIAEoBRISCgpldmVudF90eXBlGAIgASgJEhEKBG5vdGUYAyABKAlIAIgBARISCgpjcmVhdGVkX2F0GAQgASgJEhwKD2tleV9maW5nZXJwcmludBgFIAEoCUgBiAEBEhcKD2NoYW5nZWRfbWVtYmVycxgGIAMoCUIHCgVfbm90ZUISChBfa2V5X2ZpbmdlcnByaW50IkMKGEdldENvbnRyb2xWZXJzaW9uUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhMKC3ZlcnNpb25fbnVtGAIgASgFIvIBChlHZXRDb250cm9sVmVyc2lvblJlc3BvbnNlEhMKC3ZlcnNpb25fbnVtGAEgASgFEhIKCmV2ZW50X3R5cGUYAiABKAkSEQoEbm90ZRgDIAEoCUgAiAEBEhIKCmNyZWF0ZWRfYXQYBCABKAkSHAoPa2V5X2ZpbmdlcnByaW50GAUgASgJSAGIAQESFwoPY2hhbmdlZF9tZW1iZXJzGAYgAygJEjEKCHNuYXBzaG90GAcgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFNuYXBzaG90QgcKBV9ub3RlQhIKEF9rZXlfZmluZ2VycHJpbnQi7gEKD0NvbnRyb2xTbmFwc2hvdBIMCgRuYW1lGAEgASgJEi8KBGRhdGEYAiABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIXCgpkZWxldGVkX2F0GAMgASgJSACIAQESHgoRY2xvbmVkX2NvbnRyb2xfaWQYBCABKAVIAYgBARIjChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGAUgASgFSAKIAQFCDQoLX2RlbGV0ZWRfYXRCFAoSX2Nsb25lZF9jb250cm9sX2lkQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIkcKHFJlc3RvcmVDb250cm9sVmVyc2lvblJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRITCgt2ZXJzaW9uX251bRgCIAEoBSJwCh1SZXN0b3JlQ29udHJvbFZlcnNpb25SZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3ZlcnNpb25fbnVtGAIgASgFEikKCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyIrChVHZXRDb250cm9sRGF0YVJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBSJJChZHZXRDb250cm9sRGF0YVJlc3BvbnNlEi8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiKCAQoVU2V0Q29udHJvbERhdGFSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgAiAEBQgkKB19zdHJpY3QiVAoWU2V0Q29udHJvbERhdGFSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZzL5DQoOQ29udHJvbFNlcnZpY2USfQoNQ3JlYXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuQ3JlYXRlQ29udHJvbFJlc3BvbnNlIh+ouxgDgtPkkwIVOgEqGhAvYXBpL3YxL2NvbnRyb2xzEncKDExpc3RDb250cm9scxIjLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbHNSZXNwb25zZSIcqLsYAoLT5JMCEhIQL2FwaS92MS9jb250cm9scxKKAQoQR2V0Q29udHJvbFNjaGVtYRInLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTY2hlbWFSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFNjaGVtYVJlc3BvbnNlIiOouxgCgtPkkwIZEhcvYXBpL3YxL2NvbnRyb2xzL3NjaGVtYRKMAQoPVmFsaWRhdGVDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuVmFsaWRhdGVDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLlZhbGlkYXRlQ29udHJvbFJlc3BvbnNlIiiouxgCgtPkkwIeOgEqIhkvYXBpL3YxL2NvbnRyb2xzL3ZhbGlkYXRlEn4KCkdldENvbnRyb2wSIS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xSZXNwb25zZSIpqLsYAoLT5JMCHxIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SigEKDVVwZGF0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5VcGRhdGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUNvbnRyb2xSZXNwb25zZSIsqLsYA4LT5JMCIjoBKjIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0ShwEKDURlbGV0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5EZWxldGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUNvbnRyb2xSZXNwb25zZSIpqLsYA4LT5JMCHyodL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SogEKE0xpc3RDb250cm9sVmVyc2lvbnMSKi5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFZlcnNpb25zUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sVmVyc2lvbnNSZXNwb25zZSIyqLsYAoLT5JMCKBImL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMSqgEKEUdldENvbnRyb2xWZXJzaW9uEiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXNwb25zZSJAqLsYAoLT5JMCNhI0L2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMve3ZlcnNpb25fbnVtfRK+AQoVUmVzdG9yZUNvbnRyb2xWZXJzaW9uEiwuZW5mb3JjZW1lbnQudjEuUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVxdWVzdBotLmVuZm9yY2VtZW50LnYxLlJlc3RvcmVDb250cm9sVmVyc2lvblJlc3BvbnNlIkiouxgDgtPkkwI+IjwvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS92ZXJzaW9ucy97dmVyc2lvbl9udW19L3Jlc3RvcmUSkwEKDkdldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXNwb25zZSIyqLsYAri7GAKC0+STAiQSIi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L2RhdGESkgEKDlNldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXNwb25zZSIxqLsYA4LT5JMCJzoBKhoiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
  * Request of ControlService.CreateControl.
@@ -277,6 +277,27 @@ export type ControlSummary = Message<"enforcement.v1.ControlSummary"> & {
    * @generated from field: int32 used_by_agents_count = 12;
    */
   usedByAgentsCount: number;
+
+  /**
+   * What the control does on a match; absent for a draft, and when the stored definition cannot be read.
+   *
+   * @generated from field: enforcement.v1.Action action = 13;
+   */
+  action?: Action | undefined;
+
+  /**
+   * Reserved for the places where the control is attached; always absent.
+   *
+   * @generated from field: enforcement.v1.ControlAttachments attachments = 14;
+   */
+  attachments?: ControlAttachments | undefined;
+
+  /**
+   * Reserved for copies of controls; always absent.
+   *
+   * @generated from field: optional int32 cloned_from_control_id = 15;
+   */
+  clonedFromControlId?: number | undefined;
 };
 
 /**
@@ -285,6 +306,21 @@ export type ControlSummary = Message<"enforcement.v1.ControlSummary"> & {
  */
 export const ControlSummarySchema: GenMessage<ControlSummary> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 4);
+
+/**
+ * The places where a control is attached. It has no members yet.
+ *
+ * @generated from message enforcement.v1.ControlAttachments
+ */
+export type ControlAttachments = Message<"enforcement.v1.ControlAttachments"> & {
+};
+
+/**
+ * Describes the message enforcement.v1.ControlAttachments.
+ * Use `create(ControlAttachmentsSchema)` to create a new message.
+ */
+export const ControlAttachmentsSchema: GenMessage<ControlAttachments> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 5);
 
 /**
  * An agent by name.
@@ -305,7 +341,7 @@ export type AgentReference = Message<"enforcement.v1.AgentReference"> & {
  * Use `create(AgentReferenceSchema)` to create a new message.
  */
 export const AgentReferenceSchema: GenMessage<AgentReference> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 5);
+  messageDesc(file_enforcement_v1_control_service, 6);
 
 /**
  * Request of ControlService.GetControlSchema.
@@ -320,7 +356,7 @@ export type GetControlSchemaRequest = Message<"enforcement.v1.GetControlSchemaRe
  * Use `create(GetControlSchemaRequestSchema)` to create a new message.
  */
 export const GetControlSchemaRequestSchema: GenMessage<GetControlSchemaRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 6);
+  messageDesc(file_enforcement_v1_control_service, 7);
 
 /**
  * Reply of ControlService.GetControlSchema.
@@ -341,7 +377,7 @@ export type GetControlSchemaResponse = Message<"enforcement.v1.GetControlSchemaR
  * Use `create(GetControlSchemaResponseSchema)` to create a new message.
  */
 export const GetControlSchemaResponseSchema: GenMessage<GetControlSchemaResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 7);
+  messageDesc(file_enforcement_v1_control_service, 8);
 
 /**
  * Request of ControlService.ValidateControl.
@@ -370,7 +406,7 @@ export type ValidateControlRequest = Message<"enforcement.v1.ValidateControlRequ
  * Use `create(ValidateControlRequestSchema)` to create a new message.
  */
 export const ValidateControlRequestSchema: GenMessage<ValidateControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 8);
+  messageDesc(file_enforcement_v1_control_service, 9);
 
 /**
  * Reply of ControlService.ValidateControl.
@@ -398,7 +434,7 @@ export type ValidateControlResponse = Message<"enforcement.v1.ValidateControlRes
  * Use `create(ValidateControlResponseSchema)` to create a new message.
  */
 export const ValidateControlResponseSchema: GenMessage<ValidateControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 9);
+  messageDesc(file_enforcement_v1_control_service, 10);
 
 /**
  * Request of ControlService.GetControl.
@@ -419,7 +455,7 @@ export type GetControlRequest = Message<"enforcement.v1.GetControlRequest"> & {
  * Use `create(GetControlRequestSchema)` to create a new message.
  */
 export const GetControlRequestSchema: GenMessage<GetControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 10);
+  messageDesc(file_enforcement_v1_control_service, 11);
 
 /**
  * Reply of ControlService.GetControl.
@@ -447,6 +483,27 @@ export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & 
    * @generated from field: enforcement.v1.ControlDefinition data = 3;
    */
   data?: ControlDefinition | undefined;
+
+  /**
+   * The action of the definition; absent for a draft, and when the stored definition cannot be read.
+   *
+   * @generated from field: enforcement.v1.Action action = 4;
+   */
+  action?: Action | undefined;
+
+  /**
+   * Reserved for the places where the control is attached; always absent.
+   *
+   * @generated from field: enforcement.v1.ControlAttachments attachments = 5;
+   */
+  attachments?: ControlAttachments | undefined;
+
+  /**
+   * Reserved for copies of controls; always absent.
+   *
+   * @generated from field: optional int32 cloned_from_control_id = 6;
+   */
+  clonedFromControlId?: number | undefined;
 };
 
 /**
@@ -454,7 +511,7 @@ export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & 
  * Use `create(GetControlResponseSchema)` to create a new message.
  */
 export const GetControlResponseSchema: GenMessage<GetControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 11);
+  messageDesc(file_enforcement_v1_control_service, 12);
 
 /**
  * Request of ControlService.UpdateControl.
@@ -497,7 +554,7 @@ export type UpdateControlRequest = Message<"enforcement.v1.UpdateControlRequest"
  * Use `create(UpdateControlRequestSchema)` to create a new message.
  */
 export const UpdateControlRequestSchema: GenMessage<UpdateControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 12);
+  messageDesc(file_enforcement_v1_control_service, 13);
 
 /**
  * Reply of ControlService.UpdateControl.
@@ -539,7 +596,7 @@ export type UpdateControlResponse = Message<"enforcement.v1.UpdateControlRespons
  * Use `create(UpdateControlResponseSchema)` to create a new message.
  */
 export const UpdateControlResponseSchema: GenMessage<UpdateControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 13);
+  messageDesc(file_enforcement_v1_control_service, 14);
 
 /**
  * Request of ControlService.DeleteControl.
@@ -567,7 +624,7 @@ export type DeleteControlRequest = Message<"enforcement.v1.DeleteControlRequest"
  * Use `create(DeleteControlRequestSchema)` to create a new message.
  */
 export const DeleteControlRequestSchema: GenMessage<DeleteControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 14);
+  messageDesc(file_enforcement_v1_control_service, 15);
 
 /**
  * Reply of ControlService.DeleteControl.
@@ -602,6 +659,13 @@ export type DeleteControlResponse = Message<"enforcement.v1.DeleteControlRespons
    * @generated from field: repeated string dissociated_from_agents = 4;
    */
   dissociatedFromAgents: string[];
+
+  /**
+   * Reserved for the ids of target bindings that were removed; always empty.
+   *
+   * @generated from field: repeated int32 detached_target_bindings = 5;
+   */
+  detachedTargetBindings: number[];
 };
 
 /**
@@ -609,7 +673,7 @@ export type DeleteControlResponse = Message<"enforcement.v1.DeleteControlRespons
  * Use `create(DeleteControlResponseSchema)` to create a new message.
  */
 export const DeleteControlResponseSchema: GenMessage<DeleteControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 15);
+  messageDesc(file_enforcement_v1_control_service, 16);
 
 /**
  * Request of ControlService.ListControlVersions.
@@ -644,7 +708,7 @@ export type ListControlVersionsRequest = Message<"enforcement.v1.ListControlVers
  * Use `create(ListControlVersionsRequestSchema)` to create a new message.
  */
 export const ListControlVersionsRequestSchema: GenMessage<ListControlVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 16);
+  messageDesc(file_enforcement_v1_control_service, 17);
 
 /**
  * Reply of ControlService.ListControlVersions.
@@ -672,7 +736,7 @@ export type ListControlVersionsResponse = Message<"enforcement.v1.ListControlVer
  * Use `create(ListControlVersionsResponseSchema)` to create a new message.
  */
 export const ListControlVersionsResponseSchema: GenMessage<ListControlVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 17);
+  messageDesc(file_enforcement_v1_control_service, 18);
 
 /**
  * One state a control was in.
@@ -729,7 +793,7 @@ export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
  * Use `create(ControlVersionSchema)` to create a new message.
  */
 export const ControlVersionSchema: GenMessage<ControlVersion> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 18);
+  messageDesc(file_enforcement_v1_control_service, 19);
 
 /**
  * Request of ControlService.GetControlVersion.
@@ -757,7 +821,7 @@ export type GetControlVersionRequest = Message<"enforcement.v1.GetControlVersion
  * Use `create(GetControlVersionRequestSchema)` to create a new message.
  */
 export const GetControlVersionRequestSchema: GenMessage<GetControlVersionRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 19);
+  messageDesc(file_enforcement_v1_control_service, 20);
 
 /**
  * Reply of ControlService.GetControlVersion.
@@ -820,7 +884,7 @@ export type GetControlVersionResponse = Message<"enforcement.v1.GetControlVersio
  * Use `create(GetControlVersionResponseSchema)` to create a new message.
  */
 export const GetControlVersionResponseSchema: GenMessage<GetControlVersionResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 20);
+  messageDesc(file_enforcement_v1_control_service, 21);
 
 /**
  * What a version of a control holds.
@@ -869,7 +933,7 @@ export type ControlSnapshot = Message<"enforcement.v1.ControlSnapshot"> & {
  * Use `create(ControlSnapshotSchema)` to create a new message.
  */
 export const ControlSnapshotSchema: GenMessage<ControlSnapshot> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 21);
+  messageDesc(file_enforcement_v1_control_service, 22);
 
 /**
  * Request of ControlService.RestoreControlVersion.
@@ -897,7 +961,7 @@ export type RestoreControlVersionRequest = Message<"enforcement.v1.RestoreContro
  * Use `create(RestoreControlVersionRequestSchema)` to create a new message.
  */
 export const RestoreControlVersionRequestSchema: GenMessage<RestoreControlVersionRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 22);
+  messageDesc(file_enforcement_v1_control_service, 23);
 
 /**
  * Reply of ControlService.RestoreControlVersion.
@@ -932,7 +996,7 @@ export type RestoreControlVersionResponse = Message<"enforcement.v1.RestoreContr
  * Use `create(RestoreControlVersionResponseSchema)` to create a new message.
  */
 export const RestoreControlVersionResponseSchema: GenMessage<RestoreControlVersionResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 23);
+  messageDesc(file_enforcement_v1_control_service, 24);
 
 /**
  * Request of ControlService.GetControlData.
@@ -953,7 +1017,7 @@ export type GetControlDataRequest = Message<"enforcement.v1.GetControlDataReques
  * Use `create(GetControlDataRequestSchema)` to create a new message.
  */
 export const GetControlDataRequestSchema: GenMessage<GetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 24);
+  messageDesc(file_enforcement_v1_control_service, 25);
 
 /**
  * Reply of ControlService.GetControlData.
@@ -974,7 +1038,7 @@ export type GetControlDataResponse = Message<"enforcement.v1.GetControlDataRespo
  * Use `create(GetControlDataResponseSchema)` to create a new message.
  */
 export const GetControlDataResponseSchema: GenMessage<GetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 25);
+  messageDesc(file_enforcement_v1_control_service, 26);
 
 /**
  * Request of ControlService.SetControlData.
@@ -1010,7 +1074,7 @@ export type SetControlDataRequest = Message<"enforcement.v1.SetControlDataReques
  * Use `create(SetControlDataRequestSchema)` to create a new message.
  */
 export const SetControlDataRequestSchema: GenMessage<SetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 26);
+  messageDesc(file_enforcement_v1_control_service, 27);
 
 /**
  * Reply of ControlService.SetControlData.
@@ -1038,7 +1102,7 @@ export type SetControlDataResponse = Message<"enforcement.v1.SetControlDataRespo
  * Use `create(SetControlDataResponseSchema)` to create a new message.
  */
 export const SetControlDataResponseSchema: GenMessage<SetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 27);
+  messageDesc(file_enforcement_v1_control_service, 28);
 
 /**
  * Stores controls.

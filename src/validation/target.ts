@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { ServiceError } from '../errors/service-error.js';
+import type { Warning } from '../warnings/warning.js';
+import { type IssueSink, nullable, report, text } from './fields.js';
+import { invalidRequest } from './parse-input.js';
+
+/** Longest type and longest id of a target, in UTF-16 code units. */
+export const MAX_TARGET_LENGTH = 255;
+
+const part = (): z.ZodType<string | undefined> => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
+
+/**
+ * The members by which newer clients name the target that an agent works on. They belong together. This service binds
+ * no controls to targets, so they are checked, and a warning says that they have no effect.
+ */
+export const targetMembers = { target_type: part(), target_id: part() };
+
+/** What `targetMembers` reads. */
+export interface Target {
+  readonly target_type?: string | undefined;
+  readonly target_id?: string | undefined;
+}
+
+/** Whether a target is named. */
+export function namesTarget({ target_type, target_id }: Target): boolean {
+  return target_type !== undefined && target_id !== undefined;
+}
+
+/** Reports a target of which one half is missing; no single member is to blame, as deployed clients know it. */
+export function checkTarget(target: Target, sink: IssueSink): void {
+  const missing = missingHalf(target);
+  if (missing !== null) report(sink, 'value_error', halfProblem(missing), {});
+}
+
+/** The same for a request whose members are in the query: the missing one is to blame. Throws a VALIDATION_ERROR. */
+export function demandWholeTarget(target: Target): void {
+  const missing = missingHalf(target);
+  if (missing !== null) throw halfTarget(missing);
+}
+
+function halfTarget(missing: string): ServiceError {
+  const message = halfProblem(missing);
+  return invalidRequest([{ resource: 'Request', field: missing, code: 'missing_target_pair', message }]);
+}
+
+function missingHalf({ target_type, target_id }: Target): 'target_type' | 'target_id' | null {
+  if ((target_type === undefined) === (target_id === undefined)) return null;
+  return target_type === undefined ? 'target_type' : 'target_id';
+}
+
+function halfProblem(missing: string): string {
+  return `target_type and target_id belong together, and ${missing} is missing; send both or neither`;
+}
+
+/** What a caller is told that names a target. */
+export const TARGET_WARNING: Warning = {
+  code: 'no_effect',
+  field: 'target_type',
+  message: 'target_type and target_id have no effect: this service binds no controls to targets',
+};
