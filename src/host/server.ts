@@ -28,6 +28,7 @@ import { toConnectError } from './errors/connect-error.js';
 import type { HealthState } from './health.js';
 import { boundBodies } from './limits/body-bytes.js';
 import { isHttp2 } from './limits/request-connection.js';
+import { answerClientError } from './listener/client-error.js';
 import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
 import { openApiDocument } from './openapi/document.js';
@@ -87,6 +88,7 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
     serverFactory: options.listener.serverFactory,
+    clientErrorHandler: answerClientError,
     bodyLimit: config.limits.bodyBytes,
     exposeHeadRoutes: false,
     requestIdHeader: false,
