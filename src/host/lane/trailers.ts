@@ -13,8 +13,10 @@ export function statusTrailers(status: RpcStatus): OutgoingHttpHeaders {
     'grpc-status': String(code),
     'grpc-message': encodeGrpcMessage(message),
   };
-  // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
-  if (details.length > 0)
-    trailers['grpc-status-details-bin'] = encodeStatus(status).toString('base64').replace(/=+$/, '');
+  if (details.length > 0) {
+    const bytes = encodeStatus(status);
+    // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
+    trailers['grpc-status-details-bin'] = bytes.toString('base64').slice(0, Math.ceil((bytes.length * 4) / 3));
+  }
   return trailers;
 }
