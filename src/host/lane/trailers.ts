@@ -16,7 +16,9 @@ export function statusTrailers(status: RpcStatus): OutgoingHttpHeaders {
   if (details.length > 0) {
     const bytes = encodeStatus(status);
     // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
-    trailers['grpc-status-details-bin'] = bytes.toString('base64').slice(0, Math.ceil((bytes.length * 4) / 3));
+    trailers['grpc-status-details-bin'] = bytes
+      .toString('base64')
+      .slice(0, Math.ceil((bytes.length * 4) / 3));
   }
   return trailers;
 }
