@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
@@ -83,6 +82,7 @@ import { RevisionWatch } from './snapshot/revision-watch.js';
 import { Snapshot } from './snapshot/snapshot.js';
 import { createStalenessLimit } from './snapshot/staleness.js';
 import { templateHandlers } from './templates/template-handlers.js';
+import { readTlsFiles } from './tls-files.js';
 import { VERSION } from './version.js';
 
 /** What the composition root is given from outside. */
@@ -418,7 +418,7 @@ async function assemble({ config, log, failures, evaluators, shared, started }: 
     refuse: createRefusedCalls({ version: VERSION, log, now: () => new Date(now()), isRpc: isRpcPath }),
   });
   const listener = createListener({
-    ...(config.tls === null ? {} : { tls: readTls(config.tls) }),
+    ...(config.tls === null ? {} : { tls: readTlsFiles(config.tls) }),
     limits: {
       drainGraceMs: config.limits.drainMs,
       requestTimeoutMs: receiveTimeMs,
@@ -588,8 +588,4 @@ function feature(service: DescService, handlers: Readonly<Record<string, AnyHand
 
 function methodsByName(methods: readonly RpcMethod[]): Map<string, RpcMethod> {
   return new Map(methods.map((method) => [method.name, method]));
-}
-
-function readTls(tls: NonNullable<Config['tls']>): { cert: Buffer; key: Buffer } {
-  return { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
 }

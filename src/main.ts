@@ -7,11 +7,9 @@ import { type Config, ConfigError, loadEnvironment, readConfig } from './config.
 import { createLogger, type ServiceLog } from './logger.js';
 import { takeSignals } from './signals.js';
 import { explanation, isOurMistake } from './start-error.js';
+import { startWarnings } from './start-warnings.js';
 import { stopOnSignals } from './stop-on-signals.js';
 import { VERSION } from './version.js';
-
-/** Whoever holds a session token can try out secrets at leisure; a random one of this length is out of reach. */
-const SAFE_SECRET_LENGTH = 32;
 
 // What takes long to load is imported where it is needed: signals that come meanwhile must be heard.
 const [argument] = process.argv.slice(2);
@@ -68,14 +66,7 @@ async function serve(): Promise<void> {
   const { log } = serviceLog;
   signals.logIgnored(log);
   const stopper = stopOnSignals(signals, serviceLog);
-  for (const name of config.unknownVariables) log.warn({}, `${name} is not a variable of this service`);
-  if (!config.auth.enabled) log.warn({}, keysOffWarning(config.host));
-  if ((config.auth.sessionSecret?.length ?? SAFE_SECRET_LENGTH) < SAFE_SECRET_LENGTH) {
-    log.warn(
-      {},
-      `SERVICE_SESSION_SECRET is short: with ${SAFE_SECRET_LENGTH} random characters or more nobody guesses it`,
-    );
-  }
+  for (const warning of startWarnings(config)) log.warn({}, warning);
   try {
     const app = isShared ? await primary(config, serviceLog) : await single(config, serviceLog);
     if (stopper.stopping) return;
@@ -103,6 +94,8 @@ async function single(config: Config, { log }: ServiceLog): Promise<App> {
 /** Several processes. When they do not live, whoever started this one has to know. */
 async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
   const { createPrimary } = await import('./cluster/primary.js');
+  // Workers read them, but what is wrong with them is to be told once.
+  if (config.tls !== null) (await import('./tls-files.js')).readTlsFiles(config.tls);
   const created = createPrimary({
     config,
     log,
@@ -112,12 +105,4 @@ async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Pr
     },
   });
   return created;
-}
-
-function keysOffWarning(host: string): string {
-  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
-  return isLocal
-    ? 'API keys are off: every program on this machine may do everything (SERVICE_API_KEY_ENABLED)'
-    : `API keys are off and the service listens on ${host}: anyone who reaches this port may do everything; ` +
-        'set SERVICE_API_KEY_ENABLED=true, or SERVICE_HOST=127.0.0.1';
 }

@@ -1,6 +1,7 @@
-import { ConnectError, type Client as RpcClient } from '@connectrpc/connect';
+import type { Client as RpcClient } from '@connectrpc/connect';
 import type { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
+import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';
 
 /** Sends each batch as a call of EvaluateBatch, which works over every protocol. */
@@ -23,7 +24,7 @@ export function createCallCarrier(
       const { results } = await rpc.evaluateBatch({ evaluations }, options);
       if (!isClosed) events.answered(batch, results);
     } catch (error) {
-      if (!isClosed) events.lost([batch], ConnectError.from(error));
+      if (!isClosed) events.lost([batch], explainedError(error));
     } finally {
       running.delete(closing);
     }

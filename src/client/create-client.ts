@@ -45,6 +45,11 @@ export interface OwnTransport {
  */
 export function createClient(options: TransportOptions, own?: OwnTransport): Client {
   const settings = readSettings(options);
+  if (options.transport === undefined) {
+    throw new TypeError(
+      'transport is missing: give a transport of Connect, for example createGrpcWebTransport',
+    );
+  }
   const rpc = createRpcClient(EvaluationService, options.transport);
   const headers: Record<string, string> = options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey };
   const open = new Set<Pending>();

@@ -25,6 +25,9 @@ export function remedyFor(error: ConnectError): Remedy {
     case Code.PermissionDenied:
     case Code.Unimplemented:
       return 'fail';
+    case Code.FailedPrecondition:
+      // With a cause it is a mistake in the address, see `explainedError`; a status of the service has none.
+      return error.cause === undefined ? 'alone' : 'fail';
     case Code.Aborted:
     case Code.Canceled:
     case Code.DeadlineExceeded:

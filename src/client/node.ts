@@ -1,6 +1,7 @@
 /** The client as Node.js gets it: what index.ts has, and a gRPC transport of its own. */
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
+import { checkedBaseUrl } from './base-url.js';
 import { createClient as createClientOver } from './create-client.js';
 import type { Client, ClientSettings, TransportOptions } from './types.js';
 
@@ -13,16 +14,23 @@ const PING_TIMEOUT_MS = 3_000;
 
 /** Settings of a client that makes its own gRPC connection. */
 export interface AddressOptions extends ClientSettings {
-  /** For example `http://localhost:8000`; with https the connection is encrypted. */
+  /** Scheme, host and port, for example `http://localhost:8000`; with https the connection is encrypted. */
   readonly baseUrl: string;
-  /** Certificates to trust instead of those that Node.js trusts, in PEM form. */
+  /**
+   * Certificates to trust instead of those that Node.js trusts, in PEM form: the authority that signed the certificate of
+   * the service, or that certificate itself when it is self-signed.
+   */
   readonly ca?: string | Buffer | undefined;
 }
 
-/** Makes a client for an address, over gRPC, or over a given transport of Connect. */
+/**
+ * Makes a client for an address, over gRPC, or over a given transport of Connect. Throws a TypeError when the address is not
+ * `http://host:port` or `https://host:port`.
+ */
 export function createClient(options: AddressOptions | TransportOptions): Client {
   if ('transport' in options) return createClientOver(options);
-  const { baseUrl, ca, ...settings } = options;
+  const { baseUrl: given, ca, ...settings } = options;
+  const baseUrl = checkedBaseUrl(given);
   const sessionManager = new Http2SessionManager(
     baseUrl,
     { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS },

@@ -5,6 +5,7 @@ import type {
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
+import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';
 
 /**
@@ -161,7 +162,7 @@ class BatchStream {
       }
       this.#end(new ConnectError('the service ended the stream', Code.Unavailable));
     } catch (error) {
-      this.#end(ConnectError.from(error));
+      this.#end(explainedError(error));
     }
   }
 

@@ -128,7 +128,8 @@ export interface Client {
    * Judges a step. Concurrent calls share messages; what is not answered because the service is unavailable or the
    * stream broke is sent again until the time is up.
    *
-   * Rejects with a ConnectError when the service refuses the request (unknown agent, invalid step, wrong key), with
+   * Rejects with a ConnectError when the service refuses the request (unknown agent, invalid step, wrong key), with one
+   * of code `FailedPrecondition` when http and https are mixed up or the certificate of the service is not accepted, with
    * a TypeError when the step cannot be written as JSON, with the reason of the signal when that is aborted, and with
    * a ConnectError of code `Canceled` when the client is closed. A rejection is never an allowance: only the result
    * says that a step may go on.

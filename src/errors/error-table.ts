@@ -38,6 +38,7 @@ export const ERROR_TABLE = {
   TEMPLATE_PARAMETER_INVALID: entry(422, Code.InvalidArgument, 'Template Parameter Invalid'),
   TEMPLATE_RENDER_ERROR: entry(422, Code.InvalidArgument, 'Template Render Error'),
   CORRUPTED_DATA: entry(422, Code.DataLoss, 'Corrupted Data'),
+  TLS_REQUIRED: entry(400, Code.FailedPrecondition, 'TLS Required'),
   PAYLOAD_TOO_LARGE: entry(413, Code.ResourceExhausted, 'Payload Too Large'),
   RATE_LIMITED: entry(429, Code.ResourceExhausted, 'Rate Limited'),
   SERVICE_UNAVAILABLE: entry(503, Code.Unavailable, 'Service Unavailable'),

@@ -1,23 +1,9 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import {
-  codeToHttpStatus,
-  endStreamFlag,
-  endStreamToJson,
-  errorToJsonBytes,
-} from '@connectrpc/connect/protocol-connect';
 import type { FrontGateOptions, RefusedCall } from './admission/front-gate.js';
-import { toConnectError, toRpcStatus } from './errors/connect-error.js';
-import { toServiceError } from './errors/problem.js';
-import { statusTrailers } from './lane/trailers.js';
+import { type RpcErrorReply, rpcErrorReply } from './errors/rpc-reply.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
 import { errorAnswer, type FailedRequest } from './rest/rest-errors.js';
-
-interface QuickReply {
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: Uint8Array | string;
-}
 
 export interface RefusedCallOptions {
   readonly version: string;
@@ -34,11 +20,11 @@ export interface RefusedCallOptions {
 export function createRefusedCalls(options: RefusedCallOptions): FrontGateOptions['refuse'] {
   const { version, log, now, isRpc } = options;
 
-  function replyTo(error: unknown, { path, headers }: RefusedCall): QuickReply {
+  function replyTo(error: unknown, { path, headers }: RefusedCall): RpcErrorReply {
     const id = requestIdOf(headers);
     const common = { [VERSION_HEADER]: version, [REQUEST_ID_HEADER]: id };
     if (isRpc(path)) {
-      const reply = rpcReply(headers, error);
+      const reply = rpcErrorReply(headers, error);
       return { ...reply, headers: { ...common, ...reply.headers } };
     }
     const answer = errorAnswer(error, { url: path, id, log }, { now, failures: UNLOGGED });
@@ -69,43 +55,6 @@ export function createRefusedCalls(options: RefusedCallOptions): FrontGateOption
 
 /** Refusals are counted by metrics: what turns calls away must not fill the log. */
 const UNLOGGED = { failed: () => {} };
-
-/** The trailers of errors that are told again and again. */
-const knownTrailers = new WeakMap<object, OutgoingHttpHeaders>();
-
-function trailersOf(error: object): OutgoingHttpHeaders {
-  const known = knownTrailers.get(error);
-  if (known !== undefined) return known;
-  const trailers = statusTrailers(toRpcStatus(error));
-  knownTrailers.set(error, trailers);
-  return trailers;
-}
-
-function rpcReply(headers: IncomingHttpHeaders, error: unknown): QuickReply {
-  const contentType = headers['content-type'] ?? '';
-  if (contentType.startsWith('application/grpc')) {
-    // The status stands in the headers of a reply without messages (gRPC over HTTP2, "Trailers-Only").
-    const trailers = trailersOf(toServiceError(error));
-    return { status: 200, headers: { 'content-type': contentType, ...trailers }, body: '' };
-  }
-  const status = toConnectError(error);
-  if (contentType.startsWith('application/connect+')) {
-    const json = Buffer.from(JSON.stringify(endStreamToJson(new Headers(), status, undefined)));
-    const prefix = Buffer.alloc(5);
-    prefix[0] = endStreamFlag;
-    prefix.writeUInt32BE(json.length, 1);
-    return { status: 200, headers: { 'content-type': contentType }, body: Buffer.concat([prefix, json]) };
-  }
-  const { retryAfterSeconds } = toServiceError(error).options;
-  return {
-    status: codeToHttpStatus(status.code),
-    headers: {
-      'content-type': 'application/json',
-      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
-    },
-    body: errorToJsonBytes(status, undefined),
-  };
-}
 
 /** A client may go on sending what is not read any more; RFC 9113, section 8.1, asks to tell it so. */
 function closeBehindReply(stream: ServerHttp2Stream): void {

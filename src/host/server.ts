@@ -28,18 +28,20 @@ import { toConnectError } from './errors/connect-error.js';
 import type { HealthState } from './health.js';
 import { boundBodies } from './limits/body-bytes.js';
 import { isHttp2 } from './limits/request-connection.js';
+import { answerClientError } from './listener/client-error.js';
 import type { Listener } from './listener/listener.js';
 import type { Metrics } from './metrics.js';
 import { openApiDocument } from './openapi/document.js';
-import { OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
+import { DOCS_PATH, OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
 import { OPERATIONS_PATHS, type OperationalState, registerOperations } from './operations-routes.js';
 import { registerReflection } from './reflection.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
-import { type ErrorContext, nothingAtPath, registerRestErrors, sendError } from './rest/rest-errors.js';
+import { type ErrorContext, registerRestErrors, sendError } from './rest/rest-errors.js';
 import { CLIENT_GONE_STATUS, type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
 import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
 import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
 import { abandonUnreadBodies } from './unread-body.js';
+import { createUnserved, type Unserved } from './unserved.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -77,7 +79,7 @@ const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
 type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now' | 'failures'>;
 
 /** A Fastify instance without routes: ids, tickets, errors and unread bodies are seen to. */
-function createBase(options: BaseOptions): FastifyInstance {
+function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
   const { config, log } = options;
   const tellVersionAndId = (request: FastifyRequest, reply: FastifyReply): void => {
     reply.header(VERSION_HEADER, options.state.version);
@@ -86,6 +88,7 @@ function createBase(options: BaseOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
     serverFactory: options.listener.serverFactory,
+    clientErrorHandler: answerClientError,
     bodyLimit: config.limits.bodyBytes,
     exposeHeadRoutes: false,
     requestIdHeader: false,
@@ -103,7 +106,7 @@ function createBase(options: BaseOptions): FastifyInstance {
       // The only one left is a path that cannot be decoded, so nothing can be there. No hook has run or will.
       request.log.debug({ err: error }, 'a path cannot be decoded');
       tellVersionAndId(request, reply);
-      sendError(nothingAtPath(), request, reply, options);
+      sendError(unserved.path(request.url), request, reply, options);
     },
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -138,11 +141,16 @@ function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): v
 /** Builds the one Fastify instance that serves every protocol. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, authenticator } = options;
-  const app = createBase(options);
+  const finder = createRouteFinder(servedPaths(options));
+  const unserved = createUnserved({
+    finder,
+    rpcs: rpcNames([...options.services, Health]),
+    api: { prefix: config.apiPrefix, base: config.apiBase, docs: DOCS_PATH },
+  });
+  const app = createBase(options, unserved);
   const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
   await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
-  const finder = createRouteFinder(servedPaths(options));
-  registerRestErrors(app, finder, options);
+  registerRestErrors(app, { ...options, finder, unserved });
   if (config.operations === null) registerOperations(app, options.state, options.metrics);
   await registerOpenApi(
     app,
@@ -190,8 +198,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
  * where it is wanted there.
  */
 export async function createOperationsServer(options: ServerOptions): Promise<FastifyInstance> {
-  const app = createBase(options);
-  registerRestErrors(app, createRouteFinder(OPERATIONS_PATHS), options);
+  const finder = createRouteFinder(OPERATIONS_PATHS);
+  const unserved = createUnserved({ finder, rpcs: rpcNames([Health]), api: null });
+  const app = createBase(options, unserved);
+  registerRestErrors(app, { ...options, finder, unserved });
   registerOperations(app, options.state, options.metrics);
   await registerRpcs(app, options, createCredentialReader(foreignOriginCheck([])), (router) => {
     options.health.register(router);
@@ -250,6 +260,11 @@ function servedPaths(options: ServerOptions): ServedPath[] {
     }
   }
   return [...paths, ...templates];
+}
+
+/** `package.Service/Method` of every RPC. */
+function rpcNames(services: readonly DescService[]): string[] {
+  return services.flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName}/${name}`));
 }
 
 function parameters(template: string): number {

@@ -16,14 +16,14 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   throw invalidRequest(errorItems(read.error), read.error.issues.length);
 }
 
-/** Advice that fits every request whose shape is wrong. */
-const HINT = 'Each entry of errors names a member and what is wrong with it.';
+/** Advice that fits every request whose shape is wrong; for problem bodies, whose `errors` it speaks of. */
+export const SHAPE_HINT = 'Each entry of errors names a member and what is wrong with it.';
 
 /** The error of a request whose shape is wrong. `problems` counts them all when `items` are only the first ones. */
 export function invalidRequest(
   items: readonly ErrorItem[],
   problems = items.length,
-  hint = HINT,
+  hint = SHAPE_HINT,
 ): ServiceError {
   return callerError('VALIDATION_ERROR', {
     detail: `Request validation failed: ${problems} ${problems === 1 ? 'problem' : 'problems'} in the request`,

@@ -12,6 +12,7 @@ import {
   spawnService,
 } from '../support/service-process.js';
 
+const NO_CERTIFICATE = /SERVICE_TLS_CERT_FILE: the file \/nowhere\/cert\.pem cannot be read \(ENOENT/;
 const AUTH_OFF = /API keys are off/g;
 
 describe('the process', () => {
@@ -85,7 +86,9 @@ describe('the process', () => {
     const open = await run();
     await open.listening();
     expect(open.stdout().match(AUTH_OFF)).toHaveLength(1);
-    const closed = await run({ environment: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'k' } });
+    const closed = await run({
+      environment: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'a-key-of-16-char' },
+    });
     await closed.listening();
     expect(closed.stdout().match(AUTH_OFF)).toBeNull();
     expect(closed.stdout()).not.toMatch(/WARN: (?!created a new, empty database)/);
@@ -111,6 +114,16 @@ describe('the process', () => {
     const long = await run({ environment: { SERVICE_SESSION_SECRET: 'x'.repeat(32) } });
     await long.listening();
     expect(long.stdout()).not.toMatch(warning);
+  });
+
+  it('warns when a key is short, without telling it', async () => {
+    const short = await run({
+      environment: { SERVICE_API_KEYS: 'a,qqq,long-enough-for-a-key', SERVICE_ADMIN_API_KEYS: 'q' },
+    });
+    await short.listening();
+    expect(short.stdout()).toMatch(/WARN: SERVICE_API_KEYS has 2 keys of fewer than 16 characters/);
+    expect(short.stdout()).toMatch(/WARN: SERVICE_ADMIN_API_KEYS has 1 key of fewer than 16 characters/);
+    expect(short.stdout()).not.toContain('qqq');
   });
 
   it('does not start with a wrong value', async () => {
@@ -147,10 +160,31 @@ describe('the process', () => {
   });
 
   it.each([
-    ['do not exist', '/nowhere/cert.pem', '/nowhere/key.pem', /\/nowhere\/cert\.pem/],
-    ['hold no certificate', '/dev/null', '/dev/null', /TLS certificate cannot be read/],
-  ])('does not start when its TLS files %s', async (_name, cert, key, reason) => {
-    const { code, stdout, stderr } = await fails({ SERVICE_TLS_CERT_FILE: cert, SERVICE_TLS_KEY_FILE: key });
+    ['do not exist', '1', '/nowhere/cert.pem', '/nowhere/key.pem', NO_CERTIFICATE],
+    [
+      'do not exist and several processes serve',
+      '2',
+      '/nowhere/cert.pem',
+      '/nowhere/key.pem',
+      NO_CERTIFICATE,
+    ],
+    [
+      'lack the key',
+      '1',
+      '/dev/null',
+      '/nowhere/key.pem',
+      /SERVICE_TLS_KEY_FILE: the file \/nowhere\/key\.pem cannot be read/,
+    ],
+    [
+      'hold no certificate',
+      '1',
+      '/dev/null',
+      '/dev/null',
+      /SERVICE_TLS_CERT_FILE=\/dev\/null and SERVICE_TLS_KEY_FILE=\/dev\/null cannot be used.*TLS certificate cannot be read/,
+    ],
+  ])('does not start when its TLS files %s', async (_name, workers, cert, key, reason) => {
+    const environment = { SERVICE_WORKERS: workers, SERVICE_TLS_CERT_FILE: cert, SERVICE_TLS_KEY_FILE: key };
+    const { code, stdout, stderr } = await fails(environment);
     expect(code).toBe(1);
     expectOneLine(stdout, reason);
     expect(stderr).toBe('');
@@ -175,7 +209,10 @@ describe('the process', () => {
 function expectOneLine(stdout: string, reason: RegExp): void {
   const lines = stdout.trim().split('\n');
   const [line, ...others] = lines.filter(
-    (one) => !/ INFO: | WARN: (?:API keys are off|created a new, empty database)/.test(one),
+    (one) =>
+      !/ INFO(?: \(\d+\))?: | WARN(?: \(\d+\))?: (?:API keys are off|created a new, empty database)/.test(
+        one,
+      ),
   );
   expect(others).toEqual([]);
   expect(line).toMatch(/FATAL.*the service cannot start: /);

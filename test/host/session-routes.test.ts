@@ -192,7 +192,21 @@ describe.each([false, true])('a login with debug mode %s', (debug) => {
       const reply = await sendJson(service.url, 'POST', '/api/login', { api_key: key }, headers);
       if (row.secure === undefined) {
         // Also for an unknown key: nothing is told about keys over plain http.
-        expect(reply).toMatchObject({ status: 403, json: REFUSED });
+        expect(reply.status).toBe(403);
+        expect(reply.json).toEqual({
+          ...REFUSED,
+          detail: expect.stringMatching(/localhost.*SERVICE_DEBUG.*https/),
+        });
+        // What has both members is taken for a problem by consoles, and this is none.
+        expect(reply.json).not.toHaveProperty('error_code');
+        const logged = service.logLines.map((line) => JSON.parse(line));
+        expect(logged).toContainEqual(
+          expect.objectContaining({
+            level: 30,
+            host: row.host,
+            msg: expect.stringMatching(/login was refused.*https/),
+          }),
+        );
         expect(cookieSetBy(reply)).toBeUndefined();
       } else if (key === 'unknown') {
         expect(reply).toMatchObject({ status: 401, json: REFUSED });
@@ -235,9 +249,14 @@ describe('the session routes', () => {
       session.close();
       return headers;
     };
-    const taken = await login({});
-    expect(taken[':status']).toBe(200);
-    expect(taken['set-cookie']).toEqual([expect.stringMatching(/^service_session=.+; Secure$/)]);
+    for (const authority of ['service.example', 'localhost', '127.0.0.1:8000']) {
+      const taken = await login({ ':authority': authority });
+      expect(taken[':status']).toBe(200);
+      expect(taken['set-cookie']).toEqual([expect.stringMatching(/^service_session=.+; Secure$/)]);
+    }
+    const url = `https://localhost:${service.port}`;
+    const logout = await exchange(url, { method: 'POST', path: '/api/logout' }, ca);
+    expect(cookieSetBy(logout)?.attributes.secure).toBe(true);
     expect((await login({ 'x-forwarded-proto': 'http' }))[':status']).toBe(403);
   });
   it('work without authentication, for keys that are configured', async () => {

@@ -103,7 +103,13 @@ describe('the service with TLS', () => {
     expect(reply).toMatchObject({ is_safe: false, matches: [{ control_name: 'no-bad' }] });
     client.close();
   });
-  it('speaks no plaintext', async () => {
-    await expect(fetch(service.url.replace('https:', 'http:'))).rejects.toThrow();
+  it('speaks no plaintext, and says so', async () => {
+    const url = service.url.replace('https:', 'http:');
+    const reply = await exchange(url, { method: 'POST', path: '/api/v1/evaluation', body: '{}' });
+    expect(reply).toMatchObject({
+      status: 400,
+      headers: { connection: 'close' },
+      json: { error_code: 'TLS_REQUIRED', instance: '/api/v1/evaluation' },
+    });
   });
 });

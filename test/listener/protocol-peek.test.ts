@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Protocol, peekProtocol } from '../../src/host/listener/protocol-peek.js';
+import { type Opening, peekProtocol } from '../../src/host/listener/protocol-peek.js';
 import { PREFACE } from './support/http2-frames.js';
 
 /** A connection that receives the chunks one after the other and then ends. */
@@ -19,9 +19,9 @@ function connectionReceiving(chunks: readonly Uint8Array[]): Duplex {
 /** What was decided and what can be read afterwards; nothing when the connection was destroyed undecided. */
 async function peek(
   chunks: readonly Uint8Array[],
-): Promise<{ protocol: Protocol; unread: Buffer } | undefined> {
+): Promise<{ protocol: Opening; unread: Buffer } | undefined> {
   const connection = connectionReceiving(chunks);
-  const protocol = await new Promise<Protocol | undefined>((resolve) => {
+  const protocol = await new Promise<Opening | undefined>((resolve) => {
     peekProtocol(connection, resolve);
     connection.once('close', () => resolve(undefined));
   });
@@ -61,9 +61,19 @@ describe('peekProtocol', () => {
           const departing = Buffer.from(PREFACE.subarray(0, position + 1));
           departing.writeUInt8(departing.readUInt8(position) ^ change, position);
           const bytes = Buffer.concat([departing, rest]);
-          expect(await peek(split(bytes, places))).toEqual({ protocol: 'http1', unread: bytes });
+          const protocol = bytes[0] === 0x16 ? 'tls' : 'http1';
+          expect(await peek(split(bytes, places))).toEqual({ protocol, unread: bytes });
         },
       ),
+    );
+  });
+
+  it('knows TLS by the first byte of its handshake, and takes no byte away', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 50 }), cuts, async (rest, places) => {
+        const bytes = Buffer.concat([Buffer.from([0x16]), rest]);
+        expect(await peek(split(bytes, places))).toEqual({ protocol: 'tls', unread: bytes });
+      }),
     );
   });
 

@@ -6,7 +6,8 @@ import {
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { ERROR_TABLE } from '../../errors/error-table.js';
 import type { ErrorItem, ServiceError } from '../../errors/service-error.js';
-import { isServerFault, publicDetail, toServiceError } from './problem.js';
+import { SHAPE_HINT } from '../../validation/parse-input.js';
+import { httpStatusOf, isServerFault, publicDetail, toServiceError } from './problem.js';
 import { connectErrorOf, RpcStatus, type StatusDetail, statusOfConnectError } from './rpc-status.js';
 
 /** Domain of the reasons in `google.rpc.ErrorInfo`. */
@@ -20,8 +21,8 @@ const MAX_VIOLATIONS_LENGTH = 3_000;
 const MAX_TEXT_LENGTH = 500;
 
 /**
- * Any error as a status with `google.rpc.ErrorInfo` (reason: our error code) and, when members are to blame,
- * `google.rpc.BadRequest`.
+ * Any error as a status with `google.rpc.ErrorInfo` (reason: our error code; metadata: name, kind, hint and facts) and, when
+ * members are to blame, `google.rpc.BadRequest` with all of them, as far as they fit.
  */
 export function toRpcStatus(error: unknown): RpcStatus {
   // What the protocol itself reports (deadline, cancellation, size limits) already is a status.
@@ -40,19 +41,28 @@ export function toConnectError(error: unknown): ConnectError {
   return error instanceof ConnectError ? error : connectErrorOf(toRpcStatus(error));
 }
 
-/** Text of a status: the detail and the first offending member. */
+/** Text of a status: the detail, the first offending member and, where there are several, how many. */
 export function statusMessage(error: ServiceError): string {
-  const first = isServerFault(error) ? undefined : error.options.items?.[0];
-  if (first === undefined) return publicDetail(error);
+  const { items, requestValidation } = error.options;
+  const first = isServerFault(error) ? undefined : items?.[0];
+  if (items === undefined || first === undefined) return publicDetail(error);
   const place = first.field === undefined ? '' : `${first.field}: `;
-  return `${publicDetail(error)} (${shortened(place + first.message)})`;
+  const count = countOf(items.length, requestValidation === true);
+  return `${publicDetail(error)} (${count}${shortened(place + first.message)})`;
+}
+
+/** The detail of a request that failed validation states the number itself; it may be higher than that of the items. */
+function countOf(items: number, isStated: boolean): string {
+  if (items === 1) return '';
+  return isStated ? 'first: ' : `${items} problems; first: `;
 }
 
 function statusDetails(error: ServiceError): StatusDetail[] {
-  const { name, kind, items, facts, retryAfterSeconds } = error.options;
+  const { name, kind, items, facts, hint, retryAfterSeconds } = error.options;
   const metadata: Record<string, string> = { ...facts };
   if (name !== undefined) metadata.name = name.toWellFormed();
   if (kind !== undefined) metadata.kind = kind;
+  if (hint !== undefined && hint !== SHAPE_HINT && httpStatusOf(error) < 500) metadata.hint = shortened(hint);
   const details: StatusDetail[] = [
     { desc: ErrorInfoSchema, value: { reason: error.code, domain: ERROR_DOMAIN, metadata } },
   ];

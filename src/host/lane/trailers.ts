@@ -14,8 +14,12 @@ export function statusTrailers(status: RpcStatus): OutgoingHttpHeaders {
     // Values of fields begin and end without blanks (RFC 9113, section 8.2.1); with one the field would be dropped.
     'grpc-message': encodeGrpcMessage(message.trim()),
   };
-  // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
-  if (details.length > 0)
-    trailers['grpc-status-details-bin'] = encodeStatus(status).toString('base64').replace(/=+$/, '');
+  if (details.length > 0) {
+    const bytes = encodeStatus(status);
+    // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
+    trailers['grpc-status-details-bin'] = bytes
+      .toString('base64')
+      .slice(0, Math.ceil((bytes.length * 4) / 3));
+  }
   return trailers;
 }

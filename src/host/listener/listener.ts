@@ -12,9 +12,10 @@ import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
 import { type ListenerCounts, OpenConnections } from './open-connections.js';
 import type { ProblemListener } from './problem.js';
-import { type Protocol, peekProtocol } from './protocol-peek.js';
+import { type Opening, type Protocol, peekProtocol } from './protocol-peek.js';
 import { readInSlices } from './sliced-reading.js';
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
+import { isHttp, refuseProtocol } from './wrong-protocol.js';
 
 /** How often it is looked whether every connection has spoken, in milliseconds. */
 const SETTLE_CHECK_MS = 10;
@@ -113,7 +114,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
     server.on('drop', (peer) => onProblem({ kind: 'refused', remoteAddress: peer?.remoteAddress }));
     server.on('listening', () => server.on('error', (error) => onProblem({ kind: 'accept', error })));
     server.on('timeout', (socket) => http1.get(socket)?.quiet());
-    // The answer itself comes from Fastify, which keeps silent on destroyed sockets.
+    // The answer itself comes from `answerClientError`, which keeps silent on destroyed sockets.
     server.on('clientError', (_error, socket) => {
       const connection = http1.get(socket as Socket);
       if (connection === undefined || !connection.mayAnswerError()) socket.destroy();
@@ -169,13 +170,18 @@ export function createListener(options: ListenerOptions = {}): Listener {
         if (peer === undefined) work();
         else peer.takeTurn(work);
       };
-      if (tlsGate) {
-        inTurn(() => tlsGate.handshake(accepted, establish));
-        return;
-      }
-      peekProtocol(accepted, (protocol, received) => {
-        if (protocol === 'http2' && peer !== undefined && isResetStorm(received)) peer.cutOff();
-        else inTurn(() => establish(accepted, protocol));
+      const refuse = (spoken: Opening, received: Buffer): void => {
+        opened();
+        onProblem({ kind: 'wrong-protocol', remoteAddress });
+        refuseProtocol(accepted, spoken, received, limits.lingerMs);
+      };
+      peekProtocol(accepted, (spoken, received) => {
+        if (tlsGate) {
+          if (spoken === 'tls' || !isHttp(received)) inTurn(() => tlsGate.handshake(accepted, establish));
+          else refuse(spoken, received);
+        } else if (spoken === 'tls') refuse(spoken, received);
+        else if (spoken === 'http2' && peer !== undefined && isResetStorm(received)) peer.cutOff();
+        else inTurn(() => establish(accepted, spoken));
       });
     }
 

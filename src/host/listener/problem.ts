@@ -6,6 +6,8 @@ export type ConnectionProblemKind =
   | 'accept'
   /** The connection did not speak in time. */
   | 'opening-timeout'
+  /** TLS was spoken to a plaintext port, or HTTP without TLS to a TLS port. */
+  | 'wrong-protocol'
   /** The TLS handshake failed. */
   | 'tls-handshake'
   /** The socket failed, mostly a reset by the peer. */

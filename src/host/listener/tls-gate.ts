@@ -61,7 +61,8 @@ function endpoints(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`;
 }
 
-function checkCredentials({ cert, key }: TlsCredentials): void {
+/** Throws an Error that says what is wrong when certificate or key cannot be used. */
+export function checkCredentials({ cert, key }: TlsCredentials): void {
   const certificate = explain('The TLS certificate cannot be read', () => new X509Certificate(cert));
   const privateKey = explain('The TLS private key cannot be read', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {

@@ -75,10 +75,14 @@ const HEALTH = object(
 export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperation[] {
   const login = pool.define('LoginReply', () => ({
     description: 'Whether the key was accepted.',
-    ...object({
-      authenticated: BOOLEAN,
-      is_admin: { ...BOOLEAN, description: 'Whether it is an admin key.' },
-    }),
+    ...object(
+      {
+        authenticated: BOOLEAN,
+        is_admin: { ...BOOLEAN, description: 'Whether it is an admin key.' },
+        detail: { ...TEXT, description: 'Why logins are not taken from here.' },
+      },
+      ['authenticated', 'is_admin'],
+    ),
   }));
   const setCookie: JsonObject = { 'Set-Cookie': { description: 'The session.', schema: TEXT } };
   return [

@@ -9,10 +9,13 @@ import { DOCS_PAGE, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from '
 
 const METHODS = ['GET', 'HEAD'];
 
+/** Path of the page that shows the document. */
+export const DOCS_PATH = '/docs';
+
 /** Paths of the document and its pages. */
 export const OPENAPI_PATHS: readonly ServedPath[] = [
   '/openapi.json',
-  '/docs',
+  DOCS_PATH,
   '/redoc',
   ...[START_FILE, ...VIEWER_FILES].map((name) => `/docs/${name}`),
 ].map((template) => ({ template, methods: METHODS }));
@@ -24,7 +27,7 @@ const CACHE_CONTROL = 'public, max-age=60';
 export async function registerOpenApi(app: FastifyInstance, document: JsonObject): Promise<void> {
   const text = JSON.stringify(document);
   serveText(app, '/openapi.json', 'application/json; charset=utf-8', text);
-  serveText(app, '/docs', 'text/html; charset=utf-8', DOCS_PAGE, {
+  serveText(app, DOCS_PATH, 'text/html; charset=utf-8', DOCS_PAGE, {
     'content-security-policy': DOCS_POLICY,
     'referrer-policy': 'no-referrer',
   });

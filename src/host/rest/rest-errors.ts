@@ -5,6 +5,8 @@ import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { RepeatLog } from '../../repeat-log.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../errors/problem.js';
+import { rpcErrorReply } from '../errors/rpc-reply.js';
+import type { Unserved } from '../unserved.js';
 import { UndecodableBodyError } from './rest-body.js';
 import type { RouteFinder } from './route-finder.js';
 
@@ -22,10 +24,16 @@ export interface ErrorContext {
   readonly failures: Pick<RepeatLog, 'failed'>;
 }
 
+/** The same, with what is served. */
+export interface ServedContext extends ErrorContext {
+  readonly finder: RouteFinder;
+  readonly unserved: Unserved;
+}
+
 /** Gives every error and every unserved request of a Fastify instance the shape of the REST contract. */
-export function registerRestErrors(app: FastifyInstance, finder: RouteFinder, context: ErrorContext): void {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, context));
-  app.setNotFoundHandler((request, reply) => answerUnserved(finder, request, reply, context));
+export function registerRestErrors(app: FastifyInstance, served: ServedContext): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, served));
+  app.setNotFoundHandler((request, reply) => answerUnserved(served, request, reply));
 }
 
 /** What is told and logged of a request that failed. */
@@ -126,41 +134,40 @@ function fastifyError(error: unknown): ServiceError | { status: number; detail: 
   return undefined;
 }
 
-function answerUnserved(
-  finder: RouteFinder,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  context: ErrorContext,
-): FastifyReply {
+function answerUnserved(served: ServedContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { finder, unserved } = served;
   const contentType = request.headers['content-type'] ?? '';
-  if (contentType.startsWith('application/grpc')) return unknownRpc(contentType, reply);
   const path = rawPathOf(request);
+  if (contentType.startsWith('application/grpc')) return unknownRpc(unserved.rpc(path), request, reply);
   const methods = finder.methodsAt(path);
   if (methods !== undefined) {
     reply.header('allow', methods.join(', '));
     const detail = `${request.method} is not allowed here.`;
-    const hint = `Use ${methods.join(' or ')}.`;
-    return sendError(new ServiceError('METHOD_NOT_ALLOWED', { detail, hint }), request, reply, context);
+    const hint = `Use ${finder.allMethodsAt(path).join(' or ')}.`;
+    return sendError(new ServiceError('METHOD_NOT_ALLOWED', { detail, hint }), request, reply, served);
   }
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
   if (other !== '' && finder.methodsAt(other) !== undefined) {
     const query = request.url.slice(path.length);
     return reply.code(307).header('location', `${request.protocol}://${request.host}${other}${query}`).send();
   }
-  return sendError(nothingAtPath(), request, reply, context);
+  if (unserved.isRpc(path) && request.method === 'POST')
+    return unknownConnectRpc(unserved.rpc(path), request, reply);
+  return sendError(unserved.path(path), request, reply, served);
 }
 
-/** The path is not served, or is none. */
-export function nothingAtPath(): ServiceError {
-  return new ServiceError('RESOURCE_NOT_FOUND', {
-    detail: 'The path was not found: the service has no such route.',
-  });
+/** Clients of Connect take 404 for UNIMPLEMENTED, and the message from the body. */
+function unknownConnectRpc(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, headers, body } = rpcErrorReply(request.headers, error);
+  return reply
+    .headers(headers)
+    .code(status === 200 ? 200 : httpStatusOf(error))
+    .send(Buffer.from(body));
 }
 
-/** gRPC clients look for the status in the headers when these end the reply; 12 is UNIMPLEMENTED. */
-function unknownRpc(contentType: string, reply: FastifyReply): FastifyReply {
-  reply.header('content-type', contentType);
-  reply.header('grpc-status', '12').header('grpc-message', 'there is no such method');
+/** gRPC clients look for the status in the headers when these end the reply. */
+function unknownRpc(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.headers(rpcErrorReply(request.headers, error).headers);
   // Fastify would end the reply with a frame of its own, and a gRPC client would miss the trailers before it.
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {

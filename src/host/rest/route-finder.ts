@@ -8,6 +8,8 @@ export interface ServedPath {
 export interface RouteFinder {
   /** Methods of the first route whose path matches; undefined when none does. */
   methodsAt(path: string): readonly string[] | undefined;
+  /** Methods of every route whose path matches, each once; empty when none does. */
+  allMethodsAt(path: string): readonly string[];
 }
 
 /** Templates are tried in the order given. */
@@ -22,6 +24,10 @@ export function createRouteFinder(paths: readonly ServedPath[]): RouteFinder {
     methods,
   }));
   return {
+    allMethodsAt(path) {
+      const matching = matchers.filter((matcher) => matcher.pattern.test(path));
+      return [...new Set(matching.flatMap((matcher) => matcher.methods))];
+    },
     methodsAt: (path) => matchers.find((matcher) => matcher.pattern.test(path))?.methods,
   };
 }

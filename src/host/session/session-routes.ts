@@ -23,6 +23,11 @@ export interface SessionRouteOptions {
   readonly debug: boolean;
 }
 
+/** Why a login over plain http from another machine is refused. */
+const NEEDS_HTTPS =
+  'over plain http, logins are taken at localhost or with SERVICE_DEBUG=true only; use https';
+/** Most characters of a host name in the log. */
+const MAX_LOGGED_HOST = 255;
 /** Largest body of a login, in bytes: a key is a short text. */
 const MAX_LOGIN_BYTES = 16 * 1024;
 const LOGIN_INPUT = z.object({ api_key: text() });
@@ -44,6 +49,10 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
     if (isForeign(request)) throw foreignOrigin();
     done();
   };
+
+  /** Whether a cookie is for https alone: always where it is set over TLS, else unless plain http has to do as well. */
+  const isSecure = (request: FastifyRequest): boolean =>
+    request.protocol === 'https' || (!debug && !isLocal(request));
 
   /** Whether a request has a key or a session. Fails with RATE_LIMITED when its address has guessed keys. */
   async function recognizes(request: FastifyRequest): Promise<boolean> {
@@ -74,15 +83,21 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
       const body = readBody(request);
       if ('problem' in body) throw body.problem;
       const { api_key: apiKey } = parseInput(LOGIN_INPUT, body.value);
-      const local = isLocal(request);
-      if (schemeOf(request) === 'http' && !local && !debug) return refuse(reply, 403);
+      if (schemeOf(request) === 'http' && !isLocal(request) && !debug) {
+        const { address } = request.ticket;
+        request.log.info(
+          { address, host: request.host.slice(0, MAX_LOGGED_HOST) },
+          `a login was refused: ${NEEDS_HTTPS}`,
+        );
+        return refuse(reply, 403, `Login refused: ${NEEDS_HTTPS}.`);
+      }
       const key = apiKey.trim();
       const session = entrance.guess('login', request.ticket, key, () => authenticator.logIn(key));
       if (session === undefined) {
         request.log.info({ address: request.ticket.address }, 'a login was refused');
         return refuse(reply, 401);
       }
-      return accept(reply, await session, !debug && !local);
+      return accept(reply, await session, isSecure(request));
     },
   );
 
@@ -90,7 +105,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
     `${prefix}/logout`,
     { config: { template: `${prefix}/logout` }, onRequest: refuseForeign },
     (request, reply) => {
-      const cleared = sessionCookie('', 0, !debug && !isLocal(request));
+      const cleared = sessionCookie('', 0, isSecure(request));
       return notStored(reply).code(204).header('set-cookie', cleared).send();
     },
   );
@@ -102,9 +117,9 @@ function accept(reply: FastifyReply, { token, isAdmin }: NewSession, secure: boo
     .send({ authenticated: true, is_admin: isAdmin });
 }
 
-/** Consoles look at these members, so this is no problem body. */
-function refuse(reply: FastifyReply, status: 401 | 403): FastifyReply {
-  return notStored(reply).code(status).send({ authenticated: false, is_admin: false });
+/** Consoles look at these members, so this is no problem body: that would have an `error_code`. */
+function refuse(reply: FastifyReply, status: 401 | 403, detail?: string): FastifyReply {
+  return notStored(reply).code(status).send({ authenticated: false, is_admin: false, detail });
 }
 
 /** The answer is about one browser at one time. */

@@ -4,6 +4,7 @@ import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance } from 'fastify';
+import { answerClientError } from '../../../src/host/listener/client-error.js';
 import type { ListenerLimits } from '../../../src/host/listener/limits.js';
 import { createListener, type Listener } from '../../../src/host/listener/listener.js';
 import type { ConnectionProblem, ConnectionProblemKind } from '../../../src/host/listener/problem.js';
@@ -46,7 +47,7 @@ export async function startHarness(transport: Transport, options: HarnessOptions
       occurred.emit(problem.kind, problem);
     },
   });
-  const app = fastify({ serverFactory: listener.serverFactory });
+  const app = fastify({ serverFactory: listener.serverFactory, clientErrorHandler: answerClientError });
   const door = createDoor(options.visitors);
   let flooded = 0;
 

@@ -1,0 +1,55 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+
+/** What OpenSSL says of an answer that is no TLS, and of the alert that a plaintext port of the service gives. */
+const NO_TLS = /:SSL routines:[^:]*:(?:wrong version number|tlsv1 alert protocol version):/;
+
+/** Codes of Node.js for a certificate whose authority is not known. */
+const NOT_TRUSTED = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_UNTRUSTED',
+]);
+
+/** Codes of Node.js for a certificate that is not valid for this server or at this time. */
+const NOT_VALID = new Set([
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+]);
+
+/** The error of HTTP/2 that a TLS port of the service gives to a client without TLS, in the words of Node.js and Connect. */
+const NEEDS_TLS =
+  /^Session closed with error code (?:12|NGHTTP2_INADEQUATE_SECURITY)$|INADEQUATE_SECURITY \(0xc\)$/;
+
+/** Most causes that are looked at; a chain of causes may be a circle. */
+const MAX_CAUSES = 8;
+
+/**
+ * What broke a call or a stream, as a ConnectError. A mistake in the address or the trusted certificates becomes one of code
+ * `FailedPrecondition` whose message names the cure: to try again would not help.
+ */
+export function explainedError(reason: unknown): ConnectError {
+  const error = ConnectError.from(reason);
+  const cure = cureOf(error);
+  return cure === undefined
+    ? error
+    : new ConnectError(cure, Code.FailedPrecondition, undefined, undefined, error);
+}
+
+function cureOf(error: ConnectError): string | undefined {
+  if (NEEDS_TLS.test(error.rawMessage)) return 'the server speaks TLS: use https:// in baseUrl';
+  let cause: unknown = error.cause;
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth += 1) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    if (NO_TLS.test(message)) return 'the server does not speak TLS: use http:// in baseUrl';
+    if (NOT_TRUSTED.has(code))
+      return `certificate not trusted (${message}): give \`ca\` the certificate of the server or of its authority`;
+    if (NOT_VALID.has(code)) return `certificate of the server not valid: ${message}`;
+    cause = cause.cause;
+  }
+  return undefined;
+}
