@@ -331,7 +331,7 @@ describe('processes of one service', () => {
     [
       'TLS files that do not exist',
       { SERVICE_TLS_CERT_FILE: '/nowhere/c', SERVICE_TLS_KEY_FILE: '/nowhere/k' },
-      /\/nowhere\/c/g,
+      /SERVICE_TLS_CERT_FILE/g,
     ],
   ] as const)('say once that they cannot start with %s', async (_name, environment, reason) => {
     const service = await run(environment);
