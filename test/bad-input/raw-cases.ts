@@ -183,8 +183,14 @@ export const RAW_CASES: readonly RawCase[] = [
   { name: 'a tunnel', bytes: Buffer.from(`CONNECT inside:80 HTTP/1.1\r\n${HOST}\r\n\r\n`), statuses: [] },
   {
     name: 'no HTTP at all',
-    bytes: Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01]),
+    bytes: Buffer.from([0x04, 0x01, 0x00, 0x50, 0x7f, 0x00, 0x00, 0x01]),
     thenEnd: true,
     statuses: [400],
+  },
+  {
+    name: 'TLS, which is answered with an alert',
+    bytes: Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01]),
+    thenEnd: true,
+    statuses: [],
   },
 ];

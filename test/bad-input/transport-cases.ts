@@ -277,7 +277,7 @@ const CONNECT: TransportCase[] = [
     protocol: 'Connect',
     path: '/enforcement.v1.AgentService/DeleteAgent',
     body: MESSAGE,
-    code: 'HTTP 404',
+    code: 'UNIMPLEMENTED',
   },
 ];
 

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CompiledService, compileService } from '../support/service-process.js';
+import { type CompiledService, compileOwnService } from '../support/service-process.js';
 
 let service: CompiledService;
 /** Holds packages that a module of the compiled service finds. */
 let packages: string;
 
 beforeAll(async () => {
-  service = await compileService();
+  service = await compileOwnService();
   packages = path.join(path.dirname(service.main), 'evaluators', 'node_modules');
   await mkdir(packages);
 });

@@ -13,8 +13,26 @@ export interface CompiledService {
   remove(): Promise<void>;
 }
 
-/** Compiles the service into a folder of its own below `dist`, so that suites do not write over each other. */
+/** Variable with the folder of the service that the whole test run shares. */
+export const COMPILED_FOLDER = 'TEST_COMPILED_FOLDER';
+
+/** The service that the whole test run shares: to be run and read, not to be changed. */
 export async function compileService(): Promise<CompiledService> {
+  const folder = process.env[COMPILED_FOLDER];
+  if (folder === undefined) return compileOwnService();
+  return { main: mainIn(folder), remove: async () => {} };
+}
+
+/** The service in a folder that the test may change. */
+export async function compileOwnService(): Promise<CompiledService> {
+  const folder = await compileInto();
+  return { main: mainIn(folder), remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+const mainIn = (folder: string) => path.join(folder, 'src', 'main.js');
+
+/** Compiles the service into a new folder below `dist`, from where it finds its packages. Returns the folder. */
+export async function compileInto(): Promise<string> {
   await mkdir(path.join(ROOT, 'dist'), { recursive: true });
   const folder = await mkdtemp(path.join(ROOT, 'dist', 'test-'));
   const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -27,10 +45,7 @@ export async function compileService(): Promise<CompiledService> {
     folder,
     '--noCheck',
   ]);
-  return {
-    main: path.join(folder, 'src', 'main.js'),
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
+  return folder;
 }
 
 /** How a process ended. */
