@@ -336,7 +336,7 @@ describeOnEachDatabase('the web console', (freshDatabaseUrl) => {
     });
     expect([answer.status, answer.json, answer.headers['set-cookie']]).toEqual([
       403,
-      { authenticated: false, is_admin: false },
+      { authenticated: false, is_admin: false, detail: expect.stringMatching(/https/) },
       undefined,
     ]);
   });
