@@ -6,6 +6,7 @@ import { type RestClient, restClient } from '../support/rest-client.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
+import { until } from '../support/until.js';
 
 /** What the runs found; everything but the first three has to be 0. */
 export interface KillReport {
@@ -121,6 +122,11 @@ export async function killRuns({ compiled, database, kills, seed }: KillOptions)
     await fill.agent(AGENT);
     const control = await fill.control('changing', denyWord('word-0-'));
     await fill.link(AGENT, control);
+    // Every later state of the agent has the control.
+    await until(
+      () => file.read(),
+      (read) => read.kind === 'usable' && read.value.stateOf(AGENT).controls?.length === 1,
+    );
     await kill(first.service);
     await executeSql(
       database.ownUrl(),
