@@ -357,8 +357,8 @@ describe('laws', () => {
           refused = true;
         }
         if (refused) expect(() => parseJson(text)).toThrow(JsonSyntaxError);
-        else if (/e[-+]?[01]*12345678901234567890/.test(text)) {
-          // An exponent of so many digits is out of range, unless the number is 0 or stands in a string.
+        else if (/\de[-+]?\d{3}/.test(text)) {
+          // An exponent of so many digits may be out of range, unless the number is 0 or stands in a string.
           const answer = answerOf(() => parseJson(text));
           expect(['read', 'JsonNumberError']).toContain(answer);
         } else expect(() => parseJson(text)).not.toThrow();
