@@ -13,7 +13,7 @@ import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';
 
 const PREFIX_LENGTH = 5;
 const SERVICE = '/enforcement.v1.EvaluationService';
-const CALLER = { protocol: 'grpc', header: () => undefined };
+const CALLER = { protocol: 'grpc', header: () => undefined, spend: () => {}, tellTargetIgnored: () => {} };
 const progress = { revision: 1, currentAtMs: 0 };
 
 const programs = new Map(
