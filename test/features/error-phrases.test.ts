@@ -243,7 +243,9 @@ describeService('the phrases that deployed software looks for', (suite) => {
     const { detail } = errorOfReply(await call('PUT', CONTROLS, body));
     expect(detail).toBe('Request validation failed: 4 problems in the request');
     const rpc = await errorOfRpc(service().url, 'ControlService.CreateControl', { name: '%', data: {} });
-    expect(rpc.detail).toContain('Request validation failed: 4 problems in the request (first: name: must match');
+    expect(rpc.detail).toContain(
+      'Request validation failed: 4 problems in the request (first: name: must match',
+    );
   });
 
   it.each<[string, string | undefined]>([
