@@ -6,32 +6,21 @@ import { StorageError } from './storage-health/storage-state.js';
 /** After this many seconds a caller may try again when the database could not answer. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Codes of Prisma that mean: not reachable, not admitted, too slow, or lost against another transaction. */
-const PRISMA_CODES = new Set(
-  'P1000 P1001 P1002 P1003 P1008 P1010 P1011 P1017 P2024 P2028 P2034 P2037'.split(' '),
-);
+// What follows says that the database cannot serve at present although nothing is wrong with the storage, which
+// `storageStateOf` has looked for before.
+/** Codes of Prisma: too slow, or lost against another transaction. */
+const PRISMA_CODES = new Set(['P1008', 'P2024', 'P2028', 'P2034']);
 /** The same as told by driver adapters. */
-const ADAPTER_KINDS = new Set([
-  'AuthenticationFailed',
-  'ConnectionClosed',
-  'DatabaseAccessDenied',
-  'DatabaseDoesNotExist',
-  'DatabaseNotReachable',
-  'SocketTimeout',
-  'TlsConnectionError',
-  'TooManyConnections',
-  'TransactionAlreadyClosed',
-  'TransactionWriteConflict',
-]);
-/** PostgreSQL: connection, resources, intervention, system, admission, lock and time limits, read-only, conflicts. */
-const SQLSTATE = /^(?:08|28|53|57|58)[0-9A-Z]{3}$|^(?:25006|25P03|25P04|3D000|40001|40P01|55P03)$/;
-const NODE_CODE =
-  /^(?:ECONN[A-Z]+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_[A-Z]+|EHOST[A-Z]+|ENET[A-Z]+|EACCES|EROFS|ENOSPC|EMFILE|ENFILE)$/;
-/** SQLite, low byte: permission, busy, locked, memory, read-only, input/output, full, cannot open, lock protocol. */
-const SQLITE_CODES = new Set([3, 5, 6, 7, 8, 10, 13, 14, 15]);
+const ADAPTER_KINDS = new Set(['TransactionAlreadyClosed', 'TransactionWriteConflict']);
+/** PostgreSQL: intervention such as a time limit, system, limits of transactions and locks, conflicts. */
+const SQLSTATE = /^(?:57|58)[0-9A-Z]{3}$|^(?:25P03|25P04|40001|40P01|55P03)$/;
+/** Permission, and too many open files. */
+const NODE_CODE = /^(?:EACCES|EMFILE|ENFILE)$/;
+/** SQLite, low byte: busy, locked, memory, lock protocol. */
+const SQLITE_CODES = new Set([5, 6, 7, 15]);
 /** What drivers say about a connection without giving it a code. */
 const MESSAGE =
-  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Cannot use a pool after|Client (?:was closed|has encountered|is not)|Query read timeout|The database connection is not open|ConnectionFailed\(|the database is closed)/i;
+  /^(?:Cannot use a pool after|Client (?:was closed|has encountered|is not)|The database connection is not open|the database is closed)/i;
 
 /** PostgreSQL: data exception, violated constraint, limit of the program such as the size of an index entry. */
 const DATA_SQLSTATE = /^(?:22|23|54)[0-9A-Z]{3}$/;
@@ -88,7 +77,7 @@ export async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True when a member of the chain of causes says that the database cannot serve at present. */
+/** True when a member of the chain of causes says so. */
 function isUnavailable(error: unknown): boolean {
   for (const each of errorChain(error)) {
     const { kind, message } = each;
