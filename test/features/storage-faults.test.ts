@@ -189,6 +189,15 @@ async function start(file: string, environment: Record<string, string> = {}) {
   return { service, url, call };
 }
 
+/** Waits until events and policies are acknowledged that were not before. */
+async function untilStored({ acknowledged }: Pick<ReturnType<typeof startWriting>, 'acknowledged'>): Promise<void> {
+  const { length } = acknowledged;
+  await until(
+    () => acknowledged.slice(length).map(({ kind }) => kind),
+    (kinds) => kinds.includes('event') && kinds.includes('policy'),
+  );
+}
+
 /** Everything that tells of the state must say the same. */
 async function expectTold(url: string, call: RestClient, state: string): Promise<void> {
   const isOk = state === 'OK';
@@ -255,11 +264,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
         if (undo !== undefined) {
           await undo(file);
           await expectTold(url, call, 'OK');
-          const { length } = writing.acknowledged;
-          await until(
-            () => writing.acknowledged.slice(length).map(({ kind }) => kind),
-            (kinds) => kinds.includes('event') && kinds.includes('policy'),
-          );
+          await untilStored(writing);
         }
         await writing.stop();
         service.process.kill('SIGKILL');
@@ -299,11 +304,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
           await unlink(filler);
           await expectTold(url, call, 'OK');
         }
-        const { length } = writing.acknowledged;
-        await until(
-          () => writing.acknowledged.slice(length).map(({ kind }) => kind),
-          (kinds) => kinds.includes('event') && kinds.includes('policy'),
-        );
+        await untilStored(writing);
         await writing.stop();
         service.process.kill('SIGKILL');
         await service.ended;
