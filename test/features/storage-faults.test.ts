@@ -190,7 +190,9 @@ async function start(file: string, environment: Record<string, string> = {}) {
 }
 
 /** Waits until events and policies are acknowledged that were not before. */
-async function untilStored({ acknowledged }: Pick<ReturnType<typeof startWriting>, 'acknowledged'>): Promise<void> {
+async function untilStored({
+  acknowledged,
+}: Pick<ReturnType<typeof startWriting>, 'acknowledged'>): Promise<void> {
   const { length } = acknowledged;
   await until(
     () => acknowledged.slice(length).map(({ kind }) => kind),
