@@ -334,3 +334,81 @@ it('pipelined requests whose connection is closed give everything back', async (
       (count) => count === 0,
     );
 });
+
+describe('requests that are pipelined behind each other', () => {
+  const requests = (from: number, to: number, extra = '') =>
+    Array.from({ length: to - from }, (_, index) => {
+      const id = `x-request-id: ${from + index}`;
+      return `GET /api/v1/agents HTTP/1.1\r\nHost: x\r\nX-API-Key: regular\r\n${id}\r\n${extra}\r\n`;
+    }).join('');
+  const numbers = (to: number) => Array.from({ length: to }, (_, index) => String(index));
+
+  /** Collects the ids of the replies that come on a connection, in their order. */
+  function replies(connection: net.Socket): string[] {
+    const ids: string[] = [];
+    let rest = '';
+    connection.on('data', (chunk) => {
+      const lines = (rest + chunk.toString('latin1')).split('\r\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line.startsWith('x-request-id: ')) ids.push(line.slice(14));
+    });
+    return ids;
+  }
+
+  it.each([1, 0])('are all answered in order after %i on their own', async (alone) => {
+    await start();
+    const connection = socket();
+    const ids = replies(connection);
+    if (alone > 0) {
+      connection.write(requests(0, alone));
+      await until(
+        () => ids.length,
+        (count) => count === alone,
+      );
+    }
+    connection.write(requests(alone, 300));
+    await until(
+      () => ids.length,
+      (count) => count === 300,
+    );
+    connection.write(requests(300, 600));
+    await until(
+      () => ids.length,
+      (count) => count === 600,
+    );
+    expect(ids).toEqual(numbers(600));
+  });
+
+  it('are left alone behind one that ends the connection', async () => {
+    await start();
+    const connection = socket();
+    const ids = replies(connection);
+    const tooManyHeaders = 'x-many: 1\r\n'.repeat(200);
+    connection.write(requests(0, 40) + requests(40, 41, tooManyHeaders) + requests(41, 100));
+    await new Promise((resolve) => connection.once('close', resolve));
+    expect(ids).toEqual(numbers(40));
+    expect(await sample('counted_calls')).toBe(0);
+  });
+
+  it('do not hold up the calls of another connection', async () => {
+    await start();
+    const flooding = socket();
+    const ids = replies(flooding);
+    flooding.write(requests(0, 500));
+    await restClient(service.url, KEY)('POST', '/api/v1/evaluation', evaluation);
+    expect(ids.length).toBeLessThan(500);
+  });
+
+  it('wait, without a key, for no more than there is room for', async () => {
+    await start({
+      SERVICE_PUBLIC_CALLS_PER_SECOND: '100000',
+      SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS: '100000',
+    });
+    const flooding = Array.from({ length: 12 }, () => socket());
+    const text = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_800);
+    const closed = flooding.map((one) => new Promise((resolve) => one.once('close', resolve)));
+    for (const one of flooding) one.write(text);
+    await Promise.race(closed);
+    expect(await sample('closed_connections_total')).toBeGreaterThan(0);
+  });
+});

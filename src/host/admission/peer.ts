@@ -70,6 +70,11 @@ export class Peer implements Pausable {
     return this.#options.isProxy;
   }
 
+  /** Whether no key was shown on it where keys are needed. A proxy is known: its other clients may have keys. */
+  get isUnknown(): boolean {
+    return !this.#owner.isKnown && !this.isProxy;
+  }
+
   /** How much may be parsed at once of what it sends over HTTP/1, in bytes. */
   get sliceBytes(): number {
     if (!this.#owner.isKnown) return UNKNOWN_SLICE_BYTES;
@@ -104,7 +109,7 @@ export class Peer implements Pausable {
    * does it all the time is cut off, and what it has sent is dropped.
    */
   offended(): void {
-    if (this.#owner.isKnown || this.isProxy || this.#isCutOff) return;
+    if (!this.isUnknown || this.#isCutOff) return;
     const nowMs = this.#options.now();
     this.#offences ??= new TokenBucket(OFFENCES_PER_SECOND, OFFENCE_BURST, nowMs);
     if (!this.#offences.take(1, nowMs)) this.cutOff();

@@ -3,7 +3,15 @@ import type { Socket } from 'node:net';
 import type { Peer } from '../admission/peer.js';
 import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
+import type { PipelinedRequests } from './pipelined-requests.js';
 import type { ProblemListener } from './problem.js';
+
+/** Serves a request of a connection. */
+export type RequestServer = (
+  connection: Http1Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => void;
 
 /** One HTTP/1 connection and the requests that run on it. */
 export class Http1Connection implements Connection {
@@ -12,6 +20,7 @@ export class Http1Connection implements Connection {
   readonly #socket: Socket;
   readonly #limits: ListenerLimits;
   readonly #onProblem: ProblemListener;
+  readonly #pipelined: PipelinedRequests | undefined;
   /** In the order of arrival: responses are sent in that order. */
   readonly #responses = new Set<ServerResponse>();
   #last: ServerResponse | null = null;
@@ -19,8 +28,15 @@ export class Http1Connection implements Connection {
   /** A request has begun on it. */
   #used = false;
 
-  constructor(socket: Socket, limits: ListenerLimits, onProblem: ProblemListener, peer: Peer | undefined) {
+  constructor(
+    socket: Socket,
+    limits: ListenerLimits,
+    onProblem: ProblemListener,
+    peer?: Peer,
+    pipelined?: PipelinedRequests,
+  ) {
     this.peer = peer;
+    this.#pipelined = pipelined;
     this.#socket = socket;
     this.#limits = limits;
     this.#onProblem = onProblem;
@@ -28,7 +44,21 @@ export class Http1Connection implements Connection {
   }
 
   get running(): number {
-    return this.#socket.destroyed ? 0 : this.#responses.size;
+    return this.#socket.destroyed ? 0 : this.#responses.size + this.#waiting;
+  }
+
+  /** Requests that have arrived and wait for their turn. */
+  get #waiting(): number {
+    return this.#pipelined?.waiting ?? 0;
+  }
+
+  /** Calls `serve` for a request that has arrived: now, or when it is its turn; never, if the connection closes. */
+  take(request: IncomingMessage, response: ServerResponse, serve: RequestServer): void {
+    if (this.#pipelined?.mustWait(this.#responses.size > 0) === true) {
+      this.#pipelined.wait(() => serve(this, request, response));
+    } else {
+      serve(this, request, response);
+    }
   }
 
   /**
@@ -103,6 +133,7 @@ export class Http1Connection implements Connection {
    */
   mayAnswerError(): boolean {
     const [first, ...others] = this.#responses;
+    if (this.#waiting > 0) return false;
     if (first === undefined) return true;
     return others.length === 0 && !first.headersSent && !first.req.complete;
   }

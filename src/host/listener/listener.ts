@@ -11,9 +11,9 @@ import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-conn
 import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
 import { type ListenerCounts, OpenConnections } from './open-connections.js';
+import { PipelinedRequests, type WaitingCount } from './pipelined-requests.js';
 import type { ProblemListener } from './problem.js';
 import { type Opening, type Protocol, peekProtocol } from './protocol-peek.js';
-import { readInSlices } from './sliced-reading.js';
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
 import { isHttp, refuseProtocol } from './wrong-protocol.js';
 
@@ -95,6 +95,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
 
   function createFront(handle: RequestHandler): FrontServer {
     const http1 = new WeakMap<Socket, Http1Connection>();
+    const waitingRequests: WaitingCount = { waiting: 0 };
     const { admission, gate } = options;
     const http2 = createHttp2Sockets({
       limits,
@@ -121,9 +122,16 @@ export function createListener(options: ListenerOptions = {}): Listener {
     });
 
     function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
-      const connection = http1.get(request.socket);
-      connection?.peer?.callStarted();
-      if (connection?.begin(response) !== true) return;
+      http1.get(request.socket)?.take(request, response, serveHttp1Request);
+    }
+
+    function serveHttp1Request(
+      connection: Http1Connection,
+      request: IncomingMessage,
+      response: ServerResponse,
+    ): void {
+      connection.peer?.callStarted();
+      if (!connection.begin(response)) return;
       if (headerCount(request) > limits.maxHeaderCount) refuseTooManyHeaders(response);
       else if (options.takeRequest?.(request, response) === true) return;
       else if (gate === undefined) handle(request, response);
@@ -156,14 +164,12 @@ export function createListener(options: ListenerOptions = {}): Listener {
           else connections.established(accepted, connection);
         } else {
           opened();
-          const connection = new Http1Connection(socket, limits, onProblem, peer);
+          const pipelined = peer && new PipelinedRequests(socket, peer, waitingRequests);
+          const connection = new Http1Connection(socket, limits, onProblem, peer, pipelined);
           http1.set(socket, connection);
           connections.established(accepted, connection);
           server.serveHttp1(socket);
-          if (peer !== undefined) {
-            admission?.recognize(socket, peer);
-            readInSlices(socket, peer);
-          }
+          if (peer !== undefined) admission?.recognize(socket, peer);
         }
       };
       const inTurn = (work: () => void): void => {

@@ -4,7 +4,8 @@ import type { Peer } from '../admission/peer.js';
 /**
  * Has the HTTP/1 parser of Node.js read a socket in parts; see `Peer.sliceBytes`. Left alone it works off all that has
  * arrived at once, which may be thousands of requests, also when the connection is closed in between. To be called once
- * HTTP/1 is spoken on the socket. Throws where Node.js does not read sockets by one listener of 'data'.
+ * HTTP/1 is spoken on the socket, but not while the parser runs. Throws where Node.js does not read sockets by one
+ * listener of 'data'.
  */
 export function readInSlices(socket: Socket, peer: Peer): void {
   const listeners = socket.listeners('data');
