@@ -356,12 +356,10 @@ describe('laws', () => {
         } catch {
           refused = true;
         }
-        if (refused) expect(() => parseJson(text)).toThrow(JsonSyntaxError);
-        else if (/\de[-+]?\d{3}/.test(text)) {
-          // An exponent of so many digits may be out of range, unless the number is 0 or stands in a string.
-          const answer = answerOf(() => parseJson(text));
-          expect(['read', 'JsonNumberError']).toContain(answer);
-        } else expect(() => parseJson(text)).not.toThrow();
+        const answers = [refused ? 'JsonSyntaxError' : 'read'];
+        // An exponent of so many digits may be out of range, unless the number is 0 or stands in a string.
+        if (/\de[-+]?\d{3}/.test(text)) answers.push('JsonNumberError');
+        expect(answers).toContain(answerOf(() => parseJson(text)));
       }),
       { numRuns: 2_000 },
     );
