@@ -1,15 +1,15 @@
-import './harden.js';
+import './process/harden.js';
 import cluster from 'node:cluster';
-import type { App } from './app.js';
-import { helpText } from './cli.js';
+import type { App } from './app/app.js';
+import { helpText } from './app/cli.js';
+import { startWarnings } from './app/start-warnings.js';
 import type { Primary } from './cluster/primary.js';
-import { type Config, ConfigError, loadEnvironment, readConfig } from './config.js';
-import { createLogger, type ServiceLog } from './logger.js';
-import { takeSignals } from './signals.js';
-import { explanation, isOurMistake } from './start-error.js';
-import { startWarnings } from './start-warnings.js';
-import { stopOnSignals } from './stop-on-signals.js';
-import { VERSION } from './version.js';
+import { type Config, ConfigError, loadEnvironment, readConfig } from './config/config.js';
+import { createLogger, type ServiceLog } from './process/logger.js';
+import { takeSignals } from './process/signals.js';
+import { explanation, isOurMistake } from './process/start-error.js';
+import { stopOnSignals } from './process/stop-on-signals.js';
+import { VERSION } from './process/version.js';
 
 // What takes long to load is imported where it is needed: signals that come meanwhile must be heard.
 const [argument] = process.argv.slice(2);
@@ -28,7 +28,7 @@ async function work(): Promise<void> {
 
 /** Does one of the commands on the database and ends. */
 async function runCommand(words: readonly string[]): Promise<void> {
-  const { commandOf } = await import('./commands.js');
+  const { commandOf } = await import('./app/commands.js');
   const command = commandOf(words);
   if (command === undefined) {
     console.error(`Unknown argument ${words.join(' ')}; see --help.`);
@@ -87,7 +87,7 @@ async function serve(): Promise<void> {
 }
 
 async function single(config: Config, { log }: ServiceLog): Promise<App> {
-  const { createApp } = await import('./app.js');
+  const { createApp } = await import('./app/app.js');
   return createApp({ config, log });
 }
 
@@ -95,7 +95,7 @@ async function single(config: Config, { log }: ServiceLog): Promise<App> {
 async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
   const { createPrimary } = await import('./cluster/primary.js');
   // Workers read them, but what is wrong with them is to be told once.
-  if (config.tls !== null) (await import('./tls-files.js')).readTlsFiles(config.tls);
+  if (config.tls !== null) (await import('./process/tls-files.js')).readTlsFiles(config.tls);
   const created = createPrimary({
     config,
     log,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRepeatLog } from '../src/repeat-log.js';
+import { createRepeatLog } from '../src/process/repeat-log.js';
 
 const INTERVAL_MS = 1_000;
 

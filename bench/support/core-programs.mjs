@@ -1,8 +1,8 @@
 /** The core as the service uses it: stored definitions, the library of compiled controls, linked programs. */
 import { randomUUID } from 'node:crypto';
-import { linkProgram } from '../../dist/src/evaluation/program.js';
+import { linkProgram } from '../../dist/src/core/program.js';
+import { createControlLibrary } from '../../dist/src/decisions/control-library.js';
 import { builtinEvaluators, createRegistry } from '../../dist/src/evaluators/registry.js';
-import { createControlLibrary } from '../../dist/src/snapshot/control-library.js';
 
 /** Enough for every benchmark to keep what it has compiled, as the service does by default. */
 const KEPT_EVALUATORS = 10_000;

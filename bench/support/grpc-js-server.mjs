@@ -3,10 +3,10 @@
  * only difference.
  */
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { createEvaluationService } from '../../dist/src/evaluation-api/evaluation-service.js';
-import { directCodec } from '../../dist/src/host/codec/direct-codec.js';
-import { createEvaluationCalls } from '../../dist/src/host/evaluation/evaluation-calls.js';
-import { LoadedProgram } from '../../dist/src/snapshot/loaded-program.js';
+import { createEvaluationService } from '../../dist/src/decisions/evaluation-service.js';
+import { LoadedProgram } from '../../dist/src/decisions/loaded-program.js';
+import { createEvaluationCalls } from '../../dist/src/transport/evaluation/evaluation-calls.js';
+import { directCodec } from '../../dist/src/transport/wire/direct-codec.js';
 import { announce } from './child-server.mjs';
 import { programOf } from './core-programs.mjs';
 import { agentOf, CONTROLS, controlData } from './grpc-messages.mjs';

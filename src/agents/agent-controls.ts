@@ -1,3 +1,4 @@
+import type { ErrorItem } from '../contract/errors/service-error.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import { controlCorrupted } from '../controls/control-errors.js';
 import { evaluatorNames, isDraft } from '../controls/definition.js';
@@ -6,9 +7,8 @@ import {
   readStoredDefinition,
   withDataPrefix,
 } from '../controls/definition-presentation.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
-import type { ErrorItem } from '../errors/service-error.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
 
 /** A control of an agent, as it is printed, with the names of its evaluators. */
 export interface LinkedControlView {

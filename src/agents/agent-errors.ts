@@ -1,4 +1,4 @@
-import { callerError, type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { callerError, type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 
 export function agentNotFound(agentName: string): ServiceError {
   return callerError('AGENT_NOT_FOUND', {

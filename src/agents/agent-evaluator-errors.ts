@@ -1,5 +1,5 @@
 import { Code } from '@connectrpc/connect';
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 
 /** An agent has no evaluator of a name that was asked for. */
 export function evaluatorNotFound(agentName: string, evaluatorName: string): ServiceError {

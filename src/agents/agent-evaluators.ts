@@ -1,11 +1,11 @@
+import type { HandlerCall } from '../contract/call/handler.js';
+import { refuseMistakes } from '../contract/warnings/warning.js';
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
 import { nothingPatched } from '../controls/patch-warnings.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { stringifyJson } from '../json/stringify-json.js';
-import type { HandlerCall } from '../rpc/handler.js';
-import { refuseMistakes } from '../warnings/warning.js';
 import { linkedControls } from './agent-controls.js';
 import { agentCorrupted } from './agent-errors.js';
 import { evaluatorInUse, evaluatorNotFound } from './agent-evaluator-errors.js';

@@ -1,5 +1,5 @@
 import type { AgentService as AgentServiceDesc } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { type HandlersOf, handler, streamHandler } from '../rpc/handler.js';
+import { type HandlersOf, handler, streamHandler } from '../contract/call/handler.js';
 import type { AgentEvaluators } from './agent-evaluators.js';
 import { agentSchemas } from './agent-schemas.js';
 import type { AgentService } from './agent-service.js';

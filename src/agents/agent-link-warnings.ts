@@ -1,7 +1,7 @@
+import { listed, type Warning } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { named, reviewLink } from '../controls/link-warnings.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { listed, type Warning } from '../warnings/warning.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { AgentRow } from './agent-store.js';
 import { stepNotes } from './step-notes.js';
 import { addSteps, emptyCatalogue } from './steps-catalogue.js';

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { ErrorItem } from '../errors/service-error.js';
-import type { JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
+import type { ErrorItem } from '../contract/errors/service-error.js';
 import {
   boolean,
   freeObject,
@@ -12,12 +10,14 @@ import {
   orNull,
   text,
   withDefault,
-} from '../validation/fields.js';
-import { described } from '../validation/messages.js';
-import { agentName } from '../validation/names.js';
-import { inputItems } from '../validation/parse-input.js';
-import { strictFlag } from '../validation/strict-flag.js';
-import { checkTarget, targetMembers } from '../validation/target.js';
+} from '../contract/input/fields.js';
+import { described } from '../contract/input/messages.js';
+import { agentName } from '../contract/input/names.js';
+import { inputItems } from '../contract/input/parse-input.js';
+import { strictFlag } from '../contract/input/strict-flag.js';
+import { checkTarget, targetMembers } from '../contract/input/target.js';
+import type { JsonValue } from '../json/json-value.js';
+import { parseStoredJson } from '../json/parse-json.js';
 import type {
   AgentProfile,
   AgentRegistration,

@@ -1,11 +1,11 @@
+import { ServiceError } from '../contract/errors/service-error.js';
 import { type AgentState, createAgentControlStore } from '../controls/agent-control-store.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { createCatchUp } from '../database/catch-up.js';
 import type { RecordedChange } from '../database/change-log.js';
 import type { DbClient } from '../database/database.js';
 import { unavailable } from '../database/errors.js';
 import { loadedInTime } from '../database/in-time.js';
-import { ServiceError } from '../errors/service-error.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
 import { linkedControl, printed } from './agent-controls.js';
 import { agentNotFound } from './agent-errors.js';
 import { unchangedSince } from './control-history.js';

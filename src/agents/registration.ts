@@ -1,7 +1,7 @@
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { jsonEqual } from '../json/json-equal.js';
-import { MAX_ERROR_ITEMS } from '../validation/items.js';
 import type { AgentRegistration, EvaluatorRegistration, StepDefinition } from './agent-registration.js';
 import {
   type LinkedControl,

@@ -1,9 +1,9 @@
+import { quoted } from '../contract/warnings/quoted.js';
+import { createSuggester, editDistance } from '../contract/warnings/suggestion.js';
+import type { Warning } from '../contract/warnings/warning.js';
 import { type ControlDefinition, leavesOf, type Scope } from '../controls/definition.js';
-import { compilePattern } from '../evaluators/linear-pattern.js';
 import { isObject, type JsonObject } from '../json/json-value.js';
-import { quoted } from '../warnings/quoted.js';
-import { createSuggester, editDistance } from '../warnings/suggestion.js';
-import type { Warning } from '../warnings/warning.js';
+import { compilePattern } from '../linear-text/linear-pattern.js';
 import type { RegisteredStep, StepCatalogue } from './steps-catalogue.js';
 
 /** Types that need no registration. */

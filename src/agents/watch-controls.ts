@@ -1,6 +1,6 @@
-import type { CallContext } from '../rpc/handler.js';
-import { createPause, HEARTBEAT_MS } from '../rpc/news-pause.js';
-import { readAgentName } from '../validation/names.js';
+import type { CallContext } from '../contract/call/handler.js';
+import { createPause, HEARTBEAT_MS } from '../contract/call/news-pause.js';
+import { readAgentName } from '../contract/input/names.js';
 import type { AgentInputs } from './agent-schemas.js';
 import type { AskedForControls } from './asked-for-controls.js';
 import type { ControlFeed } from './control-feed.js';

@@ -1,9 +1,9 @@
 /** What the primary and its workers tell each other. */
 import type { Worker } from 'node:cluster';
 import type { Socket } from 'node:net';
-import type { PortName } from '../app.js';
-import type { Config } from '../config.js';
-import type { MeasuredMetric } from '../host/metrics.js';
+import type { PortName } from '../app/app.js';
+import type { Config } from '../config/config.js';
+import type { MeasuredMetric } from '../operations/metrics.js';
 
 export type FromPrimary =
   /** The answer to `hello`. */

@@ -1,5 +1,5 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
-import { type MeasuredMetric, measure } from '../host/metrics.js';
+import { type MeasuredMetric, measure } from '../operations/metrics.js';
 
 /** How long the metrics of one worker are waited for, in milliseconds. A busy one counts with what it told last. */
 const MEASURE_LIMIT_MS = 2_000;

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import { createCrashLoop, EARLY_END_MS } from './crash-loop.js';
 import { type FromWorker, type StartFailure, tellWorker } from './messages.js';
 

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import type { Socket } from 'node:net';
-import { type App, createApp, type PortName } from '../app.js';
-import type { Config } from '../config.js';
-import { ServiceError } from '../errors/service-error.js';
-import { createLogger, type ServiceLog } from '../logger.js';
-import type { Signals } from '../signals.js';
-import { explanation, isOurMistake } from '../start-error.js';
+import { type App, createApp, type PortName } from '../app/app.js';
+import type { Config } from '../config/config.js';
+import { ServiceError } from '../contract/errors/service-error.js';
+import { createLogger, type ServiceLog } from '../process/logger.js';
+import type { Signals } from '../process/signals.js';
+import { explanation, isOurMistake } from '../process/start-error.js';
 import { type FromPrimary, type StartFailure, tellPrimary } from './messages.js';
 
 /** How long the metrics of all workers may take, in milliseconds: longer than the primary waits for each of them. */

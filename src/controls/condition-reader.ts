@@ -1,12 +1,8 @@
-import {
-  MAX_CONDITION_COMPILE_COST,
-  MAX_CONDITION_DEPTH,
-  MAX_CONDITION_NODES,
-} from '../evaluation/limits.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { type IssueSink, readWith, report } from '../contract/input/fields.js';
+import { FIELD_REQUIRED } from '../contract/input/messages.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { MAX_CONDITION_COMPILE_COST, MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../core/limits.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { type IssueSink, readWith, report } from '../validation/fields.js';
-import { FIELD_REQUIRED } from '../validation/messages.js';
 import type { Condition, EvaluatorRef } from './definition.js';
 import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
 

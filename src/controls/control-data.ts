@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { field, readWith, refuse } from '../contract/input/fields.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { isObject } from '../json/json-value.js';
 import type { TemplateInput } from '../templates/template.js';
 import { templateInputOf, templateInputSchema } from '../templates/template-schema.js';
-import { field, readWith, refuse } from '../validation/fields.js';
 import type { ControlDefinition } from './definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 

@@ -1,5 +1,5 @@
-import { type ErrorItem, type ErrorResource, ServiceError } from '../errors/service-error.js';
-import { MAX_ERROR_ITEMS } from '../validation/items.js';
+import { type ErrorItem, type ErrorResource, ServiceError } from '../contract/errors/service-error.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 
 export function controlNotFound(controlId: number): ServiceError {
   return new ServiceError('CONTROL_NOT_FOUND', {

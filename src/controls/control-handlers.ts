@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { type HandlersOf, handler } from '../rpc/handler.js';
-import { withoutUndefined } from '../validation/without-undefined.js';
+import { type HandlersOf, handler } from '../contract/call/handler.js';
+import { withoutUndefined } from '../contract/input/without-undefined.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { controlJsonSchema } from './control-json-schema.js';
 import { createControlSchemas } from './control-schemas.js';
 import type { ControlService } from './control-service.js';

@@ -1,5 +1,5 @@
+import { jsonSchemaOf } from '../contract/input/fields.js';
 import type { JsonObject } from '../json/json-value.js';
-import { jsonSchemaOf } from '../validation/fields.js';
 import {
   actionSchema,
   definitionMembers,

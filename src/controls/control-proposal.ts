@@ -1,5 +1,5 @@
-import { ServiceError } from '../errors/service-error.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { ServiceError } from '../contract/errors/service-error.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { isObject, type JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import type { TemplateInput } from '../templates/template.js';

@@ -1,8 +1,8 @@
+import type { HandlerCall } from '../contract/call/handler.js';
+import { ServiceError } from '../contract/errors/service-error.js';
+import { listed, refuseMistakes, type Warning } from '../contract/warnings/warning.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
-import { ServiceError } from '../errors/service-error.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import type { HandlerCall } from '../rpc/handler.js';
-import { listed, refuseMistakes, type Warning } from '../warnings/warning.js';
 import type { ControlProposal } from './control-proposal.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { boolean, integer, nullable, text, withDefault } from '../validation/fields.js';
-import { slugName } from '../validation/names.js';
-import { strictFlag } from '../validation/strict-flag.js';
+import { boolean, integer, nullable, text, withDefault } from '../contract/input/fields.js';
+import { slugName } from '../contract/input/names.js';
+import { strictFlag } from '../contract/input/strict-flag.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { createControlDataSchema } from './control-data.js';
 
 /** Controls, or versions of one, on a page. */

@@ -1,4 +1,4 @@
-import type { EvaluatorRegistry } from '../evaluators/types.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { ControlRow } from './control-store.js';
 import { type ControlDefinition, isDraft } from './definition.js';
 import { presentAction, readStoredDefinition } from './definition-presentation.js';

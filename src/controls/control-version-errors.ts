@@ -1,4 +1,4 @@
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 
 /** The control exists, or did once; the version does not. */
 export function controlVersionNotFound(controlId: number, versionNum: number): ServiceError {

@@ -1,5 +1,5 @@
+import type { CallContext } from '../contract/call/handler.js';
 import type { DbClient } from '../database/database.js';
-import type { CallContext } from '../rpc/handler.js';
 import { controlNameConflict, controlNotFound } from './control-errors.js';
 import { type ControlServiceOptions, existing, isControlId } from './control-service.js';
 import { createControlStore } from './control-store.js';

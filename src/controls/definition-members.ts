@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../evaluation/selector.js';
-import { compilePattern } from '../evaluators/linear-pattern.js';
-import { isObject } from '../json/json-value.js';
 import {
   boolean,
   field,
@@ -14,8 +11,11 @@ import {
   refuse,
   text,
   withDefault,
-} from '../validation/fields.js';
-import { withoutUndefined } from '../validation/without-undefined.js';
+} from '../contract/input/fields.js';
+import { withoutUndefined } from '../contract/input/without-undefined.js';
+import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../core/selector.js';
+import { isObject } from '../json/json-value.js';
+import { compilePattern } from '../linear-text/linear-pattern.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
 
 /** An object with declared members. Inside a definition anything else is a `model_type`. */

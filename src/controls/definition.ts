@@ -1,4 +1,4 @@
-import type { Decision, Stage } from '../evaluation/types.js';
+import type { Decision, Stage } from '../core/types.js';
 import type { JsonObject } from '../json/json-value.js';
 import type { ControlTemplate, TemplateInput, TemplateValues } from '../templates/template.js';
 

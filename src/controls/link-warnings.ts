@@ -1,5 +1,5 @@
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import type { Warning } from '../warnings/warning.js';
+import type { Warning } from '../contract/warnings/warning.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { StoredDefinition } from './agent-control-store.js';
 import { type ControlDefinition, isDraft } from './definition.js';
 import { readStoredDefinition } from './definition-presentation.js';

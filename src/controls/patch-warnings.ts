@@ -1,5 +1,5 @@
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
-import type { Warning } from '../warnings/warning.js';
+import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
+import type { Warning } from '../contract/warnings/warning.js';
 
 /** Members that belong to the definition of a control. */
 const DEFINITION_MEMBERS = new Set([

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
+import { field, readWith, refuse } from '../contract/input/fields.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { isObject, type JsonValue } from '../json/json-value.js';
 import { storedTemplateSchema } from '../templates/template-schema.js';
-import { field, readWith, refuse } from '../validation/fields.js';
 import type { StoredControl } from './definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 

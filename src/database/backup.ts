@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { ServiceError } from '../errors/service-error.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { withServiceErrors } from './errors.js';
 import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.js';

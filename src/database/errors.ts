@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors/service-error.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import { errorChain, sqliteCodesOf, textCodesOf } from './error-chain.js';
 import { storageStateOf } from './storage-health/storage-failure.js';
 import { StorageError } from './storage-health/storage-state.js';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors/service-error.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import { unavailable } from './errors.js';
 
 /** Gives a promise up after its time; what it still does is nobody's concern. */

@@ -1,4 +1,4 @@
-import type { ServiceError } from '../errors/service-error.js';
+import type { ServiceError } from '../contract/errors/service-error.js';
 import type { ChangeSource } from './change-source.js';
 import type { Database, DbClient } from './database.js';
 import { createLateStorage } from './storage-health/late-storage.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceError } from '../errors/service-error.js';
-import { findUp } from '../package-root.js';
+import { ServiceError } from '../contract/errors/service-error.js';
+import { findUp } from '../process/package-root.js';
 
 /** One versioned step of the database's structure. */
 export interface Migration {

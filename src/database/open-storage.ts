@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { RepeatLog } from '../repeat-log.js';
+import type { RepeatLog } from '../process/repeat-log.js';
 import type { ChangeSource } from './change-source.js';
 import { type ConnectedClient, createPostgresClient, createSqliteClient } from './client.js';
 import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';

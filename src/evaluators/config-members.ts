@@ -1,7 +1,7 @@
+import { pathPart } from '../contract/warnings/quoted.js';
+import { createSuggester, type Suggester } from '../contract/warnings/suggestion.js';
+import type { ConfigWarning } from '../core/evaluator.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { pathPart } from '../warnings/quoted.js';
-import { createSuggester, type Suggester } from '../warnings/suggestion.js';
-import type { ConfigWarning } from './types.js';
 
 /** Keywords with which the members of an object cannot be told from `properties` alone. */
 const OPEN_KEYWORDS = [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { field, refuse, report } from '../contract/input/fields.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { field, refuse, report } from '../validation/fields.js';
 
 /** What is wrong with one member of a configuration. */
 export interface ConfigProblem {

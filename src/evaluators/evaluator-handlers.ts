@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { type HandlersOf, handler } from '../rpc/handler.js';
-import type { Evaluator, EvaluatorRegistry } from './types.js';
+import { type HandlersOf, handler } from '../contract/call/handler.js';
+import type { Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
 
 /** The RPCs of EvaluatorService. */
 export function evaluatorHandlers(registry: EvaluatorRegistry): HandlersOf<typeof EvaluatorService> {

@@ -1,8 +1,8 @@
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { CustomEvaluatorOptions } from './custom/custom-evaluator.js';
 import { loadCustomEvaluators } from './custom/load-custom-evaluators.js';
 import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optional-evaluators.js';
 import { builtinEvaluators, createRegistry } from './registry.js';
-import type { EvaluatorRegistry } from './types.js';
 
 export interface EvaluatorsOptions {
   /** What SERVICE_EVALUATORS names. */

@@ -1,5 +1,5 @@
-import type { EvaluatorResult } from '../evaluation/types.js';
-import type { CheckCall, CompiledEvaluator, Evaluator, EvaluatorRegistry } from './types.js';
+import type { CheckCall, CompiledEvaluator, Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
+import type { EvaluatorResult } from '../core/types.js';
 
 /** Counts what an evaluator does. Plain numbers, so that counting costs next to nothing. */
 export interface EvaluatorMeter {

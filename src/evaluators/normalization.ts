@@ -1,4 +1,4 @@
-import { nullable, oneOf } from '../validation/fields.js';
+import { nullable, oneOf } from '../contract/input/fields.js';
 
 /** The member of a configuration that says whether texts are normalised before they are looked at; nothing or `nfkc`. */
 export function normalization() {

@@ -1,8 +1,8 @@
-import { jsonEvaluator } from './json.js';
-import { listEvaluator } from './list.js';
-import { regexEvaluator } from './regex.js';
-import { sqlEvaluator } from './sql.js';
-import type { Evaluator, EvaluatorRegistry } from './types.js';
+import type { Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
+import { jsonEvaluator } from './json/json.js';
+import { listEvaluator } from './list/list.js';
+import { regexEvaluator } from './regex/regex.js';
+import { sqlEvaluator } from './sql/sql.js';
 
 /** The evaluators that the service always has. */
 export const builtinEvaluators: readonly Evaluator[] = [

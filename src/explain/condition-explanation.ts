@@ -1,4 +1,4 @@
-import type { PreparedNode } from '../evaluation/prepared-control.js';
+import type { PreparedNode } from '../core/prepared-control.js';
 import type { JsonObject } from '../json/json-value.js';
 import type { DataPreview } from './data-preview.js';
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors/service-error.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 
 /** Only admin keys may try definitions that nobody has stored. */
 export function trialIsForAdmins(): ServiceError {

@@ -1,6 +1,6 @@
-import type { Verdict } from '../evaluation/types.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { type Handler, handler } from '../rpc/handler.js';
+import { type Handler, handler } from '../contract/call/handler.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { Verdict } from '../core/types.js';
 import { createExplainSchema } from './explain-schema.js';
 import type { ExplainService } from './explain-service.js';
 

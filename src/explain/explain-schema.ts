@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { integer, list, nullable, oneOf, report } from '../contract/input/fields.js';
+import { agentName } from '../contract/input/names.js';
 import { createControlDataSchema } from '../controls/control-data.js';
-import { stepSchema } from '../evaluation-api/evaluate-request.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { integer, list, nullable, oneOf, report } from '../validation/fields.js';
-import { agentName } from '../validation/names.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { stepSchema } from '../decisions/evaluate-request.js';
 
 /** Most controls that one call explains: enough for an agent, and the reply stays at some megabytes. */
 export const MAX_EXPLAINED_CONTROLS = 1_000;

@@ -1,5 +1,6 @@
 import { agentNotFound } from '../agents/agent-errors.js';
 import { createAgentStore } from '../agents/agent-store.js';
+import type { Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlData } from '../controls/control-data.js';
 import { proposeControl } from '../controls/control-proposal.js';
@@ -7,7 +8,6 @@ import { type ControlDefinition, isDraft } from '../controls/definition.js';
 import type { DbClient } from '../database/database.js';
 import type { JsonObject } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
-import type { Warning } from '../warnings/warning.js';
 import { notControlOfAgent, trialIsForAdmins } from './explain-errors.js';
 import type { ExplainInput } from './explain-schema.js';
 import { type Explanation, type TrialOptions, tryStep } from './trial.js';

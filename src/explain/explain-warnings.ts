@@ -1,8 +1,8 @@
+import { listed, type Warning } from '../contract/warnings/warning.js';
 import { isDraft, type StoredControl } from '../controls/definition.js';
 import { definitionWarnings } from '../controls/definition-warnings/definition-warnings.js';
-import type { Step } from '../evaluation/types.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import { listed, type Warning } from '../warnings/warning.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { Step } from '../core/types.js';
 
 /**
  * What keeps a control from saying more about a step than it does. `neverAsked`: whether it is a control of an agent

@@ -1,7 +1,7 @@
+import { ServiceError } from '../contract/errors/service-error.js';
 import type { AgentState } from '../controls/agent-control-store.js';
 import { loadedInTime } from '../database/in-time.js';
-import { ServiceError } from '../errors/service-error.js';
-import type { ReadAgentState } from '../snapshot/program-loader.js';
+import type { ReadAgentState } from '../decisions/program-loader.js';
 import type { KeptAgents } from './kept-agents.js';
 import type { KnownChanges } from './known-changes.js';
 

@@ -1,9 +1,9 @@
 import type { AgentState } from '../controls/agent-control-store.js';
 import type { Database } from '../database/database.js';
 import { loadedInTime } from '../database/in-time.js';
-import type { Progress } from '../snapshot/loaded-program.js';
-import type { ReadAgentState } from '../snapshot/program-loader.js';
-import type { ChangeFollower } from '../snapshot/revision-watch.js';
+import type { Progress } from '../decisions/loaded-program.js';
+import type { ReadAgentState } from '../decisions/program-loader.js';
+import type { ChangeFollower } from '../decisions/revision-watch.js';
 import { createAgentStates } from './agent-states.js';
 import { Keeper, type KeeperMeter } from './keeper.js';
 import { ageMs, KeptAgents } from './kept-agents.js';

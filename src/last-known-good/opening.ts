@@ -1,11 +1,11 @@
+import { ServiceError } from '../contract/errors/service-error.js';
 import type { Database } from '../database/database.js';
 import type { DatabaseLocation } from '../database/database-url.js';
 import { type DatabaseContent, inspectDatabase } from '../database/inspect-database.js';
 import { storageStateOf } from '../database/storage-health/storage-failure.js';
 import type { StorageReport } from '../database/storage-health/storage-monitor.js';
 import { adviceOn } from '../database/storage-health/storage-state.js';
-import { ServiceError } from '../errors/service-error.js';
-import { explanation } from '../start-error.js';
+import { explanation } from '../process/start-error.js';
 import type { StateHeader } from './file-format.js';
 import type { FileLocation } from './location.js';
 import type { StateFile } from './state-file.js';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import { type Database, type DatabaseOptions, openDatabase } from '../database/database.js';
 import { parseDatabaseUrl } from '../database/database-url.js';
 import { createLateDatabase } from '../database/late-database.js';
-import { ServiceError } from '../errors/service-error.js';
 import { type DatabaseWait, waitForDatabase } from './database-wait.js';
 import type { StateHeader } from './file-format.js';
 import { nodeFileSystem } from './file-system.js';

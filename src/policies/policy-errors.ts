@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors/service-error.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 
 export function policyNotFound(policyId: number): ServiceError {
   return new ServiceError('POLICY_NOT_FOUND', {

@@ -1,5 +1,5 @@
 import type { PolicyService as PolicyServiceDesc } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { type HandlersOf, handler } from '../rpc/handler.js';
+import { type HandlersOf, handler } from '../contract/call/handler.js';
 import type { AgentPolicies } from './agent-policies.js';
 import { policySchemas as schemas } from './policy-schemas.js';
 import type { PolicyService } from './policy-service.js';

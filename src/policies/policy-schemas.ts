@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { integer, text } from '../validation/fields.js';
-import { slugName } from '../validation/names.js';
+import { integer, text } from '../contract/input/fields.js';
+import { slugName } from '../contract/input/names.js';
 
 /** A name in a path: any text here; the service normalises it, because it is judged after the body. */
 const agentName = text();

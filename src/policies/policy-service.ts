@@ -1,13 +1,13 @@
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
+import type { CallContext } from '../contract/call/handler.js';
+import { listed } from '../contract/warnings/warning.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import type { EvaluatorRegistry } from '../evaluators/types.js';
-import type { CallContext } from '../rpc/handler.js';
-import { listed } from '../warnings/warning.js';
 import { policyNameConflict, policyNotFound } from './policy-errors.js';
 import { createPolicyStore, type PolicyRow } from './policy-store.js';
 

@@ -1,5 +1,5 @@
+import { fieldPath } from '../contract/input/items.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { fieldPath } from '../validation/items.js';
 import type { TemplateValues } from './template.js';
 
 /** The member that makes an object a binding. */

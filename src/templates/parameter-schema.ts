@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isObject, type JsonValue } from '../json/json-value.js';
 import {
   boolean,
   type IssueSink,
@@ -10,8 +9,9 @@ import {
   report,
   text,
   withDefault,
-} from '../validation/fields.js';
-import { withoutUndefined } from '../validation/without-undefined.js';
+} from '../contract/input/fields.js';
+import { withoutUndefined } from '../contract/input/without-undefined.js';
+import { isObject, type JsonValue } from '../json/json-value.js';
 import type { PatternBudget } from './pattern-budget.js';
 import type { TemplateParameter } from './template.js';
 

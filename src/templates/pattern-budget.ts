@@ -1,6 +1,6 @@
-import { MAX_CONDITION_COMPILE_COST } from '../evaluation/limits.js';
-import { compilePattern, MAX_CLASS_WORK } from '../evaluators/linear-pattern.js';
-import { estimateCost } from '../evaluators/pattern-cost.js';
+import { MAX_CONDITION_COMPILE_COST } from '../core/limits.js';
+import { compilePattern, MAX_CLASS_WORK } from '../linear-text/linear-pattern.js';
+import { estimateCost } from '../linear-text/pattern-cost.js';
 
 /** Tries patterns, as long as together they cost no more than those of one condition may. */
 export interface PatternBudget {

@@ -1,4 +1,4 @@
-import { type ErrorItem, ServiceError } from '../errors/service-error.js';
+import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import type { ControlTemplate } from './template.js';
 
 /** What is wrong with a template or its values. */

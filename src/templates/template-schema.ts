@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { field, type IssueSink, nullable, readWith, refuse, text } from '../contract/input/fields.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
+import { strictFlag } from '../contract/input/strict-flag.js';
+import { withoutUndefined } from '../contract/input/without-undefined.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { field, type IssueSink, nullable, readWith, refuse, text } from '../validation/fields.js';
-import { MAX_ERROR_ITEMS } from '../validation/items.js';
-import { strictFlag } from '../validation/strict-flag.js';
-import { withoutUndefined } from '../validation/without-undefined.js';
 import { readParameter } from './parameter-schema.js';
 import { createPatternBudget } from './pattern-budget.js';
 import {

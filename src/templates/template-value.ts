@@ -1,7 +1,7 @@
+import { type IssueSink, report } from '../contract/input/fields.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { isNumber } from '../json/json-number.js';
 import type { JsonValue } from '../json/json-value.js';
-import { type IssueSink, report } from '../validation/fields.js';
-import { MAX_ERROR_ITEMS } from '../validation/items.js';
 import type { TemplateValue } from './template.js';
 
 /**

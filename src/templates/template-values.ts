@@ -1,5 +1,5 @@
-import type { ServiceError } from '../errors/service-error.js';
-import { MAX_ERROR_ITEMS } from '../validation/items.js';
+import type { ServiceError } from '../contract/errors/service-error.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { createPatternBudget, type PatternBudget } from './pattern-budget.js';
 import type { TemplateInput, TemplateParameter, TemplateValue, TemplateValues } from './template.js';
 import { type TemplateProblem, templateItem, templateParameterInvalid } from './template-errors.js';

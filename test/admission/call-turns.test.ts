@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CallTurns } from '../../src/host/admission/call-turns.js';
+import { CallTurns } from '../../src/transport/admission/call-turns.js';
 
 function turnsOf(perTurn: number, maxWaiting = 100, mayStart = () => true) {
   const ends: (() => void)[] = [];

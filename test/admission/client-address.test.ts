@@ -4,7 +4,7 @@ import {
   clientAddress,
   isTrustableNetwork,
   trustedProxies,
-} from '../../src/host/admission/client-address.js';
+} from '../../src/transport/admission/client-address.js';
 
 describe('the address of a client', () => {
   const behind = (proxies: string[], connection: string, forwarded?: string | string[]) =>

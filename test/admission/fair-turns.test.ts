@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairTurns, Owner, type Pausable } from '../../src/host/admission/fair-turns.js';
+import { FairTurns, Owner, type Pausable } from '../../src/transport/admission/fair-turns.js';
 
 /** Calls that one read of a connection brings at once, as Node.js reads up to 64 KiB. */
 const CALLS_AT_ONCE = 50;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKeyGuessing, type KeyPlace } from '../../src/host/admission/key-guessing.js';
+import { createKeyGuessing, type KeyPlace } from '../../src/transport/admission/key-guessing.js';
 
 const HERE = '192.0.2.1';
 

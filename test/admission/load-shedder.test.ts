@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLoadShedder, type LoadShedder } from '../../src/host/admission/load-shedder.js';
+import { createLoadShedder, type LoadShedder } from '../../src/transport/admission/load-shedder.js';
 
 /** A clock whose timer is as late as it is told. */
 function lateClock() {

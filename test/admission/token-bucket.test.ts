@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TokenBucket } from '../../src/host/admission/token-bucket.js';
+import { TokenBucket } from '../../src/transport/admission/token-bucket.js';
 
 describe('a token bucket', () => {
   it('gives its burst at once, and then as much as the rate', () => {

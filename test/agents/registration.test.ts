@@ -4,11 +4,11 @@ import type { AgentRegistration } from '../../src/agents/agent-registration.js';
 import { agentSchemas, readStoredRegistration } from '../../src/agents/agent-schemas.js';
 import { noChanges } from '../../src/agents/overwrite-changes.js';
 import { checkRegistration, mergeOverwrite, mergeStrict } from '../../src/agents/registration.js';
-import { ServiceError } from '../../src/errors/service-error.js';
+import { ServiceError } from '../../src/contract/errors/service-error.js';
+import { parseInput } from '../../src/contract/input/parse-input.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { stringifyJson } from '../../src/json/stringify-json.js';
-import { parseInput } from '../../src/validation/parse-input.js';
 
 const registry = createRegistry(builtinEvaluators);
 const NAME = 'billing-bot-01';

@@ -5,15 +5,15 @@ import {
   EvaluateRequestSchema,
   EvaluateStreamRequestSchema,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { directCodec } from '../../src/host/codec/direct-codec.js';
-import { protobufEsCodec } from '../../src/host/codec/protobuf-es-codec.js';
+import { MappingError } from '../../src/transport/connect/mapping-error.js';
+import { directCodec } from '../../src/transport/wire/direct-codec.js';
+import { protobufEsCodec } from '../../src/transport/wire/protobuf-es-codec.js';
 import {
   readBatchRequest,
   readEvaluateRequest,
   readStreamRequest,
-} from '../../src/host/codec/request-reader.js';
-import { UNUSUAL } from '../../src/host/codec/wire-reader.js';
-import { MappingError } from '../../src/host/connect/mapping-error.js';
+} from '../../src/transport/wire/request-reader.js';
+import { UNUSUAL } from '../../src/transport/wire/wire-reader.js';
 import type { Random } from './random.js';
 import { mutated, oddities, randomMessage } from './random-wire.js';
 

@@ -1,12 +1,12 @@
 import { Code } from '@connectrpc/connect';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import type { ControlResult, SteeringContext } from '../../src/evaluation/types.js';
-import type { RevisedVerdict } from '../../src/evaluation-api/evaluation-service.js';
-import { directCodec } from '../../src/host/codec/direct-codec.js';
-import type { EvaluationCodec, Outcome } from '../../src/host/codec/evaluation-codec.js';
-import { protobufEsCodec } from '../../src/host/codec/protobuf-es-codec.js';
-import { RpcStatus } from '../../src/host/errors/rpc-status.js';
+import type { ControlResult, SteeringContext } from '../../src/core/types.js';
+import type { RevisedVerdict } from '../../src/decisions/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
+import { directCodec } from '../../src/transport/wire/direct-codec.js';
+import type { EvaluationCodec, Outcome } from '../../src/transport/wire/evaluation-codec.js';
+import { protobufEsCodec } from '../../src/transport/wire/protobuf-es-codec.js';
+import { RpcStatus } from '../../src/transport/wire/rpc-status.js';
 import type { Random } from './random.js';
 
 /** Encodes random replies of all kinds both ways and throws when a byte differs. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ShortStrings } from '../../src/host/codec/short-strings.js';
+import { ShortStrings } from '../../src/transport/wire/short-strings.js';
 
 describe('short strings', () => {
   it('are what the bytes say, however many share a place', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseInput } from '../../src/contract/input/parse-input.js';
 import type { ControlDefinition } from '../../src/controls/definition.js';
 import { evaluatorNames } from '../../src/controls/definition.js';
 import { definitionIndex } from '../../src/controls/definition-index.js';
@@ -9,13 +10,12 @@ import {
   withDataPrefix,
 } from '../../src/controls/definition-presentation.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
-import { MAX_CONDITION_DEPTH } from '../../src/evaluation/limits.js';
+import { MAX_CONDITION_DEPTH } from '../../src/core/limits.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
 import { MAX_JSON_DEPTH } from '../../src/json/json-depth.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { parseStoredJson } from '../../src/json/parse-json.js';
 import { stringifyJson } from '../../src/json/stringify-json.js';
-import { parseInput } from '../../src/validation/parse-input.js';
 
 const registry = createRegistry(builtinEvaluators);
 const schema = createDefinitionSchema(registry);

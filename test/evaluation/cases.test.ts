@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileProgram } from '../../src/evaluation/compile.js';
+import { compileProgram } from '../../src/core/compile.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
 import { type CaseFile, expectVerdict, readCaseFiles } from '../support/evaluation-cases.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ControlResult, EvaluatorResult } from '../../src/evaluation/types.js';
+import type { ControlResult, EvaluatorResult } from '../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator, verdictOf } from './support.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlFailure } from '../../src/evaluation/compile.js';
-import type { EvaluatorResult, Verdict } from '../../src/evaluation/types.js';
-import type { CheckCall } from '../../src/evaluators/types.js';
+import type { ControlFailure } from '../../src/core/compile.js';
+import type { CheckCall } from '../../src/core/evaluator.js';
+import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 

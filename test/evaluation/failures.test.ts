@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlFailure } from '../../src/evaluation/compile.js';
-import type { EvaluatorResult, Verdict } from '../../src/evaluation/types.js';
+import type { ControlFailure } from '../../src/core/compile.js';
+import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf, verdictOf } from './support.js';
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DataTexts } from '../../src/evaluation/data-texts.js';
-import { MAX_NORMALIZED_LENGTH, normalizeText } from '../../src/evaluation/normalize-text.js';
-import type { EvaluatorResult, Verdict } from '../../src/evaluation/types.js';
-import { listEvaluator } from '../../src/evaluators/list.js';
-import { regexEvaluator } from '../../src/evaluators/regex.js';
+import { errorItems } from '../../src/contract/input/items.js';
+import { DataTexts } from '../../src/core/data-texts.js';
+import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
+import { listEvaluator } from '../../src/evaluators/list/list.js';
+import { regexEvaluator } from '../../src/evaluators/regex/regex.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { errorItems } from '../../src/validation/items.js';
+import { MAX_NORMALIZED_LENGTH, normalizeText } from '../../src/linear-text/normalize-text.js';
 import { FULL_CALL } from '../support/check-call.js';
 import { aDefinition, aLeaf, aProgram, aStep, idsOf } from './support.js';
 

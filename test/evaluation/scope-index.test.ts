@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ScopeView } from '../../src/evaluation/definition-view.js';
-import { compileScope, type Scope } from '../../src/evaluation/scope.js';
-import { createScopeIndex } from '../../src/evaluation/scope-index.js';
+import type { ScopeView } from '../../src/core/definition-view.js';
+import { compileScope, type Scope } from '../../src/core/scope.js';
+import { createScopeIndex } from '../../src/core/scope-index.js';
 
 interface Indexed {
   readonly id: number;

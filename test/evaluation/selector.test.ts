@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileSelector, isSelectorPath } from '../../src/evaluation/selector.js';
+import { compileSelector, isSelectorPath } from '../../src/core/selector.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { aStep } from './support.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlFailure } from '../../src/evaluation/compile.js';
-import type { ControlProgram, EvaluatorResult } from '../../src/evaluation/types.js';
+import type { ControlFailure } from '../../src/core/compile.js';
+import type { ControlProgram, EvaluatorResult } from '../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type CompileOptions, compileProgram } from '../../src/evaluation/compile.js';
-import type { Decision, Detail, EvaluatorResult, Stage, Step, Verdict } from '../../src/evaluation/types.js';
+import { type CompileOptions, compileProgram } from '../../src/core/compile.js';
+import type { CheckCall, Evaluator } from '../../src/core/evaluator.js';
+import type { Decision, Detail, EvaluatorResult, Stage, Step, Verdict } from '../../src/core/types.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
-import type { CheckCall, Evaluator } from '../../src/evaluators/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 
 /** A tool step whose input is `{ q: "hello" }` unless told otherwise. */

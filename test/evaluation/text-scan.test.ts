@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MIN_SCANNED_SEARCHES } from '../../src/evaluation/text-scan.js';
-import type { EvaluatorResult, Verdict } from '../../src/evaluation/types.js';
-import type { Evaluator } from '../../src/evaluators/types.js';
+import type { Evaluator } from '../../src/core/evaluator.js';
+import { MIN_SCANNED_SEARCHES } from '../../src/core/text-scan.js';
+import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 

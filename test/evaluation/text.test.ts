@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shorten, textOf } from '../../src/evaluation/text.js';
+import { shorten, textOf } from '../../src/core/text.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 
 describe('textOf', () => {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { compileProgram } from '../../src/evaluation/compile.js';
-import type { ControlInput, Step } from '../../src/evaluation/types.js';
-import { regexEvaluator } from '../../src/evaluators/regex.js';
-import type { Evaluator } from '../../src/evaluators/types.js';
+import { compileProgram } from '../../src/core/compile.js';
+import type { Evaluator } from '../../src/core/evaluator.js';
+import type { ControlInput, Step } from '../../src/core/types.js';
+import { regexEvaluator } from '../../src/evaluators/regex/regex.js';
 
 /** Says that it took as many steps as it is told to, and matches where it is told to. */
 const costly: Evaluator = {

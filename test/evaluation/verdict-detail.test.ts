@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type TraceMaker, wireTraces } from '../../src/evaluation/trace.js';
-import type { Detail } from '../../src/evaluation/types.js';
+import { type TraceMaker, wireTraces } from '../../src/core/trace.js';
+import type { Detail } from '../../src/core/types.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator } from './support.js';
 
 /** The traces of the wire, counted. */

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { foldCase } from '../../src/evaluators/list/fold-case.js';
+import { foldCase } from '../../src/linear-text/fold-case.js';
 
 const LAST_CODE_POINT = 0x10ffff;
 const isSurrogate = (code: number) => code >= 0xd800 && code <= 0xdfff;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { errorItems } from '../../src/contract/input/items.js';
+import { jsonEvaluator } from '../../src/evaluators/json/json.js';
 import { MAX_FIELDS, MAX_PATH_LENGTH } from '../../src/evaluators/json/members.js';
-import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../src/evaluators/json/schema/compile-schema.js';
-import { jsonEvaluator } from '../../src/evaluators/json.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { parseJson } from '../../src/json/parse-json.js';
-import { errorItems } from '../../src/validation/items.js';
+import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../src/json-schema/compile-schema.js';
 
 function items(config: JsonValue) {
   const parsed = jsonEvaluator.configSchema.safeParse(config, { reportInput: true });

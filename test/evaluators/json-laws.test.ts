@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EvaluatorResult } from '../../src/evaluation/types.js';
-import { jsonEvaluator } from '../../src/evaluators/json.js';
+import type { EvaluatorResult } from '../../src/core/types.js';
+import { jsonEvaluator } from '../../src/evaluators/json/json.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { FULL_CALL } from '../support/check-call.js';
 

@@ -1,10 +1,10 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { compileSchema } from '../../src/evaluators/json/schema/compile-schema.js';
-import { Run } from '../../src/evaluators/json/schema/run.js';
-import { Work } from '../../src/evaluators/json/work.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
+import { compileSchema } from '../../src/json-schema/compile-schema.js';
+import { Run } from '../../src/json-schema/run.js';
+import { Work } from '../../src/json-schema/work.js';
 
 /** Without the empty name, which the other implementation never finds to be missing. */
 const NAMES = ['a', 'b', 'ab', 'constructor', 'toString', '1'];

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { compileProgram, type Program } from '../../src/evaluators/regex/engine.js';
-import { LazyDfa, SearchTooCostly } from '../../src/evaluators/regex/lazy-dfa.js';
-import { createRuneClasses } from '../../src/evaluators/regex/rune-classes.js';
-import { MAX_TOTAL_STATE_BYTES, releaseWhenFull, take } from '../../src/evaluators/regex/state-memory.js';
+import { compileProgram, type Program } from '../../src/linear-text/engine.js';
+import { LazyDfa, SearchTooCostly } from '../../src/linear-text/lazy-dfa.js';
+import { createRuneClasses } from '../../src/linear-text/rune-classes.js';
+import { MAX_TOTAL_STATE_BYTES, releaseWhenFull, take } from '../../src/linear-text/state-memory.js';
 import { type PatternCase, patternCase, textOver } from '../support/pattern-cases.js';
 
 const PLENTY = 1_000_000_000;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { compilePattern, MAX_PATTERN_LENGTH } from '../../src/evaluators/linear-pattern.js';
-import { estimateCost } from '../../src/evaluators/pattern-cost.js';
+import { compilePattern, MAX_PATTERN_LENGTH } from '../../src/linear-text/linear-pattern.js';
+import { estimateCost } from '../../src/linear-text/pattern-cost.js';
 
 describe('compilePattern', () => {
   it.each([

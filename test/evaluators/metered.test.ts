@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { CheckCall, CompiledEvaluator } from '../../src/core/evaluator.js';
 import { metered } from '../../src/evaluators/metered.js';
-import { regexEvaluator } from '../../src/evaluators/regex.js';
-import type { CheckCall, CompiledEvaluator } from '../../src/evaluators/types.js';
+import { regexEvaluator } from '../../src/evaluators/regex/regex.js';
 import { FULL_CALL } from '../support/check-call.js';
 
 const RESULT = { matched: true, confidence: 1, message: null, metadata: null, error: null };

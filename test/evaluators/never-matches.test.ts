@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePattern } from '../../src/evaluators/linear-pattern.js';
-import { endsAtTextOnly } from '../../src/evaluators/regex/end-anchor.js';
-import { neverMatches } from '../../src/evaluators/regex/never-matches.js';
+import { endsAtTextOnly } from '../../src/linear-text/end-anchor.js';
+import { compilePattern } from '../../src/linear-text/linear-pattern.js';
+import { neverMatches } from '../../src/linear-text/never-matches.js';
 
 describe('a pattern that is found in no text', () => {
   it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldCase } from '../../src/evaluators/list/fold-case.js';
-import { createPrefilter } from '../../src/evaluators/regex/prefilter.js';
+import { foldCase } from '../../src/linear-text/fold-case.js';
+import { createPrefilter } from '../../src/linear-text/prefilter.js';
 import { comparePrefilter } from '../support/prefilter-differential.js';
 
 function scan(sets: readonly (readonly string[] | null)[], text: string): number[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listEvaluator } from '../../src/evaluators/list.js';
+import { listEvaluator } from '../../src/evaluators/list/list.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
 
 describe('createRegistry', () => {

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { foldCase } from '../../src/evaluators/list/fold-case.js';
-import { containsAny, MAX_LITERALS, requiredLiterals } from '../../src/evaluators/regex/required-literals.js';
+import { foldCase } from '../../src/linear-text/fold-case.js';
+import { containsAny, MAX_LITERALS, requiredLiterals } from '../../src/linear-text/required-literals.js';
 
 describe('requiredLiterals', () => {
   it.each<[string, readonly string[]]>([

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileProgram } from '../../src/evaluation/compile.js';
-import type { ControlResult, Verdict } from '../../src/evaluation/types.js';
+import { compileProgram } from '../../src/core/compile.js';
+import type { Evaluator } from '../../src/core/evaluator.js';
+import type { ControlResult, Verdict } from '../../src/core/types.js';
+import { createControlLibrary } from '../../src/decisions/control-library.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
-import type { Evaluator } from '../../src/evaluators/types.js';
 import type { ConditionExplanation } from '../../src/explain/condition-explanation.js';
 import { MAX_EXPLAINED_CONTROLS } from '../../src/explain/explain-schema.js';
 import { MAX_EXPLAINED_NODES } from '../../src/explain/explanation.js';
 import { type Trial, tryStep } from '../../src/explain/trial.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 import { stringifyJson } from '../../src/json/stringify-json.js';
-import { createControlLibrary } from '../../src/snapshot/control-library.js';
 import {
   aGeneratedStage,
   aGeneratedStep,

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { helpText } from '../../src/cli.js';
-import { type Config, ConfigError, loadEnvironment, readConfig } from '../../src/config.js';
-import { VARIABLES } from '../../src/config-variables.js';
+import { helpText } from '../../src/app/cli.js';
+import { type Config, ConfigError, loadEnvironment, readConfig } from '../../src/config/config.js';
+import { VARIABLES } from '../../src/config/config-variables.js';
 
 /** What a variable does: where its value is found, its default, texts with their values, and texts it refuses. */
 interface Case {

@@ -3,7 +3,7 @@ import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { findUp } from '../../src/package-root.js';
+import { findUp } from '../../src/process/package-root.js';
 import { event, eventRoutes } from '../features/events.support.js';
 import { parseMetrics, type Sample } from '../support/prometheus.js';
 import { restClient } from '../support/rest-client.js';

@@ -8,8 +8,8 @@ import {
   RetryInfoSchema,
 } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
-import { encodeStatus } from '../../src/host/errors/encode-status.js';
-import { RpcStatus, type StatusDetail } from '../../src/host/errors/rpc-status.js';
+import { encodeStatus } from '../../src/transport/wire/encode-status.js';
+import { RpcStatus, type StatusDetail } from '../../src/transport/wire/rpc-status.js';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 200 });
 const detail: fc.Arbitrary<StatusDetail> = fc.oneof(

@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Measurable, SharedMetrics } from '../../src/cluster/shared-metrics.js';
-import { createDatabaseMetrics, createEventMetrics } from '../../src/host/event-metrics.js';
-import { measure } from '../../src/host/metrics.js';
-import type { ObservabilityMeter } from '../../src/observability/observability-meter.js';
+import type { ObservabilityMeter } from '../../src/events/observability-meter.js';
+import { createDatabaseMetrics, createEventMetrics } from '../../src/operations/event-metrics.js';
+import { measure } from '../../src/operations/metrics.js';
 import { event, eventRoutes } from '../features/events.support.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { restClient } from '../support/rest-client.js';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AddAgentControlRequestSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { keylessPageCheck } from '../../src/host/auth/request-origin.js';
+import { keylessPageCheck } from '../../src/transport/auth/request-origin.js';
 import { framed } from '../lane/exchange.js';
 import { exchange, type HttpAnswer, type HttpExchange } from '../support/http-exchange.js';
 import { restClient } from '../support/rest-client.js';

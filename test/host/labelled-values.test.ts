@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { LabelledHistogram, LabelledValues, newCount, Observations } from '../../src/host/labelled-values.js';
+import {
+  LabelledHistogram,
+  LabelledValues,
+  newCount,
+  Observations,
+} from '../../src/operations/labelled-values.js';
 
 const BOUNDS = [0.001, 0.01, 0.5, 2];
 const LABELS: ['method', 'path', 'status'] = ['method', 'path', 'status'];

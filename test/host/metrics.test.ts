@@ -10,7 +10,7 @@ import {
   EvaluatorService,
   ListEvaluatorsRequestSchema,
 } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { handler } from '../../src/rpc/handler.js';
+import { handler } from '../../src/contract/call/handler.js';
 import { createDoor, type Door } from '../listener/support/events.js';
 import { startHost, type TestHost } from '../support/host.js';
 import { exchange } from '../support/http-exchange.js';

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { VARIABLES } from '../../src/config-variables.js';
-import { VERSION } from '../../src/version.js';
+import { VARIABLES } from '../../src/config/config-variables.js';
+import { VERSION } from '../../src/process/version.js';
 import {
   type CompiledService,
   compileService,

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import { ServiceError } from '../../src/errors/service-error.js';
-import { toConnectError } from '../../src/host/errors/connect-error.js';
+import { ServiceError } from '../../src/contract/errors/service-error.js';
+import { toConnectError } from '../../src/transport/wire/connect-error.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 

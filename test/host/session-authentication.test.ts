@@ -11,7 +11,7 @@ import {
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { Access } from '../../gen/proto/enforcement/v1/options_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { createAuthenticator } from '../../src/host/auth/authenticator.js';
+import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
 import { logIn, sendJson, tokenOf } from '../support/browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { rawGrpcCall } from '../support/grpc-js-client.js';

@@ -12,7 +12,7 @@ import {
   EvaluatorService,
   ListEvaluatorsRequestSchema,
 } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
-import { handler } from '../../src/rpc/handler.js';
+import { handler } from '../../src/contract/call/handler.js';
 import { createDoor, type Door } from '../listener/support/events.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { withGrowingTime } from '../support/growing-time.js';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { standing } from '../../src/evaluation/standing-results.js';
-import type { ControlResult, EvaluatorResult, Verdict } from '../../src/evaluation/types.js';
-import { printVerdict } from '../../src/host/rest/verdict-json.js';
+import { standing } from '../../src/core/standing-results.js';
+import type { ControlResult, EvaluatorResult, Verdict } from '../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { stringifyJson } from '../../src/json/stringify-json.js';
+import { printVerdict } from '../../src/transport/rest/verdict-json.js';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),

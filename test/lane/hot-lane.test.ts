@@ -1,8 +1,8 @@
 import http2 from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RevisedVerdict } from '../../src/evaluation-api/evaluation-service.js';
-import { shutdownReason } from '../../src/host/connect/connect-plugin.js';
+import type { RevisedVerdict } from '../../src/decisions/evaluation-service.js';
+import { shutdownReason } from '../../src/transport/connect/connect-plugin.js';
 import { until } from '../support/until.js';
 import {
   type Evaluate,

@@ -7,13 +7,13 @@ import {
   EvaluateStreamResponseSchema,
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { RevisedVerdict } from '../../src/evaluation-api/evaluation-service.js';
-import { directCodec } from '../../src/host/codec/direct-codec.js';
-import { rpcMethods } from '../../src/host/descriptors/rpc-methods.js';
-import { createEvaluationCalls } from '../../src/host/evaluation/evaluation-calls.js';
-import { createHotLane } from '../../src/host/lane/hot-lane.js';
-import { createMetrics, type Metrics } from '../../src/host/metrics.js';
-import { createStreamNames } from '../../src/host/open-streams.js';
+import type { RevisedVerdict } from '../../src/decisions/evaluation-service.js';
+import { createMetrics, type Metrics } from '../../src/operations/metrics.js';
+import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
+import { createEvaluationCalls } from '../../src/transport/evaluation/evaluation-calls.js';
+import { createHotLane } from '../../src/transport/grpc-lane/hot-lane.js';
+import { createStreamNames } from '../../src/transport/open-streams.js';
+import { directCodec } from '../../src/transport/wire/direct-codec.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { type OpenAdmissionOptions, openAdmission } from '../support/open-admission.js';
 import { framed } from './exchange.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MessageReader } from '../../src/host/lane/message-reader.js';
+import { MessageReader } from '../../src/transport/grpc-lane/message-reader.js';
 import { framed } from './exchange.js';
 
 const MAX_BYTES = 300;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../src/contract/errors/service-error.js';
 import type { AgentState } from '../../src/controls/agent-control-store.js';
 import { unavailable } from '../../src/database/errors.js';
-import { ServiceError } from '../../src/errors/service-error.js';
 import { createAgentStates } from '../../src/last-known-good/agent-states.js';
 import { KeptAgents } from '../../src/last-known-good/kept-agents.js';
 import { KnownChanges } from '../../src/last-known-good/known-changes.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLogOutput } from '../../src/log-output.js';
+import { createLogOutput } from '../../src/process/log-output.js';
 import { until } from '../support/until.js';
 
 /** A stream that takes lines only when it is told to. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MessageMeter } from '../../src/host/connect/body-bytes.js';
+import { MessageMeter } from '../../src/transport/connect/body-bytes.js';
 import { framed } from '../lane/exchange.js';
 
 it('the message under way is known however messages are cut into chunks', () => {

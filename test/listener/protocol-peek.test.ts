@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Opening, peekProtocol } from '../../src/host/listener/protocol-peek.js';
+import { type Opening, peekProtocol } from '../../src/transport/listener/protocol-peek.js';
 import { PREFACE } from './support/http2-frames.js';
 
 /** A connection that receives the chunks one after the other and then ends. */

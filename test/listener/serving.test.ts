@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import fastify from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createListener } from '../../src/host/listener/listener.js';
+import { createListener } from '../../src/transport/listener/listener.js';
 import { event, receivedText, receivedUntilClose } from './support/events.js';
 import {
   expectStillServing,

@@ -3,7 +3,7 @@ import http2 from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createListener } from '../../src/host/listener/listener.js';
+import { createListener } from '../../src/transport/listener/listener.js';
 import { event, receivedUntilClose } from './support/events.js';
 import { expectStillServing, type Harness, startHarness } from './support/harness.js';
 import { OTHER_CREDENTIALS, PLAINTEXT, TEST_CREDENTIALS, TLS } from './support/transports.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.js';
-import type { ControlEvent } from '../../src/observability/event.js';
-import { type EventFilter, eventTest, filterKey } from '../../src/observability/event-filter.js';
-import { createEventSearch } from '../../src/observability/event-search.js';
-import { createEventTail } from '../../src/observability/event-tail.js';
-import { createEventWriter, encodeEvent } from '../../src/observability/event-writer.js';
+import type { ControlEvent } from '../../src/events/event.js';
+import { type EventFilter, eventTest, filterKey } from '../../src/events/event-filter.js';
+import { createEventSearch } from '../../src/events/event-search.js';
+import { createEventTail } from '../../src/events/event-tail.js';
+import { createEventWriter, encodeEvent } from '../../src/events/event-writer.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { eventArbitrary } from './events.support.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
-import { createIngest, IngestFullError } from '../../src/observability/event-ingest.js';
-import type { EncodedEvent } from '../../src/observability/event-writer.js';
-import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
+import { createIngest, IngestFullError } from '../../src/events/event-ingest.js';
+import type { EncodedEvent } from '../../src/events/event-writer.js';
+import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
-import { createIngest, type Ingest, IngestFullError } from '../../src/observability/event-ingest.js';
-import type { EncodedEvent } from '../../src/observability/event-writer.js';
-import { createIngestStream } from '../../src/observability/ingest-stream.js';
-import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
+import { createIngest, type Ingest, IngestFullError } from '../../src/events/event-ingest.js';
+import type { EncodedEvent } from '../../src/events/event-writer.js';
+import { createIngestStream } from '../../src/events/ingest-stream.js';
+import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
-import { ServiceError } from '../../src/errors/service-error.js';
-import { IngestFullError } from '../../src/observability/event-ingest.js';
-import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
-import { createObservabilityService } from '../../src/observability/observability-service.js';
-import { createRepeatLog } from '../../src/repeat-log.js';
+import { IngestFullError } from '../../src/events/event-ingest.js';
+import { createObservabilityMeter } from '../../src/events/observability-meter.js';
+import { createObservabilityService } from '../../src/events/observability-service.js';
+import { createRepeatLog } from '../../src/process/repeat-log.js';
 import { storedEvent } from './events.support.js';
 
 function service(failure: Error) {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ControlResult, Verdict } from '../../src/core/types.js';
 import { unavailable } from '../../src/database/errors.js';
-import type { ControlResult, Verdict } from '../../src/evaluation/types.js';
-import type { ControlEvent } from '../../src/observability/event.js';
-import { createObservabilityMeter } from '../../src/observability/observability-meter.js';
-import { createRecorder } from '../../src/observability/recorder.js';
+import type { ControlEvent } from '../../src/events/event.js';
+import { createObservabilityMeter } from '../../src/events/observability-meter.js';
+import { createRecorder } from '../../src/events/recorder.js';
 import { keptFailures } from '../support/failures.js';
 
 const REQUEST = {

@@ -9,9 +9,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from '../../gen/proto/google/api/annotations_pb.js';
 import { PACKAGE_ROOT } from '../../scripts/compose-schema.mjs';
-import { type App, createApp } from '../../src/app.js';
-import { readConfig } from '../../src/config.js';
-import { presenceExceptions } from '../../src/host/openapi/reply-presence.js';
+import { type App, createApp } from '../../src/app/app.js';
+import { readConfig } from '../../src/config/config.js';
+import { presenceExceptions } from '../../src/transport/openapi/reply-presence.js';
 import {
   type OpenApiDocument,
   operationsOf,

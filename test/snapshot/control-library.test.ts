@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { linkProgram } from '../../src/evaluation/program.js';
+import type { Evaluator } from '../../src/core/evaluator.js';
+import { linkProgram } from '../../src/core/program.js';
+import { createControlLibrary } from '../../src/decisions/control-library.js';
+import { WeakStore } from '../../src/decisions/weak-store.js';
 import { createRegistry } from '../../src/evaluators/registry.js';
-import type { Evaluator } from '../../src/evaluators/types.js';
 import type { JsonObject } from '../../src/json/json-value.js';
-import { createControlLibrary } from '../../src/snapshot/control-library.js';
-import { WeakStore } from '../../src/snapshot/weak-store.js';
 import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator } from '../evaluation/support.js';
 
 /** A library with an evaluator that counts its compilations. */

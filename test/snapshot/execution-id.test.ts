@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createExecutionIds } from '../../src/snapshot/execution-id.js';
+import { createExecutionIds } from '../../src/decisions/execution-id.js';
 
 describe('execution ids', () => {
   it('are random UUIDs, no two of them alike', () => {

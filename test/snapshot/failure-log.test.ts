@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFailureLog } from '../../src/snapshot/failure-log.js';
+import { createFailureLog } from '../../src/decisions/failure-log.js';
 
 it('logs a control that fails at every step once a minute', () => {
   let time = 0;

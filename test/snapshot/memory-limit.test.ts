@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ControlProgram, SizedPart } from '../../src/evaluation/types.js';
-import { MemoryLedger } from '../../src/snapshot/memory-ledger.js';
-import { Snapshot } from '../../src/snapshot/snapshot.js';
+import type { ControlProgram, SizedPart } from '../../src/core/types.js';
+import { MemoryLedger } from '../../src/decisions/memory-ledger.js';
+import { Snapshot } from '../../src/decisions/snapshot.js';
 
 function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): ControlProgram {
   return {

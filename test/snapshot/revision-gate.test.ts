@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RevisionGate } from '../../src/snapshot/revision-gate.js';
+import { RevisionGate } from '../../src/decisions/revision-gate.js';
 
 function gateAt(start: number, options: { waitMs?: number; maxWaiting?: number } = {}) {
   const state = { revision: start, asked: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStalenessLimit } from '../../src/snapshot/staleness.js';
+import { createStalenessLimit } from '../../src/decisions/staleness.js';
 import { until } from '../support/until.js';
 import { change, fakeSource, fakeStore, snapshotOf, watchOf } from './support.js';
 

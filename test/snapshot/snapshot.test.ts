@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServiceError } from '../../src/errors/service-error.js';
+import type { ServiceError } from '../../src/contract/errors/service-error.js';
 import { change, fakeStore, snapshotOf } from './support.js';
 
 describe('a snapshot', () => {

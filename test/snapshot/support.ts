@@ -1,10 +1,10 @@
+import { ServiceError } from '../../src/contract/errors/service-error.js';
+import type { ControlProgram, Verdict } from '../../src/core/types.js';
 import type { News, RecordedChange } from '../../src/database/change-log.js';
 import type { ChangeSource } from '../../src/database/change-source.js';
-import { ServiceError } from '../../src/errors/service-error.js';
-import type { ControlProgram, Verdict } from '../../src/evaluation/types.js';
-import type { Progress } from '../../src/snapshot/loaded-program.js';
-import { type ChangeFollower, RevisionWatch } from '../../src/snapshot/revision-watch.js';
-import { type LoadResult, Snapshot } from '../../src/snapshot/snapshot.js';
+import type { Progress } from '../../src/decisions/loaded-program.js';
+import { type ChangeFollower, RevisionWatch } from '../../src/decisions/revision-watch.js';
+import { type LoadResult, Snapshot } from '../../src/decisions/snapshot.js';
 
 /** A change of agents, of controls, or of both. */
 export function change(

@@ -2,17 +2,13 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
-import { type ControlEvent, ORIGINS, shownEvent } from '../../src/observability/event.js';
-import { mergeEvents } from '../../src/observability/event-merge.js';
-import { createEventSearch } from '../../src/observability/event-search.js';
-import { createEventWriter, encodeEvent } from '../../src/observability/event-writer.js';
-import { rebuildRollups } from '../../src/observability/rollup-rebuild.js';
-import {
-  createStatisticsStore,
-  type Statistics,
-  type Sums,
-} from '../../src/observability/statistics-store.js';
-import { segmentsOf, TIME_RANGES, type TimeWindow, timeWindow } from '../../src/observability/time-range.js';
+import { type ControlEvent, ORIGINS, shownEvent } from '../../src/events/event.js';
+import { mergeEvents } from '../../src/events/event-merge.js';
+import { createEventSearch } from '../../src/events/event-search.js';
+import { createEventWriter, encodeEvent } from '../../src/events/event-writer.js';
+import { rebuildRollups } from '../../src/events/rollup-rebuild.js';
+import { createStatisticsStore, type Statistics, type Sums } from '../../src/events/statistics-store.js';
+import { segmentsOf, TIME_RANGES, type TimeWindow, timeWindow } from '../../src/events/time-range.js';
 import { allEvents, eventArbitrary, storedEvent } from '../observability/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';

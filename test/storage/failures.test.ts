@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAgentStore } from '../../src/agents/agent-store.js';
+import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { asServiceError } from '../../src/database/errors.js';
 import {
@@ -9,7 +10,6 @@ import {
   openSqliteConnection,
   type SqliteConnection,
 } from '../../src/database/sqlite-connection.js';
-import { ServiceError } from '../../src/errors/service-error.js';
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 import { newControl, stores, write } from './support.js';
 

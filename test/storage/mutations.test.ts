@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAgentStore } from '../../src/agents/agent-store.js';
+import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
-import { ServiceError } from '../../src/errors/service-error.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 
 const agent = (name: string) => ({ name, data: '{}', createdAtMs: 1_700_000_000_000 });

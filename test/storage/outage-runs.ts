@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { openDatabase } from '../../src/database/database.js';
-import { rebuildRollups } from '../../src/observability/rollup-rebuild.js';
+import { rebuildRollups } from '../../src/events/rollup-rebuild.js';
 import { Random } from '../codec/random.js';
 import { restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';

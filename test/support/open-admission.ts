@@ -1,12 +1,12 @@
-import { Admission } from '../../src/host/admission/admission.js';
-import { createEntrance, type Entrance } from '../../src/host/admission/entrance.js';
-import { createFrontGate, type FrontGate } from '../../src/host/admission/front-gate.js';
-import { createKeyGuessing } from '../../src/host/admission/key-guessing.js';
-import type { AdmissionLimits, RefusalMeter } from '../../src/host/admission/limits.js';
-import type { LoadState } from '../../src/host/admission/load-shedder.js';
-import type { Authenticator } from '../../src/host/auth/authenticator.js';
-import { createAuthenticator } from '../../src/host/auth/authenticator.js';
-import { fingerprintOf } from '../../src/host/auth/key-ring.js';
+import { Admission } from '../../src/transport/admission/admission.js';
+import { createEntrance, type Entrance } from '../../src/transport/admission/entrance.js';
+import { createFrontGate, type FrontGate } from '../../src/transport/admission/front-gate.js';
+import { createKeyGuessing } from '../../src/transport/admission/key-guessing.js';
+import type { AdmissionLimits, RefusalMeter } from '../../src/transport/admission/limits.js';
+import type { LoadState } from '../../src/transport/admission/load-shedder.js';
+import type { Authenticator } from '../../src/transport/auth/authenticator.js';
+import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
+import { fingerprintOf } from '../../src/transport/auth/key-ring.js';
 
 /** Limits that no test reaches unless it sets them. */
 export const OPEN_LIMITS: AdmissionLimits = {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { createApp } from '../../src/app.js';
-import { readConfig } from '../../src/config.js';
+import { createApp } from '../../src/app/app.js';
+import { readConfig } from '../../src/config/config.js';
 
 /** A running service of a test. */
 export interface TestService {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_ERROR_ITEMS } from '../../src/contract/input/items.js';
+import { inputItems } from '../../src/contract/input/parse-input.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { parseJson } from '../../src/json/parse-json.js';
 import {
@@ -7,8 +9,6 @@ import {
   MAX_TEMPLATE_VALUES,
 } from '../../src/templates/template.js';
 import { templateInputSchema } from '../../src/templates/template-schema.js';
-import { MAX_ERROR_ITEMS } from '../../src/validation/items.js';
-import { inputItems } from '../../src/validation/parse-input.js';
 import { shapeProblems } from './support.js';
 
 const withParameter = (parameter: JsonValue) => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../src/errors/service-error.js';
-import { readEvaluateRequest } from '../../src/evaluation-api/evaluate-request.js';
+import { ServiceError } from '../../src/contract/errors/service-error.js';
+import { readEvaluateRequest } from '../../src/decisions/evaluate-request.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 
 const step = { type: 'tool', name: 'refund', input: { amount: 5 } };

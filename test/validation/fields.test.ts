@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JsonValue } from '../../src/json/json-value.js';
 import {
   anyJson,
   boolean,
@@ -12,9 +11,10 @@ import {
   oneOf,
   text,
   withDefault,
-} from '../../src/validation/fields.js';
-import { MAX_ERROR_ITEMS } from '../../src/validation/items.js';
-import { inputItems } from '../../src/validation/parse-input.js';
+} from '../../src/contract/input/fields.js';
+import { MAX_ERROR_ITEMS } from '../../src/contract/input/items.js';
+import { inputItems } from '../../src/contract/input/parse-input.js';
+import type { JsonValue } from '../../src/json/json-value.js';
 
 /** What a member reads as, or the codes of its problems. */
 function read<T>(schema: z.ZodType<T>, value: JsonValue | undefined): unknown {

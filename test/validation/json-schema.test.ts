@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { parseJson } from '../../src/json/parse-json.js';
-import { createSchemaValidator } from '../../src/validation/json-schema.js';
-import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../src/validation/json-schema-bounds.js';
+import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../src/json-schema/bounds.js';
+import { createSchemaValidator } from '../../src/json-schema/json-schema.js';
 
 const problem = (schema: JsonObject, value: JsonValue) => createSchemaValidator().problem(schema, value);
 const object = (text: string) => parseJson(text) as JsonObject;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { agentSchemas } from '../../src/agents/agent-schemas.js';
+import { inputItems, parseInput } from '../../src/contract/input/parse-input.js';
 import { createControlSchemas } from '../../src/controls/control-schemas.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
 import type { JsonValue } from '../../src/json/json-value.js';
-import { inputItems, parseInput } from '../../src/validation/parse-input.js';
 
 const controls = createControlSchemas(createRegistry(builtinEvaluators));
 const problems = (schema: z.ZodType, value: JsonValue): string[] =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSuggester, didYouMean, editDistance } from '../../src/warnings/suggestion.js';
+import { createSuggester, didYouMean, editDistance } from '../../src/contract/warnings/suggestion.js';
 
 const { closest } = createSuggester();
 

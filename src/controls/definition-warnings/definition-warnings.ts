@@ -1,5 +1,5 @@
-import type { EvaluatorRegistry } from '../../evaluators/types.js';
-import type { Warning } from '../../warnings/warning.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import { isDraft, leavesOf, type StoredControl } from '../definition.js';
 import { evaluatorWarnings } from './evaluator-warnings.js';
 import { scopeWarnings } from './scope-warnings.js';

@@ -1,7 +1,7 @@
-import { endsAtTextOnly } from '../../evaluators/regex/end-anchor.js';
-import { neverMatches } from '../../evaluators/regex/never-matches.js';
-import { quoted } from '../../warnings/quoted.js';
-import type { Warning } from '../../warnings/warning.js';
+import { quoted } from '../../contract/warnings/quoted.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import { endsAtTextOnly } from '../../linear-text/end-anchor.js';
+import { neverMatches } from '../../linear-text/never-matches.js';
 import type { Scope } from '../definition.js';
 import { textWarnings } from './text-warnings.js';
 

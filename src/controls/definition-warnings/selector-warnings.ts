@@ -1,5 +1,5 @@
-import { quoted } from '../../warnings/quoted.js';
-import type { Warning } from '../../warnings/warning.js';
+import { quoted } from '../../contract/warnings/quoted.js';
+import type { Warning } from '../../contract/warnings/warning.js';
 import type { Scope } from '../definition.js';
 import { textWarnings } from './text-warnings.js';
 

@@ -1,8 +1,8 @@
 import { ControlDefinitionSchema } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import { unknownMembers } from '../../contract/warnings/unknown-members.js';
+import type { Warning } from '../../contract/warnings/warning.js';
 import { isPlaceholder } from '../../templates/bindings.js';
 import { missingParameters } from '../../templates/template-values.js';
-import { unknownMembers } from '../../warnings/unknown-members.js';
-import type { Warning } from '../../warnings/warning.js';
 import { isDraft, type StoredControl } from '../definition.js';
 
 /** What there is to say about the template of a control, if it has one. */

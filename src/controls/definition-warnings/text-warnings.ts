@@ -1,7 +1,7 @@
+import { quoted } from '../../contract/warnings/quoted.js';
+import { memberPath } from '../../contract/warnings/unknown-members.js';
+import type { Warning } from '../../contract/warnings/warning.js';
 import { isObject, type JsonValue } from '../../json/json-value.js';
-import { quoted } from '../../warnings/quoted.js';
-import { memberPath } from '../../warnings/unknown-members.js';
-import type { Warning } from '../../warnings/warning.js';
 
 /** Characters without width, marks of direction among them; not those that choose how the one before looks. */
 const INVISIBLE = /(?![\ufe00-\ufe0f\u{e0000}-\u{e0fff}])\p{Default_Ignorable_Code_Point}/u;

@@ -1,4 +1,4 @@
-import { type RepeatLevel, type RepeatLog, reasonOf } from '../../repeat-log.js';
+import { type RepeatLevel, type RepeatLog, reasonOf } from '../../process/repeat-log.js';
 import { OutcomeUnknownError, unavailable } from '../errors.js';
 import { storageStateOf } from './storage-failure.js';
 import {

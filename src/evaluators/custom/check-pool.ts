@@ -1,6 +1,6 @@
-import type { EvaluatorResult } from '../../evaluation/types.js';
+import type { EvaluatorStatus } from '../../core/evaluator.js';
+import type { EvaluatorResult } from '../../core/types.js';
 import type { JsonValue } from '../../json/json-value.js';
-import type { EvaluatorStatus } from '../types.js';
 import { dataProblem } from './data-size.js';
 import type { EvaluatorWorker } from './evaluator-worker.js';
 import type { EvaluatorDescription } from './worker-messages.js';

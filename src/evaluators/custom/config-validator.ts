@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv';
+import { FIELD_REQUIRED } from '../../contract/input/messages.js';
 import { hasOnlyExactNumbers } from '../../json/exact-numbers.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { dialectOf, linearEngine, MAX_CHECK_WORK, OPTIONS } from '../../validation/json-schema.js';
-import { schemaBoundsProblem } from '../../validation/json-schema-bounds.js';
-import { schemaWork, type WorkBudget } from '../../validation/json-schema-work.js';
-import { FIELD_REQUIRED } from '../../validation/messages.js';
+import { schemaBoundsProblem } from '../../json-schema/bounds.js';
+import { dialectOf, linearEngine, MAX_CHECK_WORK, OPTIONS } from '../../json-schema/json-schema.js';
+import { schemaWork, type WorkBudget } from '../../json-schema/schema-work.js';
 import type { ConfigProblem } from '../config-problems.js';
 
 /** Longest configuration, as JSON text, in characters: it goes to a worker with every check. */

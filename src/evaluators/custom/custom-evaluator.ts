@@ -1,5 +1,5 @@
+import type { Evaluator } from '../../core/evaluator.js';
 import { configSchemaOf } from '../config-problems.js';
-import type { Evaluator } from '../types.js';
 import { CheckPool, MAX_GROWTH_BYTES } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
 import { startEvaluatorWorker } from './evaluator-worker.js';

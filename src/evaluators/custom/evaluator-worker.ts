@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { EvaluatorResult } from '../../evaluation/types.js';
+import type { EvaluatorResult } from '../../core/types.js';
 import type { JsonValue } from '../../json/json-value.js';
 import type { Json } from './define-evaluator.js';
 import type { EvaluatorDescription, FromWorker, ToWorker, WorkerInput } from './worker-messages.js';

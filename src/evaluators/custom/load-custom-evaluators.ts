@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Evaluator } from '../types.js';
+import type { Evaluator } from '../../core/evaluator.js';
 import { type CustomEvaluatorOptions, loadCustomEvaluator } from './custom-evaluator.js';
 
 /**

@@ -1,6 +1,6 @@
-import { MAX_CONDITION_COMPILE_COST } from '../../evaluation/limits.js';
+import { MAX_CONDITION_COMPILE_COST } from '../../core/limits.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { compileCostOf, estimateCost } from '../pattern-cost.js';
+import { compileCostOf, estimateCost } from '../../linear-text/pattern-cost.js';
 
 /** Most work of compiling one member of a configuration, in compiled instructions: as much as a whole condition may need. */
 export const MAX_CONFIG_COST = MAX_CONDITION_COMPILE_COST;

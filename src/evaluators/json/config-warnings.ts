@@ -1,7 +1,7 @@
+import { boolean } from '../../contract/input/fields.js';
+import type { ConfigWarning } from '../../core/evaluator.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { boolean } from '../../validation/fields.js';
-import { neverMatches } from '../regex/never-matches.js';
-import type { ConfigWarning } from '../types.js';
+import { neverMatches } from '../../linear-text/never-matches.js';
 
 /** What the author of a `json` configuration should know. */
 export function* jsonWarnings(config: JsonObject): Generator<ConfigWarning, void> {

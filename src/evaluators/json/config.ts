@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { boolean, field, nullable, oneOf, refuse, report, withDefault } from '../../contract/input/fields.js';
 import { isObject } from '../../json/json-value.js';
-import { boolean, field, nullable, oneOf, refuse, report, withDefault } from '../../validation/fields.js';
+import { compileSchema } from '../../json-schema/compile-schema.js';
+import type { Check } from '../../json-schema/run.js';
 import { MAX_CONFIG_COST, schemaCost } from './compile-cost.js';
 import { fieldConstraints } from './field-constraints.js';
 import { fieldPatterns } from './field-patterns.js';
 import { fieldTypes } from './field-types.js';
 import { requiredFields } from './required-fields.js';
-import { compileSchema } from './schema/compile-schema.js';
-import type { Check } from './schema/run.js';
 
 /** Reads `json_schema`; null for an empty one, which checks nothing. */
 const jsonSchema = field<Check | null>(

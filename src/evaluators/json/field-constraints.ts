@@ -1,14 +1,14 @@
 import { z } from 'zod';
+import { field, refuse, report } from '../../contract/input/fields.js';
 import { compareNumbers, isNumber } from '../../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
-import { field, refuse, report } from '../../validation/fields.js';
-import { countValues } from '../../validation/json-schema-bounds.js';
+import { countCodePoints } from '../../json-schema/assertions.js';
+import { countValues } from '../../json-schema/bounds.js';
+import { createMembership } from '../../json-schema/membership.js';
+import type { Work } from '../../json-schema/work.js';
 import { fieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
-import { createMembership } from './membership.js';
-import { countCodePoints } from './schema/assertions.js';
-import type { Work } from './work.js';
 
 /** Most values of all constraints together, those of enumerations included. */
 const MAX_CONSTRAINT_VALUES = 20_000;

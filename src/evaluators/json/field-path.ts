@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import type { Work } from './work.js';
+import type { Work } from '../../json-schema/work.js';
 
 /** A dotted path into objects. A key that holds a dot cannot be reached, an empty segment is the empty key. */
 export interface FieldPath {

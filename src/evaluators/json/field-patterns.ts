@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { shorten, textOf } from '../../evaluation/text.js';
+import { field, refuse, report } from '../../contract/input/fields.js';
+import { shorten, textOf } from '../../core/text.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { field, refuse, report } from '../../validation/fields.js';
-import { compilePattern } from '../linear-pattern.js';
+import { type CountedPattern, countedPattern } from '../../json-schema/work.js';
+import { compilePattern } from '../../linear-text/linear-pattern.js';
 import { INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, patternTextCost } from './compile-cost.js';
 import { fieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
-import { type CountedPattern, countedPattern } from './work.js';
 
 /** How much of a pattern a message quotes, in characters. */
 const QUOTED_PATTERN_LENGTH = 100;

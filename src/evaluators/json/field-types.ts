@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { field, refuse, report } from '../../contract/input/fields.js';
 import { isIntegral, isNumber } from '../../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { field, refuse, report } from '../../validation/fields.js';
+import type { Work } from '../../json-schema/work.js';
 import { fieldPath, valueAt, visitLeaves } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
-import type { Work } from './work.js';
 
 /** The types that a field can be asked to have. */
 export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;

@@ -1,8 +1,8 @@
-import type { EvaluatorResult } from '../../evaluation/types.js';
+import { type IssueSink, refuse } from '../../contract/input/fields.js';
+import type { EvaluatorResult } from '../../core/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { type IssueSink, refuse } from '../../validation/fields.js';
+import type { Work } from '../../json-schema/work.js';
 import type { FieldPath } from './field-path.js';
-import type { Work } from './work.js';
 
 /** Most fields that one member of a configuration names: each is looked up in every step. */
 export const MAX_FIELDS = 1_000;

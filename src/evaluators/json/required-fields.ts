@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { field, list, readWith, refuse, text } from '../../validation/fields.js';
+import { field, list, readWith, refuse, text } from '../../contract/input/fields.js';
 import { type FieldPath, fieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, failed, pathsProblem } from './members.js';
 

@@ -1,8 +1,8 @@
-import { normalizeText } from '../../evaluation/normalize-text.js';
+import { quoted } from '../../contract/warnings/quoted.js';
+import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
 import type { JsonObject } from '../../json/json-value.js';
-import { quoted } from '../../warnings/quoted.js';
-import type { ConfigUse, ConfigWarning } from '../types.js';
-import { isWordUnit } from './word-boundary.js';
+import { normalizeText } from '../../linear-text/normalize-text.js';
+import { isWordUnit } from '../../linear-text/word-boundary.js';
 
 /** What the author of a `list` configuration should know. */
 export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Generator<ConfigWarning, void> {

@@ -1,8 +1,8 @@
+import { quoted } from '../../contract/warnings/quoted.js';
+import { didYouMean } from '../../contract/warnings/suggestion.js';
+import type { ConfigWarning } from '../../core/evaluator.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { quoted } from '../../warnings/quoted.js';
-import { didYouMean } from '../../warnings/suggestion.js';
-import type { ConfigWarning } from '../types.js';
-import { neverMatches } from './never-matches.js';
+import { neverMatches } from '../../linear-text/never-matches.js';
 
 /** What patterns say in place of flags that other engines have. */
 const INLINE_FLAGS: Readonly<Record<string, string>> = {

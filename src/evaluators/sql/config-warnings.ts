@@ -1,7 +1,7 @@
+import { quoted } from '../../contract/warnings/quoted.js';
+import { createSuggester, type Suggester } from '../../contract/warnings/suggestion.js';
+import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
 import type { JsonObject } from '../../json/json-value.js';
-import { quoted } from '../../warnings/quoted.js';
-import { createSuggester, type Suggester } from '../../warnings/suggestion.js';
-import type { ConfigUse, ConfigWarning } from '../types.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
 
 /** Operations that the contract names. */

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../json/json-value.js';
-import { isObject } from '../../json/json-value.js';
 import {
   boolean,
   field,
@@ -13,8 +11,10 @@ import {
   report,
   text,
   withDefault,
-} from '../../validation/fields.js';
-import { DIALECTS } from './model.js';
+} from '../../contract/input/fields.js';
+import type { JsonObject } from '../../json/json-value.js';
+import { isObject } from '../../json/json-value.js';
+import { DIALECTS } from '../../sql-reader/model.js';
 
 const DDL = ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE', 'COMMENT'];
 const DCL = ['GRANT', 'REVOKE'];

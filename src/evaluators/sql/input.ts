@@ -1,4 +1,4 @@
-import { textOf } from '../../evaluation/text.js';
+import { textOf } from '../../core/text.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 
 /** What is checked, and the context whose values a query may have to demand. */

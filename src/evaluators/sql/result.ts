@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Detail, EvaluatorResult } from '../../evaluation/types.js';
+import type { Detail, EvaluatorResult } from '../../core/types.js';
 import type { JsonObject } from '../../json/json-value.js';
 import type { Violation } from './checks/check.js';
 

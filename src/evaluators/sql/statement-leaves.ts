@@ -1,8 +1,8 @@
-import type { DataTexts } from '../../evaluation/data-texts.js';
+import type { DataTexts } from '../../core/data-texts.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { DIALECT_RULES } from './dialect-rules.js';
-import { scan } from './lexer.js';
-import { type Dialect, NotParsed } from './model.js';
+import { DIALECT_RULES } from '../../sql-reader/dialect-rules.js';
+import { scan } from '../../sql-reader/lexer.js';
+import { type Dialect, NotParsed } from '../../sql-reader/model.js';
 
 /** A string value that begins like a statement. */
 export interface StatementLeaf {

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EvaluatorResult } from '../../evaluation/types.js';
+import type { CheckCall } from '../../core/evaluator.js';
+import type { EvaluatorResult } from '../../core/types.js';
 import type { JsonObject } from '../../json/json-value.js';
-import type { CheckCall } from '../types.js';
+import { NotCertain, NotParsed, type ParsedQuery } from '../../sql-reader/model.js';
 import { type Violation, violation } from './checks/check.js';
 import { runChecks } from './checks/run-checks.js';
 import type { SqlConfig } from './config.js';
-import { NotCertain, NotParsed, type ParsedQuery } from './model.js';
 import { PASSED, violated } from './result.js';
 import {
   firstStatement,

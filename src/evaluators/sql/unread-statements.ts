@@ -1,5 +1,5 @@
-import { compilePattern, type LinearPattern } from '../linear-pattern.js';
-import type { Dialect } from './model.js';
+import { compilePattern, type LinearPattern } from '../../linear-text/linear-pattern.js';
+import type { Dialect } from '../../sql-reader/model.js';
 
 /**
  * How statements begin, or go on, that a dialect has and its parser here does not read. Two words at least, because one

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
-import type { ControlResult, EvaluatorResult, Stage, Step, Verdict } from '../../../src/evaluation/types.js';
-import type { Evaluator } from '../../../src/evaluators/types.js';
+import type { Evaluator } from '../../../src/core/evaluator.js';
+import type { ControlResult, EvaluatorResult, Stage, Step, Verdict } from '../../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { FULL_CALL } from '../../support/check-call.js';
 import { type ReferenceControl, type ReferenceNode, readReference } from './read.js';

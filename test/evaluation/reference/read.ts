@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Decision, SteeringContext } from '../../../src/evaluation/types.js';
-import type { Evaluator } from '../../../src/evaluators/types.js';
+import type { Evaluator } from '../../../src/core/evaluator.js';
+import type { Decision, SteeringContext } from '../../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 
 /**

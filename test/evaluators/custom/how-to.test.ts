@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findUp } from '../../../src/package-root.js';
+import { findUp } from '../../../src/process/package-root.js';
 import {
   type CompiledService,
   compileService,

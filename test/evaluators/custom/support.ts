@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { EvaluatorResult } from '../../../src/evaluation/types.js';
+import type { Evaluator } from '../../../src/core/evaluator.js';
+import type { EvaluatorResult } from '../../../src/core/types.js';
 import {
   type CustomEvaluatorOptions,
   loadCustomEvaluator,
 } from '../../../src/evaluators/custom/custom-evaluator.js';
-import type { Evaluator } from '../../../src/evaluators/types.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { FULL_CALL } from '../../support/check-call.js';
 

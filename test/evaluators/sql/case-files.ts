@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Dialect } from '../../../src/evaluators/sql/model.js';
 import type { JsonObject } from '../../../src/json/json-value.js';
+import type { Dialect } from '../../../src/sql-reader/model.js';
 
 /** What a database does with the text of a case. */
 export type Effect = 'none' | 'rows' | 'schema' | 'refused';

@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  createParserPool,
-  type ParserPool,
-  type PoolOptions,
-} from '../../../src/evaluators/sql/parser-pool.js';
-import { createSqlEvaluator } from '../../../src/evaluators/sql.js';
+import { createSqlEvaluator } from '../../../src/evaluators/sql/sql.js';
+import { createParserPool, type ParserPool, type PoolOptions } from '../../../src/sql-reader/parser-pool.js';
 import { FULL_CALL } from '../../support/check-call.js';
 import { withGrowingTime } from '../../support/growing-time.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { errorItems } from '../../../src/contract/input/items.js';
 import type { JsonObject } from '../../../src/json/json-value.js';
-import { errorItems } from '../../../src/validation/items.js';
 import { TOXIC, vendorModel } from './support.js';
 
 const { evaluator } = vendorModel({ apiUrl: null });

@@ -3,7 +3,7 @@ import {
   type EndpointLimits,
 } from '../../../packages/evaluator-vendor-model/src/endpoint.js';
 import { createEvaluator } from '../../../packages/evaluator-vendor-model/src/index.js';
-import type { EvaluatorResult } from '../../../src/evaluation/types.js';
+import type { EvaluatorResult } from '../../../src/core/types.js';
 import { evaluatorOf } from '../../../src/evaluators/optional-evaluators.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { FULL_CALL } from '../../support/check-call.js';

@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
-import type { TlsCredentials } from '../../../src/host/listener/tls-gate.js';
+import type { TlsCredentials } from '../../../src/transport/listener/tls-gate.js';
 import { event } from './events.js';
 
 const fixture = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url));

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../json/json-value.js';
+import type { ParsedQuery } from '../../../sql-reader/model.js';
 import type { SqlConfig } from '../config.js';
-import type { ParsedQuery } from '../model.js';
 
 /** What a check found. Metadata are made only for those who want them. */
 export interface Violation {

@@ -1,7 +1,7 @@
-import { textOf } from '../../../evaluation/text.js';
+import { textOf } from '../../../core/text.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
+import type { EqualityTest, Statement, TableReference } from '../../../sql-reader/model.js';
 import type { ColumnValueRule, SqlConfig } from '../config.js';
-import type { EqualityTest, Statement, TableReference } from '../model.js';
 import { type Check, type Violation, violation } from './check.js';
 
 /** Whether each statement demands that its rows belong to the context (a filter for tenants, for example). */

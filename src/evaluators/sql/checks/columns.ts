@@ -1,4 +1,4 @@
-import type { ColumnReference } from '../model.js';
+import type { ColumnReference } from '../../../sql-reader/model.js';
 import { type Check, violation } from './check.js';
 
 /** Whether the required columns occur where they must; all statements are taken together. */

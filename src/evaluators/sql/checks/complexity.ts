@@ -1,4 +1,4 @@
-import type { Statement } from '../model.js';
+import type { Statement } from '../../../sql-reader/model.js';
 import { type Check, violation } from './check.js';
 
 /** How complex each statement is. A maximum of 0 is no maximum. */

@@ -1,5 +1,5 @@
+import type { SelectBlock } from '../../../sql-reader/model.js';
 import type { SqlConfig } from '../config.js';
-import type { SelectBlock } from '../model.js';
 import { type Check, type Violation, violation } from './check.js';
 
 /** How many rows each SELECT may return, subqueries included. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../model.js';
+import type { Operation } from '../../../sql-reader/model.js';
 import { type Check, violation } from './check.js';
 
 /** What the statements do, anywhere in them. Text that is run unseen may do anything that is blocked. */

@@ -1,5 +1,5 @@
+import type { TableReference } from '../../../sql-reader/model.js';
 import type { SqlConfig } from '../config.js';
-import type { TableReference } from '../model.js';
 import { type Check, violation } from './check.js';
 
 /** Which tables and schemas are used. */

@@ -1,0 +1,45 @@
+import { DATABASE_PART_NAMES, DATABASE_URL_NAMES, DEFAULT_DATABASE_URL } from '../config/config-database.js';
+import { VARIABLES, type Variable } from '../config/config-variables.js';
+
+/** The variables as a Markdown table, for the README. */
+export function configurationTable(): string {
+  const rows = Object.values(VARIABLES).map((definition) => {
+    const { names, help, shownDefault } = definition as Variable;
+    const fallback = shownDefault === '' ? 'not set' : `\`${shownDefault}\``;
+    return `| ${names.map((name) => `\`${name}\``).join(', ')} | ${fallback} | ${help} |`;
+  });
+  return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Text of `--help`: usage and every variable. */
+export function helpText(): string {
+  const rows = Object.values(VARIABLES).map((definition) => {
+    const { names, help, shownDefault } = definition as Variable;
+    const fallback = shownDefault === '' ? 'not set' : shownDefault;
+    return `  ${names.join(', ')}\n      ${help} Default: ${fallback}.`;
+  });
+  return [
+    'Control Enforcement Service',
+    '',
+    'Usage: npm start [-- --help | --version | rebuild-statistics | prune-events [--dry-run] | after-restore |',
+    '       backup FILE]',
+    '',
+    'rebuild-statistics compares the sums behind the statistics with the stored events, corrects what differs,',
+    'and ends. It can run beside the service.',
+    'prune-events deletes events older than SERVICE_EVENT_RETENTION_DAYS, and sums that no statistics read any more,',
+    'as the service does by itself every minute; with --dry-run it only counts them.',
+    '',
+    'after-restore gives the database a revision that no client has seen, and ends: for a backup that was restored while',
+    'no process of the service ran.',
+    '',
+    'backup copies the SQLite database to a new file, while the service runs and writes, checks the copy, and ends.',
+    '',
+    'Configuration is read from the environment and from a .env file in the working directory:',
+    '',
+    ...rows,
+    `  ${DATABASE_URL_NAMES.join(', ')}`,
+    `      Database: postgresql://… or file:… for SQLite. Default: ${DEFAULT_DATABASE_URL}.`,
+    `  ${DATABASE_PART_NAMES.map((name) => `SERVICE_DB_${name}`).join(', ')}`,
+    '      The parts of a PostgreSQL address, used when no URL is given (DB_… works as well).',
+  ].join('\n');
+}

@@ -1,0 +1,110 @@
+import type { Config } from '../config/config.js';
+import { backUp } from '../database/backup.js';
+import { type Database, openDatabase } from '../database/database.js';
+import { parseDatabaseUrl } from '../database/database-url.js';
+import { inspectDatabase } from '../database/inspect-database.js';
+import { createEventPruner } from '../events/event-pruner.js';
+import { countPrunable, pruningLimits } from '../events/event-pruning.js';
+import { rebuildRollups } from '../events/rollup-rebuild.js';
+import { createLogger } from '../process/logger.js';
+import { createRepeatLog } from '../process/repeat-log.js';
+
+/** What the service does to its database when it is asked to by its first argument, instead of serving. */
+export interface Command {
+  /** What is said before the reason when it fails. */
+  readonly failure: string;
+  /** Resolves with what is said in the end. */
+  run(config: Config): Promise<string>;
+}
+
+/** Work on the opened database of a configuration. */
+function onDatabase(work: (database: Database, config: Config) => Promise<string>): Command['run'] {
+  return async (config) => {
+    const { databaseUrl: url, databaseVariable: variable } = config;
+    await demandExisting(config);
+    const logger = { warn: (_details: object, message: string) => console.error(message) };
+    const database = await openDatabase({ url, variable, logger });
+    try {
+      return await work(database, config);
+    } finally {
+      await database.close();
+    }
+  };
+}
+
+/**
+ * By how much a restored database is advanced: more changes than were made since any backup, and so few that the
+ * revisions of a million restores are still exact numbers.
+ */
+const RESTORE_GAP = 1_000_000_000;
+
+const now = () => Date.now();
+
+const rebuildStatistics: Command = {
+  failure: 'The statistics cannot be rebuilt',
+  run: onDatabase(async (database) => {
+    const { hours, corrected } = await rebuildRollups({ database, now });
+    return `Compared ${hours} hours with the stored events; corrected ${corrected} sums.`;
+  }),
+};
+
+const pruneEvents: Command = {
+  failure: 'The events cannot be pruned',
+  run: onDatabase(async (database, { log, observability: { retentionDays } }) => {
+    const logger = createLogger(log).log;
+    const failures = createRepeatLog({ log: logger });
+    const pruner = createEventPruner({ database, retentionDays, log: logger, failures, now });
+    const { events, rollups } = await pruner.prune();
+    return `Deleted ${events} events and ${rollups} sums.`;
+  }),
+};
+
+const countOldEvents: Command = {
+  failure: 'The events cannot be counted',
+  run: onDatabase(async (database, { observability: { retentionDays } }) => {
+    const { events, rollups } = await countPrunable(database.bulk, pruningLimits(now(), retentionDays));
+    return `Would delete ${events} events and ${rollups} sums.`;
+  }),
+};
+
+const afterRestore: Command = {
+  failure: 'The revision cannot be advanced',
+  run: onDatabase(async (database) => {
+    const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
+    return `The revision is ${revision}; whoever knows an earlier one loads everything anew.`;
+  }),
+};
+
+const backup = (targets: readonly string[]): Command => ({
+  failure: 'The backup cannot be made',
+  async run({ databaseUrl }) {
+    const [target] = targets;
+    if (target === undefined || targets.length > 1) {
+      throw new Error('give the name of one file to write, for example: backup /backups/service.db');
+    }
+    const { path, bytes, revision, agents, controls, events } = await backUp(databaseUrl, target);
+    const contents = `${agents} agents, ${controls} controls, ${events} events`;
+    return `Backed up revision ${revision} (${contents}) to ${path}: ${bytes} bytes, checked.`;
+  },
+});
+
+/** By the arguments of the process. */
+const COMMANDS = new Map<string, Command>([
+  ['rebuild-statistics', rebuildStatistics],
+  ['prune-events', pruneEvents],
+  ['prune-events --dry-run', countOldEvents],
+  ['after-restore', afterRestore],
+]);
+
+/** The command that the arguments name; undefined when they name none. */
+export function commandOf(words: readonly string[]): Command | undefined {
+  const [first, ...others] = words;
+  return first === 'backup' ? backup(others) : COMMANDS.get(words.join(' '));
+}
+
+/** Opening would create a database, which is not what was asked for. */
+async function demandExisting({ databaseUrl, databaseExpected }: Config): Promise<void> {
+  if (databaseExpected === 'any' || (await inspectDatabase(parseDatabaseUrl(databaseUrl))) !== 'nothing')
+    return;
+  throw new Error('there is no database, and SERVICE_DATABASE_EXPECTED=existing does not let one be created');
+}

@@ -1,0 +1,37 @@
+import type { Config } from '../config/config.js';
+
+/** From a session token, secrets can be tried out without a limit; a random one of this length is out of reach. */
+const SAFE_SECRET_LENGTH = 32;
+/** Shorter keys can be found by trying, in spite of the limits on wrong keys. In characters. */
+const SAFE_KEY_LENGTH = 16;
+
+/** What is questionable about a configuration that can be used, one sentence each. Never a secret itself. */
+export function startWarnings({ auth, host, unknownVariables }: Config): string[] {
+  const warnings = unknownVariables.map((name) => `${name} is not a variable of this service`);
+  if (!auth.enabled) warnings.push(keysOffWarning(host));
+  warnings.push(...shortKeys('SERVICE_API_KEYS', auth.keys));
+  warnings.push(...shortKeys('SERVICE_ADMIN_API_KEYS', auth.adminKeys));
+  if ((auth.sessionSecret?.length ?? SAFE_SECRET_LENGTH) < SAFE_SECRET_LENGTH) {
+    warnings.push(
+      `SERVICE_SESSION_SECRET is short: with ${SAFE_SECRET_LENGTH} random characters or more it cannot be guessed`,
+    );
+  }
+  return warnings;
+}
+
+function shortKeys(variable: string, keys: readonly string[]): string[] {
+  const short = keys.filter((key) => key.length < SAFE_KEY_LENGTH).length;
+  if (short === 0) return [];
+  const count = short === 1 ? '1 key' : `${short} keys`;
+  return [
+    `${variable} has ${count} of fewer than ${SAFE_KEY_LENGTH} characters, which can be guessed; use long random keys`,
+  ];
+}
+
+function keysOffWarning(host: string): string {
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
+  return isLocal
+    ? 'API keys are off: every program on this machine may do everything (SERVICE_API_KEY_ENABLED)'
+    : `API keys are off and the service listens on ${host}: anyone who reaches this port may do everything; ` +
+        'set SERVICE_API_KEY_ENABLED=true, or SERVICE_HOST=127.0.0.1';
+}

@@ -1,0 +1,393 @@
+import { isTrustableNetwork } from '../transport/admission/client-address.js';
+import {
+  BOOLEAN,
+  commaList,
+  integerIn,
+  integerOr,
+  listOf,
+  numberIn,
+  oneOfWords,
+  type Reader,
+  text,
+  textLike,
+} from './config-readers.js';
+
+/** One variable: its names (the first one set wins), its reader, and what `--help` shows. */
+export interface Variable<T = unknown> {
+  readonly names: readonly [string, ...string[]];
+  readonly read: Reader<T>;
+  readonly fallback: T;
+  readonly shownDefault: string;
+  readonly help: string;
+  /** The value of a variable that is set and blank; without it that is as if it were not set. */
+  readonly blank?: T;
+}
+
+function variable<T>(
+  names: readonly [string, ...string[]],
+  read: Reader<T>,
+  fallback: NoInfer<T>,
+  help: string,
+  shownDefault: string = String(fallback ?? ''),
+): Variable<T> {
+  return { names, read, fallback, help, shownDefault };
+}
+
+/** A variable for which a blank value means something. */
+function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
+  return { ...definition, blank };
+}
+
+const MIB = 1024 * 1024;
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical', 'fatal'] as const;
+
+/** Every variable the service reads. The configuration table of the README is held against it by a test. */
+export const VARIABLES = {
+  host: variable(['SERVICE_HOST', 'HOST'], text(), '0.0.0.0', 'Address to listen on.'),
+  port: variable(
+    ['SERVICE_PORT', 'PORT'],
+    integerIn(0, 65_535, '8000'),
+    8000,
+    'Port to listen on; 0 picks a free one.',
+  ),
+  operationsPort: variable<number | null>(
+    ['SERVICE_OPERATIONS_PORT'],
+    integerIn(0, 65_535, '9000'),
+    null,
+    'Port for health, readiness and metrics, which then are not on the public one; 0 picks a free one.',
+  ),
+  operationsHost: variable<string | null>(
+    ['SERVICE_OPERATIONS_HOST'],
+    text(),
+    null,
+    'Address of the operations port.',
+    'that of SERVICE_HOST',
+  ),
+  reflection: variable(
+    ['SERVICE_REFLECTION'],
+    oneOfWords(['public', 'operations', 'off']),
+    'public',
+    'Where gRPC reflection is served: on the public port, on the operations port only, or nowhere.',
+  ),
+  debug: variable(
+    ['SERVICE_DEBUG', 'DEBUG'],
+    BOOLEAN,
+    false,
+    'Debug mode: more logging, and browsers may log in over plain http from any host.',
+  ),
+  tlsCertFile: variable<string | null>(
+    ['SERVICE_TLS_CERT_FILE'],
+    text(),
+    null,
+    'PEM file with the certificate chain. With SERVICE_TLS_KEY_FILE it turns TLS on.',
+  ),
+  tlsKeyFile: variable<string | null>(
+    ['SERVICE_TLS_KEY_FILE'],
+    text(),
+    null,
+    'PEM file with the private key.',
+  ),
+  apiPrefix: variable(
+    ['SERVICE_API_PREFIX', 'API_PREFIX'],
+    textLike(/^(\/[A-Za-z0-9._~-]+)+$/, 'a path without a slash at its end', '/api'),
+    '/api',
+    'First part of the path of the JSON routes.',
+  ),
+  apiVersion: variable(
+    ['SERVICE_API_VERSION', 'API_VERSION'],
+    textLike(/^[A-Za-z0-9._~-]+$/, 'one segment of a path', 'v1'),
+    'v1',
+    'Second part of the path of the JSON routes.',
+  ),
+  authEnabled: variable(
+    ['SERVICE_API_KEY_ENABLED'],
+    BOOLEAN,
+    false,
+    'Demand API keys. Off by default, for local development only.',
+  ),
+  keys: variable<readonly string[]>(
+    ['SERVICE_API_KEYS'],
+    commaList(),
+    [],
+    'Regular keys, separated by commas.',
+  ),
+  adminKeys: variable<readonly string[]>(
+    ['SERVICE_ADMIN_API_KEYS'],
+    commaList(),
+    [],
+    'Admin keys, separated by commas.',
+  ),
+  sessionSecret: variable<string | null>(
+    ['SERVICE_SESSION_SECRET'],
+    text(),
+    null,
+    'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
+    'random',
+  ),
+  corsOrigins: variable<readonly string[] | '*'>(
+    ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
+    commaList('*'),
+    '*',
+    'Origins that browsers may call from, separated by commas, or *. Credentials only for listed origins; without API keys, changes too, but for pages on localhost.',
+  ),
+  corsMethods: variable<readonly string[] | '*'>(
+    ['SERVICE_ALLOW_METHODS', 'ALLOW_METHODS'],
+    commaList('*'),
+    '*',
+    'Methods that browsers may use from other origins.',
+  ),
+  corsHeaders: variable<readonly string[] | '*'>(
+    ['SERVICE_ALLOW_HEADERS', 'ALLOW_HEADERS'],
+    commaList('*'),
+    '*',
+    'Headers that browsers may send from other origins.',
+  ),
+  metricsPrefix: variable(
+    ['SERVICE_PROMETHEUS_METRICS_PREFIX', 'PROMETHEUS_METRICS_PREFIX'],
+    textLike(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/, 'letters, digits, _ and :, no digit first', 'enforcement'),
+    'control_enforcement_server',
+    'Prefix of the metric names.',
+  ),
+  logLevel: variable<(typeof LOG_LEVELS)[number] | null>(
+    ['SERVICE_LOG_LEVEL'],
+    oneOfWords(LOG_LEVELS),
+    null,
+    'debug, info, warn, error or fatal, in any case.',
+    'info (debug in debug mode)',
+  ),
+  logJson: variable(['SERVICE_LOG_JSON'], BOOLEAN, false, 'Log JSON lines instead of readable ones.'),
+  strictDefinitions: variable(
+    ['SERVICE_STRICT_DEFINITIONS'],
+    BOOLEAN,
+    false,
+    'Refuse definitions and query parameters that would otherwise be accepted with warnings; a request can ask for it too.',
+  ),
+  maxBodyBytes: variable(
+    ['SERVICE_MAX_BODY_BYTES'],
+    integerIn(1024, 256 * MIB, '8388608'),
+    8 * MIB,
+    'Largest request body and gRPC message, in bytes.',
+  ),
+  maxStreamsPerConnection: variable(
+    ['SERVICE_MAX_STREAMS_PER_CONNECTION'],
+    integerIn(1, 100_000, '256'),
+    256,
+    'Calls a client may have running on one HTTP/2 connection, streams among them.',
+  ),
+  maxCallsPerKey: variable(
+    ['SERVICE_MAX_CALLS_PER_KEY'],
+    integerIn(0, 1_000_000, '10000'),
+    10_000,
+    'Calls of one API key that may run at the same time, streams among them; 0 for any number.',
+  ),
+  maxConnections: variable(
+    ['SERVICE_MAX_CONNECTIONS'],
+    integerIn(1, 1_000_000, '10000'),
+    10_000,
+    'Open connections of each process; further ones are closed at once.',
+  ),
+  maxConnectionsPerAddress: variable(
+    ['SERVICE_MAX_CONNECTIONS_PER_ADDRESS'],
+    integerIn(1, 1_000_000, '5000'),
+    5_000,
+    'Open connections from one address (of IPv6, one /64 network), so that no address takes them all; trusted proxies are not bounded.',
+  ),
+  maxPublicCalls: variable(
+    ['SERVICE_MAX_PUBLIC_CALLS'],
+    integerIn(1, 1_000_000, '1024'),
+    1_024,
+    'Calls without a key that may run at the same time, such as health watches and reflection; each holds memory.',
+  ),
+  maxPublicCallsPerAddress: variable(
+    ['SERVICE_MAX_PUBLIC_CALLS_PER_ADDRESS'],
+    integerIn(1, 1_000_000, '256'),
+    256,
+    'The same for one address.',
+  ),
+  maxPublicCallsPerConnection: variable(
+    ['SERVICE_MAX_PUBLIC_CALLS_PER_CONNECTION'],
+    integerIn(1, 1_000_000, '32'),
+    32,
+    'The same for one connection.',
+  ),
+  publicCallsPerSecond: variable(
+    ['SERVICE_PUBLIC_CALLS_PER_SECOND'],
+    integerIn(1, 1_000_000, '4000'),
+    4_000,
+    'Calls a second without a valid key; metrics and public RPCs count as five. About a fifth of what one process can answer.',
+  ),
+  publicCallsPerSecondPerAddress: variable(
+    ['SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS'],
+    integerIn(1, 1_000_000, '1000'),
+    1_000,
+    'The same for one address.',
+  ),
+  maxCallsPerSecondPerKey: variable(
+    ['SERVICE_MAX_CALLS_PER_SECOND_PER_KEY'],
+    integerIn(0, 10_000_000, '5000'),
+    0,
+    'Calls of one API key a second, each evaluation of a batch or stream counted; 0 for any number.',
+  ),
+  trustProxy: variable<readonly string[]>(
+    ['SERVICE_TRUST_PROXY'],
+    listOf(isTrustableNetwork, 'addresses, networks, loopback or private, separated by commas', '10.0.0.0/8'),
+    [],
+    'Proxies whose X-Forwarded-For names the client: addresses, networks such as 10.0.0.0/8, loopback or private, separated by commas.',
+  ),
+  maxConnectionBufferBytes: variable(
+    ['SERVICE_MAX_CONNECTION_BUFFER_BYTES'],
+    integerIn(65_536, 4096 * MIB, '67108864'),
+    64 * MIB,
+    'Bytes of unanswered requests on one connection; two of the largest always fit.',
+  ),
+  maxAddressBufferBytes: variable(
+    ['SERVICE_MAX_ADDRESS_BUFFER_BYTES'],
+    integerIn(65_536, 1_048_576 * MIB, '100663296'),
+    96 * MIB,
+    'Bytes of unanswered requests of one address, so that no address takes all of the process; two of the largest always fit.',
+  ),
+  maxKeyBufferBytes: variable(
+    ['SERVICE_MAX_KEY_BUFFER_BYTES'],
+    integerIn(65_536, 1_048_576 * MIB, '100663296'),
+    96 * MIB,
+    'The same for one API key.',
+  ),
+  maxBufferBytes: variable(
+    ['SERVICE_MAX_BUFFER_BYTES'],
+    integerIn(65_536, 1_048_576 * MIB, '134217728'),
+    128 * MIB,
+    'Bytes of unanswered requests in each process, which take up to three times as much memory; two of the largest always fit.',
+  ),
+  shedEventLoopDelayMs: variable(
+    ['SERVICE_SHED_EVENT_LOOP_DELAY_MS'],
+    integerIn(0, 60_000, '1000'),
+    1_000,
+    'Turn evaluations away while the process is this late, in milliseconds, other calls with a key at half of it, those without at an eighth; 0 for never.',
+  ),
+  grpcHotLane: variable(
+    ['SERVICE_GRPC_HOT_LANE'],
+    BOOLEAN,
+    true,
+    'Serve plain gRPC and JSON evaluations beneath the general server. Off: like every other call. Clients see no difference.',
+  ),
+  workers: variable<number | 'auto'>(
+    ['SERVICE_WORKERS'],
+    integerOr('auto', 1, 256, '2'),
+    1,
+    'Processes that serve the port together; auto: one for each core.',
+  ),
+  requestTimeoutSeconds: variable(
+    ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
+    numberIn(0.1, 3600, '30'),
+    30,
+    'Longest time a request may take.',
+  ),
+  drainSeconds: variable(
+    ['SERVICE_DRAIN_SECONDS'],
+    numberIn(0, 3600, '10'),
+    10,
+    'Longest time running requests get at shutdown.',
+  ),
+  snapshotAgents: variable(
+    ['SERVICE_SNAPSHOT_MAX_AGENTS'],
+    integerIn(1, 10_000_000, '10000'),
+    10_000,
+    'Agents whose compiled controls are kept in memory; the least recently used ones go first.',
+  ),
+  snapshotMemoryMb: variable(
+    ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
+    integerIn(1, 1_000_000, '512'),
+    512,
+    'About how much memory compiled controls may take; the least recently used agents go first.',
+  ),
+  lastKnownGood: blankMeans(
+    'off',
+    variable<string | null>(
+      ['SERVICE_LAST_KNOWN_GOOD'],
+      text(),
+      null,
+      'File with the last known controls of all agents, for times without the database. Empty or off: none.',
+      'beside the SQLite file; for PostgreSQL in ./data',
+    ),
+  ),
+  databaseExpected: variable(
+    ['SERVICE_DATABASE_EXPECTED'],
+    oneOfWords(['any', 'existing']),
+    'any',
+    'existing: never create a database. Until there is one, evaluate by the last known controls or refuse.',
+  ),
+  minRevisionWaitSeconds: variable(
+    ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
+    numberIn(0, 60, '2'),
+    2,
+    'Longest time an evaluation waits for the revision that its caller demands.',
+  ),
+  maxStalenessSeconds: variable<number | null>(
+    ['SERVICE_MAX_STALENESS_SECONDS'],
+    // Twice the polling interval: a healthy process would refuse with less.
+    numberIn(2, 31_536_000, '60'),
+    null,
+    'Refuse to evaluate by controls that were last known to be the latest longer ago than this. Not set: never refuse.',
+  ),
+  evaluators: variable<readonly string[]>(
+    ['SERVICE_EVALUATORS'],
+    commaList(),
+    [],
+    'Custom evaluators, separated by commas: npm packages, or files and folders by paths that begin with ./ or /.',
+  ),
+  evaluatorTimeoutSeconds: variable(
+    ['EVALUATOR_TIMEOUT_SECONDS'],
+    numberIn(0.001, 3600, '30'),
+    30,
+    'Time limit of an evaluator that states none.',
+  ),
+  maxConcurrentEvaluations: variable(
+    ['MAX_CONCURRENT_EVALUATIONS'],
+    integerIn(1, 10_000, '3'),
+    3,
+    'Checks of one custom evaluator at the same time, each in a worker thread of its own; at most 64.',
+  ),
+  evaluatorCacheSize: variable(
+    ['EVALUATOR_CACHE_SIZE'],
+    integerIn(1, 10_000_000, '10000'),
+    10_000,
+    'Compiled evaluators kept for controls that no loaded agent has any more. Agents always share equal ones.',
+  ),
+  vendorApiKey: variable<string | null>(
+    ['VENDOR_API_KEY'],
+    text(),
+    null,
+    'Key of the external model evaluator, vendor.model. Without it, its controls cannot be evaluated.',
+  ),
+  vendorApiUrl: variable<string | null>(
+    ['VENDOR_API_URL'],
+    textLike(/^https?:\/\/\S+$/, 'an http or https URL', 'https://models.example.com'),
+    null,
+    'Endpoint of the external model evaluator; it is asked at /v1/score below this address.',
+  ),
+  observabilityEnabled: variable(
+    ['SERVICE_OBSERVABILITY_ENABLED', 'OBSERVABILITY_ENABLED'],
+    BOOLEAN,
+    true,
+    'Event store on or off.',
+  ),
+  observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
+  observabilityRecord: variable(
+    ['SERVICE_OBSERVABILITY_RECORD'],
+    oneOfWords(['none', 'matches', 'all']),
+    'matches',
+    'What the service records itself: none, matches (and errors), or all (non-matches too).',
+  ),
+  flushIntervalSeconds: variable(
+    ['SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS', 'OBSERVABILITY_FLUSH_INTERVAL_SECONDS'],
+    numberIn(0.01, 3600, '10'),
+    10,
+    'How often the service writes the events that it records itself.',
+  ),
+  eventRetentionDays: variable(
+    ['SERVICE_EVENT_RETENTION_DAYS'],
+    integerIn(0, 36_500, '90'),
+    30,
+    'Days that events are kept; 0 keeps them for ever. Statistics cover a year in any case.',
+  ),
+} as const satisfies Record<string, Variable<never> | Variable>;

@@ -1,0 +1,311 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parse as parseDotenv } from 'dotenv';
+import type { AdmissionLimits } from '../transport/admission/limits.js';
+import { databaseUrl, databaseVariable, isDatabaseVariable } from './config-database.js';
+import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
+
+/** How the service runs. Read once at start, then frozen. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly debug: boolean;
+  /** Where health, readiness and metrics are served instead of on the public port; null for there. */
+  readonly operations: { readonly host: string; readonly port: number } | null;
+  readonly reflection: 'public' | 'operations' | 'off';
+  /** Proxies whose X-Forwarded-For is believed: addresses, networks, and names of networks. */
+  readonly trustedProxies: readonly string[];
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** First part of the path of the JSON routes, for example `/api`; the session routes have no more than this. */
+  readonly apiPrefix: string;
+  /** Prefix of all other JSON routes, for example `/api/v1`. */
+  readonly apiBase: string;
+  readonly databaseUrl: string;
+  /** The variable that it comes from, for errors about the database. */
+  readonly databaseVariable: string;
+  /** Whether a database that does not exist may be created. */
+  readonly databaseExpected: 'any' | 'existing';
+  /** Path of the file with the last known good state; `off` for no such file, null for the usual place. */
+  readonly lastKnownGood: string | null;
+  readonly auth: {
+    readonly enabled: boolean;
+    readonly keys: readonly string[];
+    readonly adminKeys: readonly string[];
+    readonly sessionSecret: string | null;
+  };
+  readonly cors: {
+    readonly origins: readonly string[] | '*';
+    readonly methods: readonly string[] | '*';
+    readonly headers: readonly string[] | '*';
+  };
+  /** Processes that serve the port together. */
+  readonly workers: number;
+  /** Whether definitions that have warnings, and unknown parameters of a query, are refused. */
+  readonly strictDefinitions: boolean;
+  /** Whether plain gRPC evaluations take the short way. */
+  readonly grpcHotLane: boolean;
+  readonly metricsPrefix: string;
+  readonly log: {
+    readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+    readonly json: boolean;
+  };
+  readonly limits: {
+    /** Largest request body and gRPC message, in bytes. */
+    readonly bodyBytes: number;
+    /** Streams on one HTTP/2 connection. */
+    readonly streamsPerConnection: number;
+    /** What connections, addresses, keys and callers without one may use. */
+    readonly admission: AdmissionLimits;
+    /** Delay of the event loop from which on new calls are turned away, in milliseconds; 0 for never. */
+    readonly shedDelayMs: number;
+    /** Longest time a request may take, in milliseconds. */
+    readonly requestTimeoutMs: number;
+    /** Longest time running requests get at shutdown, in milliseconds. */
+    readonly drainMs: number;
+    /** Agents whose compiled controls are kept in memory. */
+    readonly snapshotAgents: number;
+    /** Longest time an evaluation waits for the revision that its caller demands, in milliseconds. */
+    readonly minRevisionWaitMs: number;
+    /** Age of controls beyond which evaluation is refused, in milliseconds; null for never. */
+    readonly maxStalenessMs: number | null;
+    /** About how much memory compiled controls may take, in bytes. */
+    readonly snapshotBytes: number;
+  };
+  readonly evaluators: {
+    /** Time limit of an evaluator that states none, in milliseconds. */
+    readonly timeoutMs: number;
+    /** Names of packages and paths of modules. */
+    readonly modules: readonly string[];
+    /** Workers of one custom evaluator. */
+    readonly workers: number;
+    /** The environment without what is the service's own: its secrets are none of an evaluator's business. */
+    readonly environment: Readonly<Record<string, string>>;
+    /** Compiled evaluators kept although no loaded agent uses them. */
+    readonly cacheSize: number;
+    readonly vendorApiKey: string | null;
+    readonly vendorApiUrl: string | null;
+  };
+  readonly observability: {
+    readonly enabled: boolean;
+    readonly stdout: boolean;
+    readonly record: 'none' | 'matches' | 'all';
+    readonly flushIntervalSeconds: number;
+    /** 0 keeps events for ever. */
+    readonly retentionDays: number;
+  };
+  /** Variables that look like ours but are not: probably misspelt. */
+  readonly unknownVariables: readonly string[];
+}
+
+/** Worker threads of one custom evaluator at most: each has a heap of its own. */
+const MAX_WORKERS = 64;
+
+/** Variables that are read elsewhere or refused on purpose. */
+const REFUSED = new Map([
+  [
+    'SERVICE_UI_DIST_DIR',
+    'this service does not serve a static UI; remove the variable and serve it elsewhere',
+  ],
+]);
+
+/** The environment cannot be used. `message` names each variable, its problem and an example. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Values = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
+
+/** Reads the environment. Throws a ConfigError that lists every problem at once. */
+export function readConfig(environment: Environment): Config {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, definition] of Object.entries(VARIABLES)) {
+    values[key] = readVariable(definition as Variable, environment, problems);
+  }
+  for (const [name, why] of REFUSED) {
+    if (isSet(environment[name])) problems.push(`${name}: ${why}`);
+  }
+  const url = databaseUrl(environment, problems);
+  const config = assemble(values as Values, url, environment, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return deepFreeze(config);
+}
+
+/** The environment of the process, with what a `.env` file in the working directory adds to it. */
+export function loadEnvironment(processEnvironment: Environment, dotenvPath = '.env'): Environment {
+  let content: string;
+  try {
+    content = readFileSync(dotenvPath, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return processEnvironment;
+    // Going on without it could mean going on without its API keys.
+    throw new ConfigError([`${dotenvPath}: it exists but cannot be read (${message})`]);
+  }
+  const set = Object.entries(processEnvironment).filter(
+    ([name, value]) => isSet(value) || isBlank(name, value),
+  );
+  return { ...parseDotenv(content), ...Object.fromEntries(set) };
+}
+
+/** Whether a variable has a blank value that means something. */
+function isBlank(name: string, value: string | undefined): boolean {
+  if (value === undefined || value.trim() !== '') return false;
+  return Object.values(VARIABLES).some(
+    (definition: Variable) => definition.blank !== undefined && definition.names.includes(name),
+  );
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value.trim() !== '';
+}
+
+function readVariable(definition: Variable, environment: Environment, problems: string[]): unknown {
+  const name = definition.names.find((candidate) => isSet(environment[candidate]));
+  if (name === undefined) {
+    const isOff = definition.names.some((candidate) => isBlank(candidate, environment[candidate]));
+    return isOff ? definition.blank : definition.fallback;
+  }
+  const result = definition.read.schema.safeParse(environment[name]?.trim());
+  if (result.success) return result.data;
+  problems.push(`${name}: ${definition.read.expected}; for example ${name}=${definition.read.example}`);
+  return definition.fallback;
+}
+
+function assemble(values: Values, url: string, environment: Environment, problems: string[]): Config {
+  const { tlsCertFile: certFile, tlsKeyFile: keyFile } = values;
+  if ((certFile === null) !== (keyFile === null)) {
+    const missing = certFile === null ? 'SERVICE_TLS_CERT_FILE' : 'SERVICE_TLS_KEY_FILE';
+    problems.push(`${missing}: TLS needs a certificate and a key; for example ${missing}=/etc/tls/tls.pem`);
+  }
+  if (values.authEnabled && values.keys.length + values.adminKeys.length === 0) {
+    problems.push(
+      'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
+    );
+  }
+  if (values.reflection === 'operations' && values.operationsPort === null) {
+    problems.push(
+      'SERVICE_REFLECTION: operations needs SERVICE_OPERATIONS_PORT; for example SERVICE_OPERATIONS_PORT=9000',
+    );
+  }
+  return {
+    host: values.host,
+    port: values.port,
+    debug: values.debug,
+    operations:
+      values.operationsPort === null
+        ? null
+        : { host: values.operationsHost ?? values.host, port: values.operationsPort },
+    reflection: values.reflection,
+    trustedProxies: values.trustProxy,
+    tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
+    apiPrefix: values.apiPrefix,
+    apiBase: `${values.apiPrefix}/${values.apiVersion}`,
+    databaseUrl: url,
+    databaseVariable: databaseVariable(environment),
+    databaseExpected: values.databaseExpected,
+    lastKnownGood: fileSetting(values.lastKnownGood),
+    auth: {
+      enabled: values.authEnabled,
+      keys: values.keys,
+      adminKeys: values.adminKeys,
+      sessionSecret: values.sessionSecret,
+    },
+    cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
+    workers: values.workers === 'auto' ? availableParallelism() : values.workers,
+    strictDefinitions: values.strictDefinitions,
+    grpcHotLane: values.grpcHotLane,
+    metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),
+    log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },
+    limits: {
+      bodyBytes: values.maxBodyBytes,
+      streamsPerConnection: values.maxStreamsPerConnection,
+      admission: admissionLimits(values),
+      shedDelayMs: values.shedEventLoopDelayMs,
+      requestTimeoutMs: values.requestTimeoutSeconds * 1000,
+      drainMs: values.drainSeconds * 1000,
+      snapshotAgents: values.snapshotAgents,
+      minRevisionWaitMs: values.minRevisionWaitSeconds * 1000,
+      maxStalenessMs: values.maxStalenessSeconds === null ? null : values.maxStalenessSeconds * 1000,
+      snapshotBytes: values.snapshotMemoryMb * 1024 * 1024,
+    },
+    evaluators: {
+      timeoutMs: values.evaluatorTimeoutSeconds * 1000,
+      modules: values.evaluators,
+      workers: Math.min(values.maxConcurrentEvaluations, MAX_WORKERS),
+      environment: foreignVariables(environment),
+      cacheSize: values.evaluatorCacheSize,
+      vendorApiKey: values.vendorApiKey,
+      vendorApiUrl: values.vendorApiUrl,
+    },
+    observability: {
+      enabled: values.observabilityEnabled,
+      stdout: values.observabilityStdout,
+      record: values.observabilityRecord,
+      flushIntervalSeconds: values.flushIntervalSeconds,
+      retentionDays: values.eventRetentionDays,
+    },
+    unknownVariables: unknownVariables(environment),
+  };
+}
+
+function admissionLimits(values: Values): AdmissionLimits {
+  // The largest message has to fit beside what arrives behind it.
+  const bytes = (setting: number): number => Math.max(setting, 2 * values.maxBodyBytes);
+  return {
+    connections: values.maxConnections,
+    connectionsPerAddress: values.maxConnectionsPerAddress,
+    publicCalls: values.maxPublicCalls,
+    publicCallsPerAddress: values.maxPublicCallsPerAddress,
+    publicCallsPerConnection: values.maxPublicCallsPerConnection,
+    publicCallsPerSecond: values.publicCallsPerSecond,
+    publicCallsPerSecondPerAddress: values.publicCallsPerSecondPerAddress,
+    callsPerKey: values.maxCallsPerKey,
+    callsPerSecondPerKey: values.maxCallsPerSecondPerKey,
+    connectionBytes: bytes(values.maxConnectionBufferBytes),
+    addressBytes: bytes(values.maxAddressBufferBytes),
+    keyBytes: bytes(values.maxKeyBufferBytes),
+    totalBytes: bytes(values.maxBufferBytes),
+  };
+}
+
+function foreignVariables(environment: Environment): Record<string, string> {
+  const own = knownVariables();
+  const foreign = Object.entries(environment).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !own.has(entry[0]) && !isDatabaseVariable(entry[0]),
+  );
+  return Object.fromEntries(foreign);
+}
+
+function fileSetting(value: string | null): string | null {
+  return value?.toLowerCase() === 'off' ? 'off' : value;
+}
+
+function logLevel(word: (typeof LOG_LEVELS)[number]): Config['log']['level'] {
+  if (word === 'warning') return 'warn';
+  return word === 'critical' ? 'fatal' : word;
+}
+
+function knownVariables(): ReadonlySet<string> {
+  return new Set(Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]));
+}
+
+function unknownVariables(environment: Environment): string[] {
+  const known = knownVariables();
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('SERVICE_') && !isDatabaseVariable(name))
+    .filter((name) => !known.has(name) && !REFUSED.has(name))
+    .sort();
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null) deepFreeze(member);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,279 @@
+/**
+ * The field types of request schemas. They are zod schemas whose issues carry the codes that deployed clients know
+ * (`missing`, `string_type`, `int_parsing` …) and that coerce what those clients are allowed to be lax about.
+ * Objects are plain zod (`z.object`); `items.ts` gives their issues the same codes. Lists are `list`, which unlike
+ * `z.array` ends at a bounded number of problems.
+ */
+import { z } from 'zod';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../json/json-depth.js';
+import { doubleOf, isIntegral, isNumber } from '../../json/json-number.js';
+import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import { MAX_ERROR_ITEMS } from './items.js';
+import { FIELD_REQUIRED, PARSE_OPTIONS } from './messages.js';
+
+/** What a check adds its issues to: the context zod hands to transforms and checks. */
+export interface IssueSink {
+  readonly issues: { push(issue: z.core.$ZodRawIssue): unknown };
+}
+
+/** Adds an issue with one of our codes. `path` is relative to the schema that reports it. */
+export function report(
+  sink: IssueSink,
+  code: string,
+  message: string,
+  input: unknown,
+  path: PropertyKey[] = [],
+): void {
+  sink.issues.push({ code: 'custom', message, input, path, params: { code } });
+}
+
+/** Reads a value; on a bad one it reports and returns `z.NEVER`. Never called with undefined. */
+export type Read<T> = (value: JsonValue, sink: IssueSink) => T;
+
+/** How a plain field reads, for lists of them: a zod parse for each of a million items takes more than a second. */
+const directReads = new WeakMap<z.ZodType, Read<unknown>>();
+
+/**
+ * Gives the items of a list a reader that takes what is well formed without a schema. `fast` returns undefined for
+ * whatever it does not know, and that is left to the schema; of everything else it must make what the schema makes.
+ */
+export function withFastRead<T>(
+  schema: z.ZodType<T>,
+  fast: (value: JsonValue) => T | undefined,
+): z.ZodType<T> {
+  const read: Read<T> = (value, sink) => fast(value) ?? readWith(schema, value, sink) ?? z.NEVER;
+  directReads.set(schema, read);
+  return schema;
+}
+
+/** A required field read by `read`; `jsonSchema` is what documents show for it. */
+export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<T> {
+  const schema = z.unknown().transform((value, sink): T => {
+    if (value !== undefined) return read(value as JsonValue, sink);
+    report(sink, 'missing', FIELD_REQUIRED, undefined);
+    return z.NEVER;
+  });
+  const described = schema.meta(jsonSchema) as z.ZodType<T>;
+  directReads.set(described, read);
+  return described;
+}
+
+/** What documents show for a schema: JSON Schema (2020-12) of what it reads, without `$schema`. */
+export function jsonSchemaOf(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return shown as JsonObject;
+}
+
+/** Absent and null both read as undefined. */
+export function nullable<T>(inner: z.ZodType<T>): z.ZodType<T | undefined> {
+  return inner.nullish().transform((value) => value ?? undefined);
+}
+
+/** Absent and null both read as null. */
+export function orNull<T>(inner: z.ZodType<T>): z.ZodType<T | null> {
+  return nullable(inner).transform((value) => value ?? null);
+}
+
+/** Absent reads as `value`; null is left to `inner`. */
+export function withDefault<T>(inner: z.ZodType<T>, value: NoInfer<T>): z.ZodType<T> {
+  return inner.optional().transform((read) => (read === undefined ? value : read));
+}
+
+/** Limits of a text. The codes differ between members because deployed clients have seen them differ. */
+export interface TextLimits {
+  readonly min?: number;
+  readonly max?: number;
+  readonly pattern?: RegExp;
+  readonly trim?: boolean;
+  readonly tooShort?: 'string_too_short' | 'too_short' | 'value_error';
+  readonly tooLong?: 'string_too_long' | 'too_long';
+  /** The message of a text that is too short; by default it tells the least length. */
+  readonly tooShortMessage?: string;
+}
+
+/** A string. Lengths count UTF-16 code units. Never made from numbers. */
+export function text(limits: TextLimits = {}): z.ZodType<string> {
+  const { min = 0, max = Number.POSITIVE_INFINITY, pattern, trim = false } = limits;
+  const { tooShort = 'string_too_short', tooLong = 'string_too_long' } = limits;
+  const { tooShortMessage = `must have at least ${min} character(s)` } = limits;
+  const shown: JsonObject = { type: 'string' };
+  if (min > 0) shown.minLength = min;
+  if (Number.isFinite(max)) shown.maxLength = max;
+  if (pattern !== undefined) shown.pattern = pattern.source;
+  return field((value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    const read = trim ? value.trim() : value;
+    if (read.length < min) return refuse(sink, tooShort, tooShortMessage, value);
+    if (read.length > max) return refuse(sink, tooLong, `must have at most ${max} characters`, value);
+    if (pattern !== undefined && !pattern.test(read)) {
+      return refuse(sink, 'string_pattern_mismatch', `must match ${pattern.source}`, value);
+    }
+    return read;
+  }, shown);
+}
+
+/** Limits of a number, both inclusive. */
+export interface NumberLimits {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Text forms of an integer that clients may send: sign, leading zeros, `_` between digits, `.0`, blanks around. */
+const INTEGER_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
+
+/** An integer; also `5.0`, `"5"`, `" 5 "` and true. Values beyond 2^53 lose precision and still compare right. */
+export function integer(limits: NumberLimits = {}): z.ZodType<number> {
+  const shown: JsonObject = { type: 'integer' };
+  if (limits.min !== undefined) shown.minimum = limits.min;
+  if (limits.max !== undefined) shown.maximum = limits.max;
+  return field((value, sink) => {
+    const read = readInteger(value, sink);
+    return read === undefined ? z.NEVER : within(read, limits, value, sink);
+  }, shown);
+}
+
+function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (isNumber(value)) {
+    if (isIntegral(value)) return doubleOf(value);
+    return refuse(sink, 'int_from_float', 'must be a whole number', value);
+  }
+  if (typeof value === 'string') {
+    const digits = value.trim();
+    if (digits.length <= 4_300 && INTEGER_TEXT.test(digits)) return Number(digits.replaceAll('_', ''));
+    return refuse(sink, 'int_parsing', 'must be an integer', value);
+  }
+  return refuse(sink, 'int_type', 'must be an integer', value);
+}
+
+/** A number; also a numeric string and true or false. */
+export function number(limits: NumberLimits = {}): z.ZodType<number> {
+  const shown: JsonObject = { type: 'number' };
+  if (limits.min !== undefined) shown.minimum = limits.min;
+  if (limits.max !== undefined) shown.maximum = limits.max;
+  return field((value, sink) => {
+    let read: number;
+    if (isNumber(value)) read = doubleOf(value);
+    else if (typeof value === 'boolean') read = Number(value);
+    else if (typeof value === 'string') {
+      read = value.trim() === '' ? Number.NaN : Number(value);
+      if (Number.isNaN(read)) return refuse(sink, 'float_parsing', 'must be a number', value);
+    } else return refuse(sink, 'float_type', 'must be a number', value);
+    return within(read, limits, value, sink);
+  }, shown);
+}
+
+function within(read: number, limits: NumberLimits, value: JsonValue, sink: IssueSink): number {
+  const { min, max } = limits;
+  if (min !== undefined && read < min)
+    return refuse(sink, 'greater_than_equal', `must be at least ${min}`, value);
+  if (max !== undefined && read > max)
+    return refuse(sink, 'less_than_equal', `must be at most ${max}`, value);
+  return read;
+}
+
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on', 't', 'y']);
+const FALSE_WORDS = new Set(['false', '0', 'no', 'off', 'f', 'n']);
+
+/** A boolean; also 1 and 0 and the usual words in any case. */
+export function boolean(): z.ZodType<boolean> {
+  return field(
+    (value, sink) => {
+      if (typeof value === 'boolean') return value;
+      if (value === 1 || value === 0) return value === 1;
+      if (typeof value === 'string') {
+        const word = value.toLowerCase();
+        if (TRUE_WORDS.has(word)) return true;
+        if (FALSE_WORDS.has(word)) return false;
+      }
+      if (typeof value === 'string' || isNumber(value)) {
+        return refuse(sink, 'bool_parsing', 'must be true or false', value);
+      }
+      return refuse(sink, 'bool_type', 'must be true or false', value);
+    },
+    { type: 'boolean' },
+  );
+}
+
+/** One of a few words, exactly as written. */
+export function oneOf<const T extends string>(
+  words: readonly T[],
+  code: 'literal_error' | 'enum' | 'value_error' = 'literal_error',
+): z.ZodType<T> {
+  return field(
+    (value, sink) => {
+      const found = words.find((word) => word === value);
+      return found ?? refuse(sink, code, `must be one of: ${words.join(', ')}`, value);
+    },
+    { type: 'string', enum: [...words] },
+  );
+}
+
+/** A free-form JSON object, taken as it is, at most MAX_JSON_DEPTH levels deep. */
+export function freeObject(): z.ZodType<JsonObject> {
+  return field(
+    (value, sink) => {
+      if (!isObject(value)) return refuse(sink, 'dict_type', 'must be an object', value);
+      return notTooDeep(value, sink);
+    },
+    { type: 'object', additionalProperties: true },
+  );
+}
+
+/** Any JSON value, null included, at most MAX_JSON_DEPTH levels deep. The member itself is required. */
+export function anyJson(): z.ZodType<JsonValue> {
+  return field((value, sink) => notTooDeep(value, sink));
+}
+
+function notTooDeep<T extends JsonValue>(value: T, sink: IssueSink): T {
+  if (!isDeeperThan(value, MAX_JSON_DEPTH)) return value;
+  return refuse(sink, 'recursion_loop', `must not nest deeper than ${MAX_JSON_DEPTH} levels`, value);
+}
+
+/** A list. Reading ends where MAX_ERROR_ITEMS problems are found, so that a hostile list costs what it is long. */
+export function list<T>(item: z.ZodType<T>): z.ZodType<T[]> {
+  // The reader was registered together with this very schema, so it reads the same type.
+  const read =
+    (directReads.get(item) as Read<T> | undefined) ?? ((value, sink) => readWith(item, value, sink));
+  return field(
+    (value, sink) => {
+      if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
+      const items: T[] = [];
+      let problems = 0;
+      let index = 0;
+      const push: IssueSink['issues']['push'] = (issue) => {
+        problems += 1;
+        return sink.issues.push({ ...issue, path: [index, ...(issue.path ?? [])] });
+      };
+      const itemSink: IssueSink = { issues: { push } };
+      for (; index < value.length && problems < MAX_ERROR_ITEMS; index += 1) {
+        const found = read(value[index] as JsonValue, itemSink);
+        if (problems === 0) items.push(found as T);
+      }
+      return problems === 0 ? items : z.NEVER;
+    },
+    { type: 'array', items: jsonSchemaOf(item) },
+  );
+}
+
+/** Reads a value with another schema. On a bad one the issues go to `sink`, below `path`, and it returns undefined. */
+export function readWith<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  sink: IssueSink,
+  path: readonly PropertyKey[] = [],
+): T | undefined {
+  const found = schema.safeParse(value, PARSE_OPTIONS);
+  if (found.success) return found.data;
+  for (const issue of found.error.issues) {
+    // A finished issue is a raw one too; the types differ only in their index signature.
+    sink.issues.push({ ...issue, path: [...path, ...issue.path] } as z.core.$ZodRawIssue);
+  }
+  return undefined;
+}
+
+/** Reports and gives zod's mark for "no value". */
+export function refuse(sink: IssueSink, code: string, message: string, value: unknown): never {
+  report(sink, code, message, value);
+  return z.NEVER;
+}

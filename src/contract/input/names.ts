@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import { isNumber } from '../../json/json-number.js';
+import type { JsonValue } from '../../json/json-value.js';
+import { ServiceError } from '../errors/service-error.js';
+import { field, refuse, text } from './fields.js';
+
+const MIN_AGENT_NAME_LENGTH = 10;
+/** As long as the database column. */
+const MAX_AGENT_NAME_LENGTH = 255;
+const AGENT_NAME = /^[a-z0-9:_-]+$/;
+const AGENT_NAME_RULE =
+  `an agent name has ${MIN_AGENT_NAME_LENGTH} to ${MAX_AGENT_NAME_LENGTH} characters: ` +
+  'letters, digits, ":", "_" and "-"';
+
+/**
+ * The one form of an agent name: as text, without blanks around it, in lower case. Undefined when that is no valid
+ * name.
+ */
+export function normaliseAgentName(value: JsonValue | undefined): string | undefined {
+  const given = isNumber(value) ? String(value) : value;
+  if (typeof given !== 'string') return undefined;
+  const name = given.trim().toLowerCase();
+  if (name.length < MIN_AGENT_NAME_LENGTH || name.length > MAX_AGENT_NAME_LENGTH) return undefined;
+  return AGENT_NAME.test(name) ? name : undefined;
+}
+
+/** The agent name in a request body, normalised. */
+export function agentName(): z.ZodType<string> {
+  return field(
+    (value, sink) => normaliseAgentName(value) ?? refuse(sink, 'value_error', AGENT_NAME_RULE, value),
+    {
+      type: 'string',
+      minLength: MIN_AGENT_NAME_LENGTH,
+      maxLength: MAX_AGENT_NAME_LENGTH,
+    },
+  );
+}
+
+/** The agent name in a path, a query or a cursor, normalised. Throws a VALIDATION_ERROR when it is invalid. */
+export function readAgentName(raw: string, member: 'agent_name' | 'cursor'): string {
+  const name = normaliseAgentName(raw);
+  if (name !== undefined) return name;
+  throw new ServiceError('VALIDATION_ERROR', {
+    detail: member === 'cursor' ? 'the cursor is not an agent name' : 'the agent name is invalid',
+    hint: AGENT_NAME_RULE,
+    kind: 'Agent',
+    items: [
+      { resource: 'Agent', field: member, code: 'invalid_format', message: AGENT_NAME_RULE, value: raw },
+    ],
+  });
+}
+
+const SLUG = /^[a-zA-Z0-9][a-zA-Z0-9_-]*$/;
+const MAX_SLUG_LENGTH = 255;
+
+/** The unique name of a control: case-sensitive, blanks around it removed. */
+export function slugName(): z.ZodType<string> {
+  return text({
+    trim: true,
+    min: 1,
+    max: MAX_SLUG_LENGTH,
+    pattern: SLUG,
+    tooShort: 'too_short',
+    tooLong: 'too_long',
+  });
+}

@@ -1,0 +1,37 @@
+import type { DescMessage } from '@bufbuild/protobuf';
+import { duplicateNames } from '../../json/duplicate-names.js';
+import type { JsonValue } from '../../json/json-value.js';
+import { memberPath, type Spelling, unknownMembers } from './unknown-members.js';
+import { listed, MAX_LISTED_WARNINGS, type Warning } from './warning.js';
+
+/** A request as it arrived. */
+export interface ReceivedRequest {
+  readonly desc: DescMessage;
+  readonly value: JsonValue;
+  readonly spelling: Spelling;
+  /** Members that the path of the request says. */
+  readonly elsewhere: readonly string[];
+  /** The text that the value was read from; null when it was no JSON. */
+  readonly text: string | null;
+  /** What else is known to have no effect. */
+  readonly others?: Iterable<Warning>;
+}
+
+/** What of a request has no effect: members that its message does not have, and members that are there twice. */
+export function requestWarnings(request: ReceivedRequest): Warning[] {
+  const { desc, value, spelling, elsewhere, text, others = [] } = request;
+  const unknown = unknownMembers(desc, value, { spelling, elsewhere });
+  return listed(text === null ? [] : duplicateMembers(text), unknown, others);
+}
+
+function duplicateMembers(text: string): Warning[] {
+  return duplicateNames(text, MAX_LISTED_WARNINGS).map(({ path }) => ({
+    code: 'duplicate_member',
+    field: path.reduce<string>(joined, ''),
+    message: 'stands in this object more than once; only the last one counts',
+  }));
+}
+
+function joined(path: string, part: string | number): string {
+  return typeof part === 'number' ? `${path}[${part}]` : memberPath(path, part);
+}

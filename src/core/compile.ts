@@ -1,0 +1,24 @@
+import type { EvaluatorRegistry } from './evaluator.js';
+import { createPartFactory } from './evaluator-part.js';
+import { prepareControl } from './prepared-control.js';
+import { linkProgram, type ProgramOptions } from './program.js';
+import type { ControlInput, ControlProgram } from './types.js';
+
+export type { ControlFailure } from './linked-control.js';
+
+/** What a program needs from outside. */
+export interface CompileOptions extends ProgramOptions {
+  readonly registry: EvaluatorRegistry;
+}
+
+/**
+ * Compiles controls, in any order, to a program. Never throws: a control that cannot be compiled becomes one that
+ * cannot be evaluated, which fails closed.
+ */
+export function compileProgram(controls: readonly ControlInput[], options: CompileOptions): ControlProgram {
+  const partOf = createPartFactory(options.registry);
+  return linkProgram(
+    controls.map(({ id, name, definition }) => ({ id, name, prepared: prepareControl(definition, partOf) })),
+    options,
+  );
+}

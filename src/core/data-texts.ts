@@ -1,0 +1,133 @@
+import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { stringifyJson } from '../json/stringify-json.js';
+import { normalizeTexts } from '../linear-text/normalize-text.js';
+import { textOf } from './text.js';
+
+/**
+ * The texts of an object or a list in which a check searches: its compact JSON text, every string value in it and
+ * every member name in it, at any depth, each as it is.
+ */
+export interface SearchTexts {
+  /** The compact JSON text. */
+  readonly json: string;
+  /** The string values, in the order of the data. */
+  readonly values: readonly string[];
+  /** The names of members, in the order of the data, as often as they occur. */
+  readonly names: readonly string[];
+  /**
+   * Values and names of which the JSON text has an escaped form. All others stand in the JSON text as they are, between
+   * two quotes: a search without `^` and `$` that finds something in one of them finds it in the JSON text as well,
+   * because a quote is no word character, like the end of a text.
+   */
+  readonly hidden: readonly string[];
+}
+
+/** What JSON escapes, and some control characters that it does not escape, which only costs time. */
+const ESCAPED = /["\\\p{Control}\p{Surrogate}]/u;
+
+/** The texts of one selected value, made when they are asked for and then kept. */
+export class DataTexts implements SearchTexts {
+  readonly #data: JsonValue[] | JsonObject;
+  #json: string | undefined;
+  #values: string[] | undefined;
+  #names: string[] = [];
+  #hidden: readonly string[] | undefined;
+  #items: readonly ItemTexts[] | undefined;
+  #normalized: SearchTexts | undefined;
+
+  constructor(data: JsonValue[] | JsonObject) {
+    this.#data = data;
+  }
+
+  get json(): string {
+    this.#json ??= stringifyJson(this.#data);
+    return this.#json;
+  }
+
+  get values(): readonly string[] {
+    return this.#values ?? this.#collect();
+  }
+
+  get names(): readonly string[] {
+    if (this.#values === undefined) this.#collect();
+    return this.#names;
+  }
+
+  get hidden(): readonly string[] {
+    this.#hidden ??= this.#findHidden();
+    return this.#hidden;
+  }
+
+  /** The texts of each item of a list; an object has none. */
+  get items(): readonly ItemTexts[] {
+    this.#items ??= Array.isArray(this.#data) ? this.#data.map(itemTexts) : [];
+    return this.#items;
+  }
+
+  /** The same texts, normalised. Throws when they are too long for that. */
+  get normalized(): SearchTexts {
+    this.#normalized ??= normalizeTexts(this);
+    return this.#normalized;
+  }
+
+  #findHidden(): readonly string[] {
+    // Nearly all data have no escapes; then there is nothing to gather.
+    if (!this.json.includes('\\')) return NONE;
+    const isHidden = (text: string) => ESCAPED.test(text);
+    return [...this.values.filter(isHidden), ...this.names.filter(isHidden)];
+  }
+
+  #collect(): readonly string[] {
+    const values: string[] = [];
+    const names = this.#names;
+    // As deep as the data, whose depth is bounded where they enter the service.
+    const visit = (value: JsonValue): void => {
+      if (typeof value === 'string') values.push(value);
+      else if (Array.isArray(value)) for (const item of value) visit(item);
+      else if (isObject(value)) {
+        for (const name of Object.keys(value)) {
+          names.push(name);
+          visit(value[name] as JsonValue);
+        }
+      }
+    };
+    visit(this.#data);
+    this.#values = values;
+    return values;
+  }
+}
+
+/** The one text of a string, number, boolean or null; or the texts of an object or a list. */
+export type ItemTexts = string | DataTexts;
+
+const NONE: readonly string[] = [];
+
+function itemTexts(item: JsonValue): ItemTexts {
+  return isContainer(item) ? new DataTexts(item) : textOf(item);
+}
+
+/** The texts of what selectors have selected in one evaluation, each made once for all checks of the same data. */
+export class TextCache {
+  /** What was asked for last: checks of the same data mostly follow one another. */
+  #data: object | null = null;
+  #texts: DataTexts | null = null;
+  readonly #others = new Map<object, DataTexts>();
+
+  /** The texts of an object or a list. */
+  of(data: JsonValue[] | JsonObject): DataTexts {
+    if (this.#texts !== null) {
+      if (data === this.#data) return this.#texts;
+      if (this.#data !== null) this.#others.set(this.#data, this.#texts);
+    }
+    this.#data = data;
+    this.#texts = this.#others.get(data) ?? new DataTexts(data);
+    return this.#texts;
+  }
+
+  clear(): void {
+    if (this.#texts === null) return;
+    this.#data = null;
+    this.#texts = null;
+    if (this.#others.size > 0) this.#others.clear();
+  }
+}

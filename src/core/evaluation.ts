@@ -1,0 +1,121 @@
+import type { JsonValue } from '../json/json-value.js';
+import { LazyCheckCall } from './check-call.js';
+import type { Outcome } from './condition.js';
+import { TextCache } from './data-texts.js';
+import type { LeafPlace } from './evaluator.js';
+import { CANCELLED, ExternalChecks } from './external-checks.js';
+import { Slots } from './slots.js';
+import { type NextTurn, StepAccount } from './step-account.js';
+import type { ScanState } from './text-scan.js';
+import type { Detail, Step } from './types.js';
+
+/** How much room the evaluations of a program need. */
+export interface EvaluationSize {
+  readonly selectors: number;
+  readonly sharedLeaves: number;
+  /** Number of searches of each text scan. */
+  readonly scans: readonly number[];
+}
+
+const NO_PLACE: LeafPlace = { path: '', negated: false };
+const NO_STEP: Step = { type: '', name: '', input: null, output: null, context: null };
+
+/**
+ * One evaluation of a step, handed down the condition trees of all controls: what they have found out so far, so
+ * that none does it again. A program uses it for one evaluation after the other; one that waits for promises keeps
+ * its own.
+ */
+export class Evaluation {
+  step: Step = NO_STEP;
+  /** Whether metadata and traces are wanted. */
+  full = false;
+  /** What selectors have selected, by slot. */
+  readonly selected: Slots<JsonValue>;
+  /** What leaves have said that occur more than once, by slot. */
+  readonly outcomes: Slots<Outcome | Promise<Outcome>>;
+  readonly scans: readonly ScanState[];
+  /** The texts of the objects and lists that selectors have selected. */
+  readonly texts = new TextCache();
+  /** Whether some check of a local evaluator returned a promise. */
+  waitsForLocal = false;
+  #denied = false;
+  /** The work of all checks. */
+  readonly account: StepAccount;
+  #call: LazyCheckCall;
+  #external: ExternalChecks | null = null;
+
+  constructor(size: EvaluationSize, nextTurn?: NextTurn) {
+    this.account = new StepAccount(nextTurn);
+    this.#call = new LazyCheckCall('verdict', NO_PLACE, this.account, this.texts);
+    this.selected = new Slots(size.selectors);
+    this.outcomes = new Slots(size.sharedLeaves);
+    this.scans = size.scans.map((searches) => ({ asked: 0, found: new Uint8Array(searches) }));
+  }
+
+  begin(step: Step, detail: Detail): void {
+    this.step = step;
+    this.full = detail === 'full';
+    this.account.begin();
+    if (this.#call.detail !== detail) this.#call = this.#newCall(detail, NO_PLACE);
+  }
+
+  /** Lets go of the step and everything found out about it. */
+  end(): void {
+    this.step = NO_STEP;
+    this.selected.clear();
+    this.texts.clear();
+    this.outcomes.clear();
+    for (const scan of this.scans) scan.asked = 0;
+    this.waitsForLocal = false;
+    this.#denied = false;
+    this.#external = null;
+  }
+
+  /** Whether a deny control has matched. */
+  get denied(): boolean {
+    return this.#denied;
+  }
+
+  /** A deny control has matched: external evaluators need not be asked any more. */
+  deny(): void {
+    if (this.#denied) return;
+    this.#denied = true;
+    this.#external?.cancel();
+  }
+
+  /** What the check of the leaf at `place` is told. Checks share it until one has claimed it. */
+  nextCall(place: LeafPlace): LazyCheckCall {
+    if (this.#call.claimed) this.#call = this.#newCall(this.#call.detail, place);
+    else this.#call.place = place;
+    return this.#call;
+  }
+
+  /** Runs `check` when all local controls have been looked at; CANCELLED once a deny has matched. */
+  runExternally(
+    place: LeafPlace,
+    check: (call: LazyCheckCall) => Outcome | Promise<Outcome>,
+  ): Outcome | Promise<Outcome> {
+    if (this.#denied) return CANCELLED;
+    const call = this.#newCall(this.#call.detail, place);
+    this.#external ??= new ExternalChecks();
+    return this.#external.run(
+      () => check(call),
+      () => call.abort(),
+    );
+  }
+
+  /** All controls have been looked at: external checks may begin. */
+  beginExternal(): void {
+    if (this.#denied) {
+      this.#external?.cancel();
+      return;
+    }
+    // A condition that waits for a local check may come to an external one later.
+    this.#external ??= new ExternalChecks();
+    this.#external.begin();
+  }
+
+  #newCall(detail: Detail, place: LeafPlace): LazyCheckCall {
+    return new LazyCheckCall(detail, place, this.account, this.texts);
+  }
+}

@@ -1,0 +1,74 @@
+import type { JsonObject } from '../json/json-value.js';
+import type { CompiledEvaluator, Evaluator, EvaluatorRegistry } from './evaluator.js';
+import { stringifyJson } from './text.js';
+import type { SizedPart } from './types.js';
+
+/** A configured evaluator with what the core has to know of it. Leaves and programs share it. */
+export interface EvaluatorPart extends SizedPart {
+  readonly evaluatorName: string;
+  readonly compiled: CompiledEvaluator;
+  /** Time limit of a check that returns a promise, in milliseconds. */
+  readonly timeoutMs: number;
+  /** See `Evaluator.external`. */
+  readonly external: boolean;
+}
+
+/** Where parts are looked up by their content. A Map does; what it forgets is made again. */
+export interface PartStore<T> {
+  get(key: string): T | undefined;
+  set(key: string, part: T): unknown;
+}
+
+/** The part for an evaluator and a configuration. Throws when the evaluator refuses the configuration. */
+export type PartOf = (evaluatorName: string, config: JsonObject) => EvaluatorPart;
+
+/** What a part takes beside its evaluator, in bytes. */
+const BASE_BYTES = 500;
+/** A guess for evaluators that do not say: bytes per character of the configuration. */
+const BYTES_PER_CHARACTER = 64;
+
+/**
+ * Makes parts; the same one for equal configurations, as long as `store` remembers it. Equal means the same JSON text:
+ * whether the order of members matters is for the evaluator to say, so it counts.
+ */
+export function createPartFactory(
+  registry: EvaluatorRegistry,
+  store: PartStore<EvaluatorPart> = new Map<string, EvaluatorPart>(),
+): PartOf {
+  return (evaluatorName, config) => {
+    const text = stringifyJson(config);
+    const key = JSON.stringify([evaluatorName, text]);
+    const known = store.get(key);
+    if (known !== undefined) return known;
+    const part = makePart(evaluatorName, config, text.length, registry.get(evaluatorName));
+    store.set(key, part);
+    return part;
+  };
+}
+
+function makePart(
+  evaluatorName: string,
+  config: JsonObject,
+  configLength: number,
+  evaluator: Evaluator | undefined,
+): EvaluatorPart {
+  if (evaluator === undefined) return missingEvaluator(evaluatorName);
+  const compiled = evaluator.compile(config);
+  return {
+    evaluatorName,
+    compiled,
+    timeoutMs: compiled.timeoutMs ?? evaluator.timeoutMs,
+    external: evaluator.external === true,
+    sizeBytes: BASE_BYTES + (compiled.sizeBytes ?? configLength * BYTES_PER_CHARACTER),
+  };
+}
+
+/** A definition may name an evaluator that only clients have, or that is not installed yet. */
+function missingEvaluator(evaluatorName: string): EvaluatorPart {
+  const compiled: CompiledEvaluator = {
+    evaluate() {
+      throw new Error(`there is no evaluator named ${evaluatorName}`);
+    },
+  };
+  return { evaluatorName, compiled, timeoutMs: 0, external: false, sizeBytes: BASE_BYTES };
+}

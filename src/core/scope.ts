@@ -1,0 +1,87 @@
+import { compilePattern } from '../linear-text/linear-pattern.js';
+import type { ScopeView } from './definition-view.js';
+import { describeThrown } from './failure.js';
+import type { SizedPart, Stage } from './types.js';
+
+/** That a step name pattern cannot tell whether a name fits. */
+export interface NameFailure {
+  /** Why, for the operator; null when that was said when the scope was compiled. */
+  readonly problem: string | null;
+}
+
+/** Which steps a control looks at, compiled. Null members do not restrict. */
+export interface Scope extends SizedPart {
+  readonly stages: ReadonlySet<Stage> | null;
+  readonly stepTypes: ReadonlySet<string> | null;
+  /** Exact names and the pattern are alternatives; the pattern is asked only when no name fits. */
+  readonly stepNames: ReadonlySet<string> | null;
+  readonly searchName: ((name: string) => boolean | NameFailure) | null;
+  /** What is wrong with the pattern, for the operator. */
+  readonly problem: string | null;
+}
+
+/** The scope of a control whose own scope cannot be read. */
+export const EVERY_STEP: Scope = {
+  stages: null,
+  stepTypes: null,
+  stepNames: null,
+  searchName: null,
+  problem: null,
+  sizeBytes: 0,
+};
+
+/** What one entry of a set takes, in bytes; and a compiled pattern beside its text, and each character of that. */
+const ENTRY_BYTES = 60;
+const PATTERN_BYTES = 4_000;
+const PATTERN_CHARACTER_BYTES = 200;
+
+/** Compiles a scope. Never throws: a pattern that is not valid cannot tell anything about any name. */
+export function compileScope(view: ScopeView): Scope {
+  const { stages, stepTypes, stepNames, stepNameRegex } = view;
+  const search = stepNameRegex === null ? null : compileSearch(stepNameRegex);
+  return {
+    stages: stages === null ? null : new Set(stages),
+    stepTypes: stepTypes === null ? null : new Set(stepTypes),
+    stepNames: stepNames === null ? null : new Set(stepNames),
+    searchName: search?.searchName ?? null,
+    problem: search?.problem ?? null,
+    sizeBytes:
+      textBytes(stepTypes) +
+      textBytes(stepNames) +
+      (stepNameRegex === null ? 0 : PATTERN_BYTES + PATTERN_CHARACTER_BYTES * stepNameRegex.length),
+  };
+}
+
+/** Whether a scope includes a stage and a type. Its names are still to be asked. */
+export function includesStep(scope: Scope, stage: Stage, stepType: string): boolean {
+  const { stages, stepTypes } = scope;
+  return (stages === null || stages.has(stage)) && (stepTypes === null || stepTypes.has(stepType));
+}
+
+/** Whether a scope restricts the names of steps. */
+export function restrictsNames(scope: Scope): boolean {
+  return scope.stepNames !== null || scope.searchName !== null;
+}
+
+function compileSearch(pattern: string): Required<Pick<Scope, 'searchName' | 'problem'>> {
+  try {
+    const compiled = compilePattern(pattern);
+    return {
+      problem: null,
+      searchName(name) {
+        try {
+          return compiled.test(name);
+        } catch (error) {
+          return { problem: `step_name_regex cannot be searched: ${describeThrown(error)}` };
+        }
+      },
+    };
+  } catch (error) {
+    const unknown: NameFailure = { problem: null };
+    return { problem: `invalid step_name_regex: ${describeThrown(error)}`, searchName: () => unknown };
+  }
+}
+
+function textBytes(texts: readonly string[] | null): number {
+  return (texts ?? []).reduce((sum, text) => sum + ENTRY_BYTES + 2 * text.length, 0);
+}

@@ -1,0 +1,76 @@
+import { isContainer, type JsonValue } from '../json/json-value.js';
+import { MAX_TABLE_CELLS } from '../linear-text/automaton.js';
+import { normalizeOnce } from '../linear-text/normalize-text.js';
+import { createPrefilter, type Prefilter } from '../linear-text/prefilter.js';
+import type { Evaluation } from './evaluation.js';
+import { textOf } from './text.js';
+
+/**
+ * Fewer searches of one value than this are quicker done one by one: in programs that have no more, and in evaluations
+ * that come to no more.
+ */
+export const MIN_SCANNED_SEARCHES = 8;
+/** What the automaton of a scan takes for each character of the literals, in bytes: its nodes, and rows of its table. */
+const NODE_BYTES = 60;
+const ROW_BYTES = 256;
+/** The table has at most so many; see `createPrefilter`. */
+const MAX_TABLE_BYTES = 4 * MAX_TABLE_CELLS;
+
+/** What one evaluation knows about one scan. */
+export interface ScanState {
+  /** How many searches were asked for; from the last one done by itself on, the scan is done. */
+  asked: number;
+  /** 1 for each search that may find something. */
+  readonly found: Uint8Array;
+}
+
+/** The searches that leaves do in the texts of one selected value, as far as they say which literals they need. */
+export interface TextScan {
+  /** Number of searches. */
+  readonly size: number;
+  /** About how much memory it takes, in bytes. */
+  readonly sizeBytes: number;
+  /** Whether search `index` is known to find nothing in `data`, the value that its leaves look at. Not for null. */
+  rulesOut(index: number, data: JsonValue, evaluation: Evaluation): boolean;
+}
+
+/**
+ * Looks for the literals of all searches in one pass, once enough of them were asked for; with `normalizes` in the
+ * normalised texts. `slot` is the place of its state in an evaluation.
+ */
+export function createTextScan(
+  searches: readonly (readonly string[])[],
+  slot: number,
+  normalizes: boolean,
+): TextScan {
+  // Built when it is needed: many agents are loaded that never see a step.
+  let prefilter: Prefilter | null = null;
+  const characters = searches.flat().reduce((sum, literal) => sum + literal.length, 0);
+  return {
+    size: searches.length,
+    sizeBytes: characters * NODE_BYTES + Math.min(characters * ROW_BYTES, MAX_TABLE_BYTES),
+    rulesOut(index, data, evaluation) {
+      const state = evaluation.scans[slot];
+      if (state === undefined) return false;
+      state.asked += 1;
+      if (state.asked < MIN_SCANNED_SEARCHES) return false;
+      if (state.asked === MIN_SCANNED_SEARCHES) {
+        prefilter ??= createPrefilter(searches);
+        try {
+          if (isContainer(data)) {
+            const texts = evaluation.texts.of(data);
+            const { json, hidden } = normalizes ? texts.normalized : texts;
+            prefilter.scan(json, state.found, hidden);
+          } else {
+            const text = textOf(data);
+            prefilter.scan(normalizes ? normalizeOnce(text) : text, state.found);
+          }
+        } catch {
+          // Each search finds out for itself what is wrong with the texts.
+          state.found.fill(1);
+        }
+      }
+      return state.found[index] === 0;
+    },
+  };
+}

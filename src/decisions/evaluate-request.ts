@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import {
+  anyJson,
+  field,
+  freeObject,
+  integer,
+  jsonSchemaOf,
+  nullable,
+  oneOf,
+  refuse,
+  report,
+  text,
+  withDefault,
+} from '../contract/input/fields.js';
+import { agentName } from '../contract/input/names.js';
+import { parseInput } from '../contract/input/parse-input.js';
+import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../contract/input/target.js';
+import type { Stage, Step } from '../core/types.js';
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+
+/** What an evaluation is asked about. */
+export interface EvaluateRequest {
+  /** Normalised. */
+  readonly agentName: string;
+  readonly stage: Stage;
+  readonly step: Step;
+  /** Decide by the controls of this revision or a later one; 0 for those at hand. */
+  readonly minRevision: number;
+  /** Whether a target is named too, which has no effect. */
+  readonly namesTarget: boolean;
+}
+
+/** An agent name that is in its normal form already. */
+const NORMAL_AGENT_NAME = /^[a-z0-9:_-]{10,255}$/;
+
+/**
+ * Reads an evaluation request, given as parsed JSON whose depth is bounded. Throws a VALIDATION_ERROR with every
+ * problem. A well-formed request, which is nearly every one, is read without a schema and allocates its result only.
+ */
+export function readEvaluateRequest(value: unknown): EvaluateRequest {
+  return readWellFormed(value as JsonValue | undefined) ?? parseInput(evaluateRequestSchema, value);
+}
+
+function readWellFormed(request: JsonValue | undefined): EvaluateRequest | undefined {
+  if (!isObject(request)) return undefined;
+  const { agent_name: agentName, step, stage, min_revision: minRevision = 0 } = request;
+  const { target_type: targetType, target_id: targetId } = request;
+  if (typeof agentName !== 'string' || !NORMAL_AGENT_NAME.test(agentName)) return undefined;
+  if (stage !== 'pre' && stage !== 'post') return undefined;
+  if (!isRevision(minRevision)) return undefined;
+  const hasTarget = targetType !== undefined || targetId !== undefined;
+  if (hasTarget && !(isTargetPart(targetType) && isTargetPart(targetId))) return undefined;
+  const read = readStep(step);
+  return read && { agentName, stage, step: read, minRevision, namesTarget: hasTarget };
+}
+
+function isTargetPart(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_TARGET_LENGTH;
+}
+
+function isRevision(value: JsonValue): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function readStep(step: JsonValue | undefined): Step | undefined {
+  if (!isObject(step)) return undefined;
+  const { type, name, input, output, context } = step as Partial<JsonObject>;
+  if (typeof type !== 'string' || type === '' || typeof name !== 'string' || name === '') return undefined;
+  if (input === undefined || (type === 'tool' && !isObject(input))) return undefined;
+  if (context !== undefined && context !== null && !isObject(context)) return undefined;
+  return { type, name, input, output: output ?? null, context: context ?? null };
+}
+
+/** Reads a step. */
+export const stepSchema: z.ZodType<Step> = z
+  .object({
+    type: text({ min: 1 }),
+    name: text({ min: 1 }),
+    input: anyJson(),
+    output: anyJson().optional(),
+    context: nullable(freeObject()),
+  })
+  .transform((read, sink): Step => {
+    if (read.type === 'tool' && !isObject(read.input)) {
+      report(sink, 'value_error', 'the input of a tool step must be an object', read.input);
+    }
+    return { ...read, output: read.output ?? null, context: read.context ?? null };
+  });
+
+/** Reads an evaluation request of a JSON route. */
+export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
+  .object({
+    agent_name: agentName(),
+    step: stepSchema,
+    stage: oneOf(['pre', 'post']),
+    min_revision: withDefault(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0),
+    ...targetMembers,
+  })
+  .transform(({ agent_name, step, stage, min_revision, ...target }, sink) => {
+    checkTarget(target, sink);
+    return {
+      agentName: agent_name,
+      stage,
+      step,
+      minRevision: min_revision,
+      namesTarget: namesTarget(target),
+    };
+  });
+
+/** Most evaluations of one batch, and of one message of a stream. */
+export const MAX_EVALUATIONS = 1_000;
+
+/**
+ * Reads the list of a batch, but none of its evaluations: what is wrong with one of them is not the problem of the
+ * others. Documents show what they must look like.
+ */
+export const evaluateBatchSchema: z.ZodType<{ readonly evaluations: readonly JsonValue[] }> = z.object({
+  evaluations: field(
+    (value, sink) => {
+      if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
+      const problem = evaluationCountProblem(value.length);
+      return problem === undefined ? value : refuse(sink, problem.code, problem.message, value);
+    },
+    {
+      type: 'array',
+      items: jsonSchemaOf(evaluateRequestSchema),
+      minItems: 1,
+      maxItems: MAX_EVALUATIONS,
+    },
+  ),
+});
+
+/** What is wrong with this number of evaluations, if anything. */
+export function evaluationCountProblem(count: number): { code: string; message: string } | undefined {
+  if (count === 0) return { code: 'too_short', message: 'must have at least 1 item' };
+  if (count <= MAX_EVALUATIONS) return undefined;
+  return { code: 'too_long', message: `must have at most ${MAX_EVALUATIONS} items` };
+}

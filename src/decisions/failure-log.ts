@@ -1,0 +1,21 @@
+import type { ControlFailure } from '../core/compile.js';
+
+/** How long a control that keeps failing is not logged again, in milliseconds. */
+const QUIET_MS = 60_000;
+/** Controls remembered at most. */
+const MAX_REMEMBERED = 10_000;
+
+/** Logs why controls cannot be evaluated: each control once a minute, because it may fail at every step. */
+export function createFailureLog(
+  log: { warn(facts: object, message: string): void },
+  now: () => number,
+): (failure: ControlFailure) => void {
+  const lastLogged = new Map<number, number>();
+  return (failure) => {
+    const time = now();
+    if (time - (lastLogged.get(failure.controlId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    if (lastLogged.size >= MAX_REMEMBERED) lastLogged.clear();
+    lastLogged.set(failure.controlId, time);
+    log.warn({ ...failure }, 'a control cannot be evaluated');
+  };
+}

@@ -1,0 +1,39 @@
+import type { ControlProgram, SizedPart } from '../core/types.js';
+
+/**
+ * Adds up the memory of programs. A part that several of them share is counted once, from the first program that
+ * holds it until the last one is removed: that is when its memory can be freed.
+ */
+export class MemoryLedger {
+  /** How many programs hold a part. */
+  readonly #holders = new Map<SizedPart, number>();
+  #bytes = 0;
+
+  /** About how many bytes all programs take together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(program: ControlProgram): void {
+    this.#bytes += program.sizeBytes;
+    for (const part of program.sharedParts) {
+      const holders = this.#holders.get(part) ?? 0;
+      if (holders === 0) this.#bytes += part.sizeBytes;
+      this.#holders.set(part, holders + 1);
+    }
+  }
+
+  /** Takes back one `add`. */
+  remove(program: ControlProgram): void {
+    this.#bytes -= program.sizeBytes;
+    for (const part of program.sharedParts) {
+      const holders = (this.#holders.get(part) ?? 1) - 1;
+      if (holders > 0) {
+        this.#holders.set(part, holders);
+        continue;
+      }
+      this.#holders.delete(part);
+      this.#bytes -= part.sizeBytes;
+    }
+  }
+}

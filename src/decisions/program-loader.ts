@@ -1,0 +1,46 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AgentState } from '../controls/agent-control-store.js';
+import type { ControlFailure } from '../core/linked-control.js';
+import { linkProgram } from '../core/program.js';
+import { withTimeout } from '../database/in-time.js';
+import { isStorable } from '../database/text.js';
+import type { ControlLibrary } from './control-library.js';
+import { mapInTurns } from './map-in-turns.js';
+import type { LoadProgram } from './snapshot.js';
+
+/** The controls of an agent, and where they were read. */
+export interface ReadState extends AgentState {
+  /**
+   * For those of the last known good file: when they were certainly the latest, in milliseconds of the clock of the
+   * snapshot.
+   */
+  readonly keptAtMs?: number;
+}
+
+/** Reads the controls of an agent, of revision `needed` at least when the database cannot tell which is the latest. */
+export type ReadAgentState = (agentName: string, needed: number) => Promise<ReadState>;
+
+export interface ProgramLoaderOptions {
+  readonly stateOf: ReadAgentState;
+  readonly library: ControlLibrary;
+  readonly newExecutionId: () => string;
+  /** Told why controls could not be evaluated; verdicts have fixed texts only. */
+  readonly onFailure: (failure: ControlFailure) => void;
+}
+
+/** Reads the controls of an agent and compiles what has not been compiled before. */
+export function createProgramLoader(options: ProgramLoaderOptions): LoadProgram {
+  const { stateOf, library, newExecutionId, onFailure } = options;
+  return async (agentName, needed) => {
+    if (!isStorable(agentName)) return { revision: Number.MAX_SAFE_INTEGER, program: null };
+    const { revision, controls, keptAtMs } = await stateOf(agentName, needed);
+    if (controls === null) return { revision, program: null };
+    const prepared = await mapInTurns(controls, ({ id, name, data }) => ({
+      id,
+      name,
+      prepared: library.prepare(data),
+    }));
+    const program = linkProgram(prepared, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate });
+    return { revision, program, ...(keptAtMs === undefined ? {} : { keptAtMs }) };
+  };
+}

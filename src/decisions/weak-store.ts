@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { PartStore } from '../core/evaluator-part.js';
+import type { SizedPart } from '../core/types.js';
+
+export interface WeakStoreOptions {
+  /** Parts kept although nobody else holds them: the ones used last. */
+  readonly keep: number;
+  /** Most memory of those, in bytes. */
+  readonly keepBytes: number;
+}
+
+/**
+ * Finds parts by their content as long as somebody holds them, so that equal ones are not compiled again. Keeps some
+ * of those used last by itself, for programs that are dropped and come back. Content is told apart by its SHA-256, so
+ * the keys, which may be long, are not kept.
+ */
+export class WeakStore<T extends SizedPart> implements PartStore<T> {
+  readonly #options: WeakStoreOptions;
+  readonly #known = new Map<string, WeakRef<T>>();
+  /** In the order of last use. */
+  readonly #kept = new Map<string, T>();
+  #keptBytes = 0;
+  readonly #gone = new FinalizationRegistry<string>((digest) => {
+    if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest);
+  });
+
+  constructor(options: WeakStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Number of parts known; some of them may be gone. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Number of parts kept. */
+  get kept(): number {
+    return this.#kept.size;
+  }
+
+  get(key: string): T | undefined {
+    const digest = digestOf(key);
+    const part = this.#known.get(digest)?.deref();
+    if (part !== undefined) this.#keep(digest, part);
+    return part;
+  }
+
+  set(key: string, part: T): void {
+    const digest = digestOf(key);
+    this.#known.set(digest, new WeakRef(part));
+    this.#gone.register(part, digest);
+    this.#keep(digest, part);
+  }
+
+  #keep(digest: string, part: T): void {
+    this.#drop(digest);
+    this.#kept.set(digest, part);
+    this.#keptBytes += part.sizeBytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= this.#options.keep && this.#keptBytes <= this.#options.keepBytes) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(digest: string): void {
+    const part = this.#kept.get(digest);
+    if (part === undefined) return;
+    this.#kept.delete(digest);
+    this.#keptBytes -= part.sizeBytes;
+  }
+}
+
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64');
+}

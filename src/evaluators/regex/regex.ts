@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { nullable, report, text } from '../../contract/input/fields.js';
+import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
+import { shorten, textOf } from '../../core/text.js';
+import type { EvaluatorResult } from '../../core/types.js';
+import { isContainer, type JsonObject } from '../../json/json-value.js';
+import {
+  compilePattern,
+  isTooLarge,
+  type LinearPattern,
+  MAX_PATTERN_LENGTH,
+} from '../../linear-text/linear-pattern.js';
+import { normalizeOnce } from '../../linear-text/normalize-text.js';
+import { compileCostOf, estimateCost } from '../../linear-text/pattern-cost.js';
+import { normalization } from '../normalization.js';
+import { ignoresCase, regexWarnings } from './config-warnings.js';
+
+/** How much of a pattern a message quotes, in characters; the metadata have all of it. */
+const QUOTED_PATTERN_LENGTH = 200;
+/** Compiled instructions that take as long as reading a configuration and a pattern of one character. */
+const CONFIG_COST = 20;
+
+interface RegexConfig {
+  readonly pattern: string;
+  readonly compiled: LinearPattern;
+  readonly normalizes: boolean;
+}
+
+const configSchema = z
+  .object({
+    pattern: text().meta({
+      description: `RE2 pattern, searched anywhere in the text. At most ${MAX_PATTERN_LENGTH} characters.`,
+    }),
+    flags: nullable(z.array(text())).meta({
+      description: 'IGNORECASE or I, in any case, makes the search case-insensitive. Others are ignored.',
+    }),
+    normalize: normalization(),
+  })
+  .transform(({ pattern, flags = [], normalize }, sink): RegexConfig => {
+    try {
+      const compiled = compilePattern(pattern, { ignoreCase: flags.some(ignoresCase) });
+      return { pattern, compiled, normalizes: normalize !== undefined };
+    } catch (error) {
+      report(sink, 'value_error', error instanceof Error ? error.message : 'invalid pattern', pattern, [
+        'pattern',
+      ]);
+      return z.NEVER;
+    }
+  });
+
+const NO_DATA: EvaluatorResult = {
+  matched: false,
+  confidence: 1,
+  message: 'No data to search',
+  metadata: null,
+  error: null,
+};
+
+/** Searches the texts of the data for a pattern. The results of one configuration are made once: a check allocates nothing. */
+export const regexEvaluator: Evaluator = {
+  name: 'regex',
+  version: '1.0.0',
+  description: 'Searches the selected data for a regular expression (RE2 syntax, linear time).',
+  requiresApiKey: false,
+  timeoutMs: 10_000,
+  configSchema,
+  configJsonSchema: z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
+  warningsFor: regexWarnings,
+  compileCost({ pattern, flags }) {
+    if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_LENGTH) return 0;
+    const cost = estimateCost(pattern, Array.isArray(flags) && flags.some(ignoresCase));
+    // A pattern that is too large by itself is refused by itself, before it is compiled.
+    return isTooLarge(cost) ? 0 : CONFIG_COST + compileCostOf(cost);
+  },
+  compile(config): CompiledEvaluator {
+    const { pattern, compiled, normalizes } = configSchema.parse(config);
+    const quoted = shorten(pattern, QUOTED_PATTERN_LENGTH);
+    const metadata: JsonObject = { pattern };
+    const found = result(true, `Pattern found: ${quoted}`, metadata);
+    const notFound = result(false, `Pattern not found: ${quoted}`, metadata);
+    return {
+      prefilter: {
+        get literals() {
+          return compiled.literals;
+        },
+        normalizes,
+        miss: notFound,
+      },
+      heedsNegation: true,
+      sizeBytes: compiled.sizeBytes,
+      evaluate(data, call) {
+        if (data === null) return NO_DATA;
+        if (typeof data === 'string' || !isContainer(data)) {
+          const text = textOf(data);
+          return compiled.test(normalizes ? normalizeOnce(text) : text, call) ? found : notFound;
+        }
+        const given = call.textsOf(data);
+        const texts = normalizes ? given.normalized : given;
+        // Where finding it is demanded, an added member must not satisfy the demand.
+        const isFound = call.place.negated ? compiled.test(texts.json, call) : compiled.testAny(texts, call);
+        return isFound ? found : notFound;
+      },
+    };
+  },
+};
+
+function result(matched: boolean, message: string, metadata: JsonObject): EvaluatorResult {
+  return { matched, confidence: 1, message, metadata, error: null };
+}

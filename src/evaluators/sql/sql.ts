@@ -1,0 +1,67 @@
+import { jsonSchemaOf } from '../../contract/input/fields.js';
+import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
+import type { EvaluatorResult } from '../../core/types.js';
+import type { JsonValue } from '../../json/json-value.js';
+import { parseGeneral } from '../../sql-reader/general-parser.js';
+import { createParserPool, type ParserPool } from '../../sql-reader/parser-pool.js';
+import { parsePostgres } from '../../sql-reader/postgres-parser.js';
+import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
+import { sqlWarnings } from './config-warnings.js';
+import { readInput, type SqlInput } from './input.js';
+import { NO_QUERY, NOTHING_CHECKED } from './result.js';
+import { type StatementLeaf, statementLeaves } from './statement-leaves.js';
+import { createTextsCheck, type Parse } from './texts-check.js';
+
+const NO_LEAVES: readonly StatementLeaf[] = [];
+
+/** Checks queries. PostgreSQL is parsed at once; other dialects in a worker of `pool`, so that they give a promise. */
+export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evaluator {
+  return {
+    name: 'sql',
+    version: '1.0.0',
+    description:
+      'Checks SQL queries: operations, tables, schemas, required columns and values, limits, complexity. ' +
+      'A text that is no SQL of the dialect matches.',
+    requiresApiKey: false,
+    timeoutMs: 10_000,
+    configSchema: sqlConfigSchema,
+    configJsonSchema: jsonSchemaOf(sqlConfigSchema),
+    warningsFor: sqlWarnings,
+    compile(source): CompiledEvaluator {
+      const config = readSqlConfig(source);
+      const { dialect } = config;
+      const inputOf = (data: JsonValue, { place }: CheckCall) => readInput(data, place.path === '*');
+      if (!isAnythingChecked(config)) {
+        return { evaluate: (data, call) => (isBlank(inputOf(data, call)) ? NO_QUERY : NOTHING_CHECKED) };
+      }
+      if (dialect !== 'postgres') pool.warm();
+      const parse: Parse =
+        dialect === 'postgres'
+          ? parsePostgres
+          : (text, signal) => parseGeneral(text, dialect, pool, signal());
+      const check = createTextsCheck(config, parse);
+      return {
+        heedsNegation: true,
+        evaluate(data, call): EvaluatorResult | Promise<EvaluatorResult> {
+          const input = inputOf(data, call);
+          const { around, context } = input;
+          // Where a violation is demanded, an added member must not satisfy the demand.
+          const leaves =
+            around === null || call.place.negated
+              ? NO_LEAVES
+              : statementLeaves(around, call.textsOf(around), dialect);
+          const query = isBlank(input) ? null : input.query;
+          if (query === null && leaves.length === 0) return NO_QUERY;
+          return check({ query, leaves, context }, call);
+        },
+      };
+    },
+  };
+}
+
+/** The evaluator of the service. */
+export const sqlEvaluator: Evaluator = createSqlEvaluator();
+
+function isBlank({ query }: SqlInput): boolean {
+  return query.trim() === '';
+}

@@ -1,0 +1,162 @@
+import { ServiceError } from '../contract/errors/service-error.js';
+import { unavailable } from '../database/errors.js';
+import type { EventTail } from './event-tail.js';
+import { LiveEvents } from './live-events.js';
+import type { RecentLimits } from './recent-events.js';
+
+export interface EventFeedOptions {
+  readonly tail: EventTail;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  readonly log: { error(facts: object, message: string): void };
+  readonly limits?: Partial<FeedLimits>;
+}
+
+/** Bounds of a feed. */
+export interface FeedLimits {
+  readonly watchers: number;
+  /** Milliseconds between two reads while nothing is stored by this process itself. */
+  readonly pollMs: number;
+  readonly recent: RecentLimits;
+}
+
+export const FEED_LIMITS: FeedLimits = {
+  // At 15,000 events a second each of them filters as many; more would cost more than storing them does.
+  watchers: 1_000,
+  // So late does a stream tell what other processes store. A notification on PostgreSQL would be quicker, but it would
+  // make every commit of events and of controls wait for each other.
+  pollMs: 250,
+  // Seconds of events at full speed; whoever is further behind reads from the database.
+  recent: { events: 20_000, octets: 32 * 1024 * 1024 },
+};
+
+/**
+ * Reads the end of the log of events for all streams of this process together: once for each commit of its own, and
+ * every `pollMs` for those of others. While nobody watches it does nothing.
+ */
+export class EventFeed {
+  readonly #options: EventFeedOptions;
+  readonly #limits: FeedLimits;
+  #watchers = 0;
+  #live: LiveEvents | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #reading: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(options: EventFeedOptions) {
+    this.#options = options;
+    this.#limits = { ...FEED_LIMITS, ...options.limits };
+  }
+
+  /** Streams under way. */
+  get watchers(): number {
+    return this.#watchers;
+  }
+
+  /**
+   * Takes part; `leave` must be called afterwards. What it returns knows every event that was committed before the call.
+   * Rejects with SERVICE_UNAVAILABLE.
+   */
+  async join(): Promise<LiveEvents> {
+    if (this.#closed) throw shuttingDown();
+    if (this.#watchers >= this.#limits.watchers) throw unavailable('Too many streams tell of events.');
+    this.#watchers += 1;
+    try {
+      await this.#refresh();
+      const live = this.#live;
+      if (live === null) throw shuttingDown();
+      this.#timer ??= this.#startPolling();
+      return live;
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
+  leave(): void {
+    this.#watchers -= 1;
+    if (this.#watchers === 0) this.#forget();
+  }
+
+  /** This process has stored events. */
+  committed(): void {
+    // Before the first one has joined there is nobody to tell; joining reads.
+    if (this.#live !== null) this.#refresh().catch(() => {});
+  }
+
+  /** Ends every stream with SERVICE_UNAVAILABLE, and refuses new ones. */
+  close(): void {
+    this.#closed = true;
+    this.#live?.fail(shuttingDown());
+    this.#forget();
+  }
+
+  #startPolling(): NodeJS.Timeout {
+    const timer = setInterval(() => {
+      if (this.#reading === null) this.#refresh().catch(() => {});
+    }, this.#limits.pollMs);
+    return timer.unref();
+  }
+
+  #forget(): void {
+    this.#live = null;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Reads what there is; one that is under way may have begun too early, so another one follows it. */
+  #refresh(): Promise<void> {
+    if (this.#reading === null) return this.#read();
+    this.#next ??= this.#reading
+      .catch(() => {})
+      .then(() => {
+        this.#next = null;
+        return this.#read();
+      });
+    return this.#next;
+  }
+
+  #read(): Promise<void> {
+    this.#reading = this.#readAll().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #readAll(): Promise<void> {
+    const { tail, now, log } = this.#options;
+    const startedAtMs = now();
+    if (this.#live === null) {
+      const state = await tail.state();
+      // They may all have left in the meantime.
+      if (this.#watchers > 0 && !this.#closed)
+        this.#live = new LiveEvents(state, startedAtMs, this.#limits.recent);
+      return;
+    }
+    const live = this.#live;
+    try {
+      for (let more = true; more && live === this.#live; ) {
+        const atMs = now();
+        const part = await tail.after('statistics', live.position, {});
+        live.take(part, atMs);
+        more = part.upTo < part.head;
+      }
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
+      // It would be read again and again. Whoever joins from now on begins after it.
+      log.error({ err: error }, 'stored events cannot be read; the streams that tell of them end');
+      live.fail(error as Error);
+      if (live === this.#live) this.#forget();
+      throw error;
+    }
+  }
+}
+
+function shuttingDown(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', {
+    detail: 'The server is shutting down.',
+    hint: 'Call again, with the position of the last message.',
+    retryAfterSeconds: 1,
+  });
+}

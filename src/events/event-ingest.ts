@@ -1,0 +1,176 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { ServiceError } from '../contract/errors/service-error.js';
+import { asServiceError, isRefusedData, unavailable } from '../database/errors.js';
+import { type ControlEvent, shownEvent } from './event.js';
+import { type EncodedEvent, encodeEvent, type WriteEvents } from './event-writer.js';
+import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
+
+/** Events that wait for their turn at most: a few seconds of work. More would only wait until their senders gave up. */
+const MAX_QUEUED_EVENTS = 50_000;
+/** UTF-16 code units of the rows that wait at most, since texts have no limit of their own. */
+const MAX_QUEUED_LENGTH = 128 * 1024 * 1024;
+/** Events that are made rows in one go, which takes a fraction of a millisecond: evaluations want their turn. */
+const EVENTS_PER_TURN = 64;
+/** Events of one transaction: on SQLite, whoever wants to change a control waits for it. */
+const MAX_GROUP_EVENTS = 2_000;
+/** UTF-16 code units of the rows of one transaction. */
+const MAX_GROUP_LENGTH = 8 * 1024 * 1024;
+
+/**
+ * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored: with an
+ * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored, with
+ * SERVICE_UNAVAILABLE when the storage fails, and with DATABASE_ERROR only when it refuses these events for good.
+ * `onQueued` is called as soon as they are taken in; who gives it offers again what found no room, and counts what is
+ * dropped in the end.
+ */
+export type Ingest = (events: readonly ControlEvent[], onQueued?: () => void) => Promise<void>;
+
+/** Nothing was taken in, because more is waiting already than the database can store soon. */
+export class IngestFullError extends ServiceError {
+  constructor() {
+    const { options } = unavailable('Too many events are waiting to be stored.');
+    super('SERVICE_UNAVAILABLE', options);
+  }
+}
+
+export interface IngestOptions {
+  readonly write: WriteEvents;
+  readonly log: { info(facts: object, message: string): void };
+  /** Whether each event is logged. */
+  readonly logEvents: boolean;
+  readonly meter?: ObservabilityMeter;
+  readonly limits?: { readonly queuedEvents: number };
+}
+
+/** Events of one call, which are stored all or not at all. */
+interface Waiting {
+  readonly events: readonly EncodedEvent[];
+  readonly length: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The one way into the event store, for what clients report and for what the service records itself. Whatever comes
+ * while a transaction runs is committed together by the next one, so that many small calls cost what few large ones
+ * do, and none waits for others to come.
+ */
+export function createIngest(options: IngestOptions): Ingest {
+  const { write, log, logEvents, meter = createObservabilityMeter() } = options;
+  const maxQueued = options.limits?.queuedEvents ?? MAX_QUEUED_EVENTS;
+  const queue: Waiting[] = [];
+  let queuedEvents = 0;
+  let queuedLength = 0;
+  let writing = false;
+  meter.queued = () => queuedEvents;
+
+  /** The recorder counts what it loses itself: it tries again what could not be stored now. */
+  function countDropped(events: readonly EncodedEvent[], reason: DropReason): void {
+    if (isOfClient(events)) meter.dropped.client[reason] += events.length;
+  }
+
+  /** The calls of the next transaction: the first one, whatever its size, and those that fit beside it. */
+  function nextGroup(): Waiting[] {
+    let count = 0;
+    let events = 0;
+    let length = 0;
+    for (const one of queue) {
+      events += one.events.length;
+      length += one.length;
+      if (count > 0 && (events > MAX_GROUP_EVENTS || length > MAX_GROUP_LENGTH)) break;
+      count += 1;
+    }
+    return queue.splice(0, count);
+  }
+
+  /** Never rejects. */
+  async function writeAll(): Promise<void> {
+    writing = true;
+    while (queue.length > 0) {
+      const group = nextGroup();
+      await writeGroup(group);
+      for (const { events, length } of group) {
+        queuedEvents -= events.length;
+        queuedLength -= length;
+      }
+    }
+    writing = false;
+  }
+
+  async function writeGroup(group: readonly Waiting[]): Promise<void> {
+    const startMs = performance.now();
+    try {
+      await write(group.flatMap(({ events }) => events));
+      meter.committed((performance.now() - startMs) / 1000);
+    } catch (error) {
+      const thrown = asServiceError(error);
+      // What one call brought and the database refuses must not fail the others. What it cannot take now fails all.
+      const isAway = thrown.code === 'SERVICE_UNAVAILABLE';
+      if (group.length > 1 && !isAway) {
+        for (const one of group) await writeGroup([one]);
+        return;
+      }
+      const failure = storageFailure(thrown);
+      for (const { events, reject } of group) {
+        countDropped(events, failure.code === 'SERVICE_UNAVAILABLE' ? 'storage' : 'refused');
+        reject(failure);
+      }
+      return;
+    }
+    for (const { events, resolve } of group) {
+      meter.stored[isOfClient(events) ? 'client' : 'service'] += events.length;
+      resolve();
+    }
+  }
+
+  function enqueue(events: readonly EncodedEvent[], onQueued: (() => void) | undefined): Promise<void> {
+    const length = events.reduce((sum, { row }) => sum + row.length, 0);
+    const isFull = queuedEvents + events.length > maxQueued || queuedLength + length > MAX_QUEUED_LENGTH;
+    if (isFull && queuedEvents > 0) {
+      if (onQueued === undefined) countDropped(events, 'queue_full');
+      return Promise.reject(new IngestFullError());
+    }
+    queuedEvents += events.length;
+    queuedLength += length;
+    const stored = new Promise<void>((resolve, reject) => queue.push({ events, length, resolve, reject }));
+    onQueued?.();
+    if (!writing) void writeAll();
+    return stored;
+  }
+
+  return async (events, onQueued) => {
+    if (queuedEvents >= maxQueued) {
+      if (events[0]?.origin === 'client' && onQueued === undefined)
+        meter.dropped.client.queue_full += events.length;
+      throw new IngestFullError();
+    }
+    const isSmall = events.length <= EVENTS_PER_TURN;
+    await enqueue(isSmall ? events.map(encodeEvent) : await encode(events), onQueued);
+    if (!logEvents) return;
+    for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
+  };
+}
+
+/**
+ * What a failed transaction means for the sender of its events. Only data that the database refuses are refused for
+ * good; a missing table or a damaged file says nothing about the events, which can be stored later.
+ */
+function storageFailure(failure: ServiceError): ServiceError {
+  if (failure.code !== 'DATABASE_ERROR' || isRefusedData(failure)) return failure;
+  return unavailable('The events cannot be stored at present.', failure);
+}
+
+/** Makes rows of many events, by turns with others. */
+async function encode(events: readonly ControlEvent[]): Promise<EncodedEvent[]> {
+  const encoded: EncodedEvent[] = [];
+  for (let at = 0; at < events.length; at += EVENTS_PER_TURN) {
+    if (at > 0) await othersTurn();
+    for (const event of events.slice(at, at + EVENTS_PER_TURN)) encoded.push(encodeEvent(event));
+  }
+  return encoded;
+}
+
+/** One call brings either events of clients or of the service itself. */
+function isOfClient([first]: readonly EncodedEvent[]): boolean {
+  return first?.event.origin === 'client';
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import {
+  boolean,
+  field,
+  freeObject,
+  integer,
+  jsonSchemaOf,
+  list,
+  nullable,
+  number,
+  oneOf,
+  orNull,
+  readWith,
+  refuse,
+  report,
+  text,
+  withDefault,
+  withFastRead,
+} from '../contract/input/fields.js';
+import { normaliseAgentName } from '../contract/input/names.js';
+import type { Decision } from '../core/types.js';
+import { Decimal } from '../json/decimal.js';
+import { isNumber } from '../json/json-number.js';
+import type { ControlEvent } from './event.js';
+import { readCursor } from './event-cursor.js';
+import { readWellFormedEvent } from './event-reader.js';
+import type { EventCursor } from './event-search.js';
+import { type EventTime, readTime, utcTimeOfMs } from './event-time.js';
+import { TIME_RANGES } from './time-range.js';
+
+/** Events of one request. */
+const MAX_EVENTS = 1_000;
+/** Ids of one filter: they travel to the database one by one. */
+const MAX_FILTER_IDS = 1_000;
+const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;
+const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
+
+const STAGES = ['pre', 'post'] as const;
+const KINDS_OF_STEP = ['llm_call', 'tool_call'] as const;
+const DECISIONS = ['deny', 'steer', 'observe'] as const;
+/** What clients called an observation before. */
+const OLDER_NAMES = ['allow', 'warn', 'log'] as const;
+
+/** Longer than any stored name, but otherwise one: only storing or finding it fails. */
+const OVERLONG_AGENT_NAME = /^[a-z0-9:_-]{256,}$/;
+const AGENT_NAME_RULE = 'must have at least 10 characters: letters, digits, ":", "_" and "-"';
+
+/** An agent name, normalised, of any length. */
+const agentName = field(
+  (value, sink) => {
+    const name = normaliseAgentName(value);
+    if (name !== undefined) return name;
+    const given = typeof value === 'string' ? value.trim().toLowerCase() : '';
+    return OVERLONG_AGENT_NAME.test(given) ? given : refuse(sink, 'value_error', AGENT_NAME_RULE, value);
+  },
+  { type: 'string', minLength: 10 },
+);
+
+const time = field<EventTime>(
+  (value, sink) => {
+    if (typeof value !== 'string' && !isNumber(value)) {
+      return refuse(sink, 'datetime_type', 'must be a time', value);
+    }
+    return (
+      readTime(value instanceof Decimal ? value.toNumber() : value) ??
+      refuse(sink, 'datetime_from_date_parsing', 'must be a time', value)
+    );
+  },
+  { type: 'string', format: 'date-time' },
+);
+
+const cursor = field<EventCursor>(
+  (value, sink) => {
+    if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+    return (
+      readCursor(value) ?? refuse(sink, 'value_error', 'must be a next_cursor of an earlier reply', value)
+    );
+  },
+  { type: 'string' },
+);
+
+const notBlank = text().transform((value, sink) => {
+  if (value.trim() === '') report(sink, 'value_error', 'must not be blank', value);
+  return value;
+});
+
+/** A number that JSON can print: over gRPC it may be none. */
+function finite(limits: { min: number; max: number }): z.ZodType<number> {
+  return number(limits).transform((value, sink) => {
+    if (!Number.isFinite(value)) report(sink, 'finite_number', 'must be a finite number', value);
+    return value;
+  });
+}
+
+/** Absent is made anew for every event. */
+const orMade = <T>(inner: z.ZodType<T>, make: () => T): z.ZodType<T> =>
+  inner.optional().transform((value) => value ?? make());
+
+/** Reads one event. A list of them takes the short way through `readWellFormedEvent` where it can. */
+export function eventSchema(now: () => number): z.ZodType<ControlEvent> {
+  const schema = z.object({
+    control_execution_id: orMade(text(), randomUUID),
+    trace_id: notBlank,
+    span_id: notBlank,
+    agent_name: agentName,
+    control_id: integer(INT32),
+    control_name: text(),
+    check_stage: oneOf(STAGES),
+    applies_to: oneOf(KINDS_OF_STEP),
+    action: oneOf([...DECISIONS, ...OLDER_NAMES]).transform(asDecision),
+    matched: boolean(),
+    confidence: finite({ min: 0, max: 1 }),
+    timestamp: orMade(time, () => utcTimeOfMs(now())),
+    // A larger number could make the sum of many leave the range of the database.
+    execution_duration_ms: orNull(finite({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+    evaluator_name: orNull(text()),
+    selector_path: orNull(text()),
+    error_message: orNull(text()),
+    metadata: withDefault(freeObject(), {}),
+  });
+  return schema.transform((event): ControlEvent => ({ origin: 'client', ...event }));
+}
+
+function asDecision(name: (typeof DECISIONS)[number] | (typeof OLDER_NAMES)[number]): Decision {
+  return name === 'allow' || name === 'warn' || name === 'log' ? 'observe' : name;
+}
+
+/** A list with limits; one beyond them is not read at all. */
+function listOf<T>(item: z.ZodType<T>, { min, max }: { min: number; max: number }): z.ZodType<T[]> {
+  const items = list(item);
+  return field(
+    (value, sink) => {
+      if (Array.isArray(value) && value.length < min)
+        return refuse(sink, 'too_short', `must have at least ${min} item(s)`, value);
+      if (Array.isArray(value) && value.length > max)
+        return refuse(sink, 'too_long', `must have at most ${max} items`, value);
+      return readWith(items, value, sink) ?? z.NEVER;
+    },
+    { type: 'array', items: jsonSchemaOf(item), minItems: min, maxItems: max },
+  );
+}
+
+/** Deployed clients see one problem at the list itself, whatever is wrong with it. */
+const actions = field<Decision[]>(
+  (value, sink) => {
+    const words = Array.isArray(value) ? DECISIONS.filter((word) => value.includes(word)) : [];
+    const known: ReadonlySet<unknown> = new Set(DECISIONS);
+    if (Array.isArray(value) && value.every((word) => known.has(word))) return words;
+    return refuse(sink, 'value_error', `must be a list of: ${DECISIONS.join(', ')}`, value);
+  },
+  { type: 'array', items: { type: 'string', enum: [...DECISIONS] } },
+);
+
+const anyOf = <const T extends string>(words: readonly T[]): z.ZodType<T[]> =>
+  withDefault(list(oneOf(words)), []).transform((found) => [...new Set(found)]);
+
+/** Agents and controls that an overview lists. */
+const OVERVIEW_SIZE = { min: 1, max: 100, default: 10 } as const;
+
+const range = {
+  time_range: withDefault(oneOf(TIME_RANGES), '5m'),
+  include_timeseries: withDefault(boolean(), false),
+};
+/** The name is normalised by the service, because it is judged after everything else. */
+const statistics = { agent_name: text(), ...range };
+
+/** Longest text that a stream filters by, in UTF-16 code units: it is kept as long as the stream lasts. */
+const MAX_WATCHED_TEXT = 1_024;
+
+const watchedName = agentName.transform((name, sink) => {
+  if (name.length > MAX_WATCHED_TEXT)
+    report(sink, 'string_too_long', `must have at most ${MAX_WATCHED_TEXT} characters`, name);
+  return name;
+});
+
+/** Filters of events, by the types of ids and of the name of the agent. */
+const filters = (id: z.ZodType<string>, name: z.ZodType<string>) => ({
+  trace_id: nullable(id),
+  span_id: nullable(id),
+  control_execution_id: nullable(id),
+  agent_name: nullable(name),
+  control_ids: nullable(listOf(integer(), { min: 0, max: MAX_FILTER_IDS })),
+  actions: nullable(actions),
+  matched: nullable(boolean()),
+  check_stages: nullable(anyOf(STAGES)),
+  applies_to: nullable(anyOf(KINDS_OF_STEP)),
+  start_time: nullable(time),
+  end_time: nullable(time),
+});
+
+/** Input schemas of ObservabilityService, by RPC. */
+export function createEventSchemas(now: () => number) {
+  const event = withFastRead(eventSchema(now), (value) => readWellFormedEvent(value, now));
+  const events = listOf(event, { min: 1, max: MAX_EVENTS });
+  return {
+    createEvents: z.object({ events }),
+    /** One message of the stream. */
+    ingestEvents: z.object({ events }),
+    queryEvents: z.object({
+      ...filters(text(), agentName),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+      offset: withDefault(integer({ min: 0, max: INT32.max }), 0),
+      cursor: nullable(cursor),
+    }),
+    exportEvents: z.object(filters(text(), agentName)),
+    watchEvents: z.object({
+      ...filters(text({ max: MAX_WATCHED_TEXT }), watchedName),
+      after_position: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+    }),
+    getStats: z.object(statistics),
+    getControlStats: z.object({ control_id: integer(), ...statistics }),
+    getStatsOverview: z.object({
+      ...range,
+      limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
+    }),
+    getObservabilityStatus: z.object({}),
+  };
+}
+
+/** What the schemas of ObservabilityService read, by RPC. */
+export type ObservabilityInputs = {
+  [Rpc in keyof ReturnType<typeof createEventSchemas>]: z.output<ReturnType<typeof createEventSchemas>[Rpc]>;
+};

@@ -1,0 +1,139 @@
+import type { CallContext } from '../contract/call/handler.js';
+import { createPause, HEARTBEAT_MS } from '../contract/call/news-pause.js';
+import { ServiceError } from '../contract/errors/service-error.js';
+import { createMutex } from '../database/mutex.js';
+import type { EventFeed } from './event-feed.js';
+import { eventTest, filterKey, filterOf } from './event-filter.js';
+import type { ObservabilityInputs } from './event-schemas.js';
+import type { EventTail } from './event-tail.js';
+import { eventMessage, type LiveEvents } from './live-events.js';
+
+/** Pause before a stream that is behind asks a database again that did not answer. */
+const RETRY_MS = 1_000;
+
+export interface WatchEventsOptions {
+  readonly feed: EventFeed;
+  readonly tail: EventTail;
+  /** Milliseconds of the clock of the feed. */
+  readonly now: () => number;
+  readonly heartbeatMs?: number;
+}
+
+/** Answers WatchEvents. */
+export type WatchEvents = (
+  input: ObservabilityInputs['watchEvents'],
+  context: Pick<CallContext, 'signal'>,
+) => AsyncGenerator<object>;
+
+/**
+ * Makes streams of events as they are stored. A stream near the end of the log is told what all of them share; one that
+ * is further behind, because it begins there or is read slowly, reads for itself from the database. Either way it holds
+ * one message at most.
+ */
+export function createWatchEvents({
+  feed,
+  tail,
+  now,
+  heartbeatMs = HEARTBEAT_MS,
+}: WatchEventsOptions): WatchEvents {
+  /** One at a time, so that many streams that are behind leave connections to everybody else. */
+  const catchingUp = createMutex();
+
+  async function readAfter(position: bigint, filter: ReturnType<typeof filterOf>) {
+    const release = await catchingUp.acquire();
+    try {
+      return await tail.after('search', position, filter);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return null;
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  return async function* watch(input, { signal }) {
+    const { after_position: from } = input;
+    const filter = filterOf(input);
+    const sieve = { key: filterKey(filter), passes: eventTest(filter) };
+    const live = await feed.join();
+    const pause = createPause(live, signal);
+    let toldAtMs = now();
+    const tell = (message: object): object => {
+      toldAtMs = now();
+      return message;
+    };
+    const untilHeartbeat = () => toldAtMs + heartbeatMs - now();
+    try {
+      /** Every event up to here has been told. */
+      let seen = from === undefined ? live.position : BigInt(from);
+      /** Events up to here were said to be missing. */
+      let missing = 0n;
+      let { restorations } = live;
+      /** Whether it has been at the end since it was last told that it reads slowly. */
+      let keptUp = false;
+      /** Whether it has to be told that it is at the end. */
+      let owesEnd = true;
+      if (seen > live.position) {
+        seen = live.position;
+        yield tell(fellBehind('database_restored', seen, live.position));
+      }
+      while (!signal.aborted) {
+        if (live.failure !== null) throw live.failure;
+        if (restorations !== live.restorations) {
+          restorations = live.restorations;
+          missing = 0n;
+          if (seen > live.position) seen = live.position;
+          yield tell(fellBehind('database_restored', seen, live.position));
+        }
+        if (live.deletedUpTo > seen && live.deletedUpTo > missing) {
+          missing = live.deletedUpTo;
+          yield tell(fellBehind('events_deleted', seen, missing));
+        }
+        const news = live.newsAfter(seen, sieve);
+        if (news !== undefined) {
+          seen = news.upTo;
+          if (news.message !== null) yield tell(news.message);
+          else if (seen >= live.position) {
+            keptUp = true;
+            if (owesEnd || untilHeartbeat() <= 0) {
+              owesEnd = false;
+              yield tell(heartbeat(seen, live, now()));
+            } else await pause.next(untilHeartbeat());
+          }
+          continue;
+        }
+        if (keptUp) {
+          keptUp = false;
+          owesEnd = true;
+          yield tell(fellBehind('slow_reader', seen, live.position));
+        }
+        const part = await readAfter(seen, filter);
+        // A log that ends before what was told is a restored one; the feed is going to find that out.
+        if (part === null || part.head < seen) await pause.next(RETRY_MS);
+        else {
+          if (part.prunedPosition > seen && part.prunedPosition > missing) {
+            missing = part.prunedPosition;
+            yield tell(fellBehind('events_deleted', seen, missing));
+          }
+          seen = part.upTo;
+          if (part.events.length > 0) yield tell(eventMessage(part.events, seen));
+        }
+        if (untilHeartbeat() <= 0) yield tell(heartbeat(seen, live, now()));
+      }
+    } finally {
+      pause.end();
+      feed.leave();
+    }
+  };
+}
+
+function heartbeat(position: bigint, live: LiveEvents, nowMs: number): object {
+  const staleMs = Math.max(0, Math.round(nowMs - live.currentAtMs));
+  return { position, heartbeat: { staleness_seconds: staleMs / 1000 } };
+}
+
+type Reason = 'slow_reader' | 'events_deleted' | 'database_restored';
+
+function fellBehind(reason: Reason, position: bigint, upTo: bigint): object {
+  return { position, fell_behind: { reason, up_to_position: upTo } };
+}

@@ -1,0 +1,63 @@
+import type { Decision, Stage } from '../core/types.js';
+import { isStorable } from '../database/text.js';
+import type { JsonObject } from '../json/json-value.js';
+import type { EventTime } from './event-time.js';
+
+/** What kind of step an event is about. */
+export type AppliesTo = 'llm_call' | 'tool_call';
+
+/**
+ * Who told of a check: a client; the service itself, which saw it; the service, whose caller sent no trace, so that
+ * the ids of the trace are made up; or both a client and the service.
+ */
+export const ORIGINS = ['client', 'service', 'untraced_service', 'merged'] as const;
+export type EventOrigin = (typeof ORIGINS)[number];
+
+/** What one control said about one step, once. Member names are those of the wire. */
+export interface ControlEvent {
+  /** Not on the wire. */
+  readonly origin: EventOrigin;
+  readonly control_execution_id: string;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly agent_name: string;
+  readonly control_id: number;
+  readonly control_name: string;
+  readonly check_stage: Stage;
+  readonly applies_to: AppliesTo;
+  readonly action: Decision;
+  readonly matched: boolean;
+  readonly confidence: number;
+  readonly timestamp: EventTime;
+  readonly execution_duration_ms: number | null;
+  readonly evaluator_name: string | null;
+  readonly selector_path: string | null;
+  readonly error_message: string | null;
+  readonly metadata: JsonObject;
+}
+
+/** As long as a UUID. */
+const MAX_EXECUTION_ID_LENGTH = 36;
+const MAX_AGENT_NAME_LENGTH = 255;
+
+/** Whether both databases can hold an event unchanged. Deployed clients expect that only storing it says so. */
+export function isStorableEvent(event: ControlEvent): boolean {
+  return (
+    event.control_execution_id.length <= MAX_EXECUTION_ID_LENGTH &&
+    event.agent_name.length <= MAX_AGENT_NAME_LENGTH &&
+    [
+      event.control_execution_id,
+      event.trace_id,
+      event.span_id,
+      event.control_name,
+      event.evaluator_name ?? '',
+      event.selector_path ?? '',
+      event.error_message ?? '',
+    ].every(isStorable)
+  );
+}
+
+/** An event as it is sent and logged. */
+export function shownEvent({ origin: _, ...event }: ControlEvent): object {
+  return { ...event, timestamp: event.timestamp.text };
+}

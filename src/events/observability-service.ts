@@ -1,0 +1,134 @@
+import { ServiceError } from '../contract/errors/service-error.js';
+import { readAgentName } from '../contract/input/names.js';
+import { controlNotFound } from '../controls/control-errors.js';
+import type { Database } from '../database/database.js';
+import type { RepeatLog } from '../process/repeat-log.js';
+import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
+import { printCursor } from './event-cursor.js';
+import { filterOf } from './event-filter.js';
+import type { Ingest } from './event-ingest.js';
+import type { ObservabilityInputs } from './event-schemas.js';
+import type { EventSearch } from './event-search.js';
+import type { ObservabilityMeter } from './observability-meter.js';
+import { logRefusedEvents } from './refused-events.js';
+import { agentStats, controlStats, totals } from './statistics.js';
+import { createStatisticsStore } from './statistics-store.js';
+import { timeWindow } from './time-range.js';
+
+/** Controls that a reply about an agent lists. Their names are the clients' choice, so there may be any number. */
+const MAX_LISTED_CONTROLS = 10_000;
+
+/** Takes events in, finds them and counts them. */
+export interface ObservabilityService {
+  /**
+   * Stores all of the events or none. Tells in its reply, not by an error, that the database can never hold one of
+   * them: deployed clients send nothing again that was answered, which would be of no use here. Rejects with
+   * SERVICE_UNAVAILABLE when the events cannot be stored at present, and when it is unknown whether they are stored.
+   */
+  create(events: readonly ControlEvent[]): Promise<object>;
+  query(input: ObservabilityInputs['queryEvents']): Promise<object>;
+  stats(input: ObservabilityInputs['getStats']): Promise<object>;
+  controlStats(input: ObservabilityInputs['getControlStats']): Promise<object>;
+  overview(input: ObservabilityInputs['getStatsOverview']): Promise<object>;
+}
+
+export interface ObservabilityOptions {
+  readonly database: Pick<Database, 'kind' | 'bulk'>;
+  readonly search: Pick<EventSearch, 'page' | 'count'>;
+  readonly ingest: Ingest;
+  readonly meter: Pick<ObservabilityMeter, 'dropped'>;
+  readonly failures: Pick<RepeatLog, 'told'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
+  const { database, search, ingest, meter, failures, now } = options;
+  const statistics = createStatisticsStore(database);
+
+  /** True when the events are committed, false when the database can never hold them. */
+  async function stored(events: readonly ControlEvent[]): Promise<boolean> {
+    if (!events.every(isStorableEvent)) {
+      meter.dropped.client.refused += events.length;
+      logRefusedEvents(failures, events.length);
+      return false;
+    }
+    try {
+      await ingest(events);
+      return true;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      logRefusedEvents(failures, events.length, error);
+      return false;
+    }
+  }
+
+  async function count(input: ObservabilityInputs['getStats'], controlId: number | null) {
+    const agentName = readAgentName(input.agent_name, 'agent_name');
+    const { time_range: range, include_timeseries: byBucket } = input;
+    const window = timeWindow(range, now());
+    const found = await statistics.count({
+      agentName,
+      controlId,
+      window,
+      byBucket,
+      agents: 0,
+      controls: MAX_LISTED_CONTROLS,
+    });
+    return {
+      head: { agent_name: agentName, time_range: range },
+      totals: totals(found, byBucket ? window : null),
+      controls: found.controls,
+    };
+  }
+
+  return {
+    async create(events) {
+      const received = events.length;
+      return (await stored(events))
+        ? { received, enqueued: received, dropped: 0, status: 'queued' }
+        : { received, enqueued: 0, dropped: received, status: 'failed' };
+    },
+    async query(input) {
+      const { limit, offset, cursor: after } = input;
+      const filter = filterOf(input);
+      const total = await search.count(filter);
+      const { events, next } = await search.page(filter, { limit, offset, after });
+      const next_cursor = next === undefined ? null : printCursor(next);
+      return { events: events.map(shownEvent), total, limit, offset, next_cursor };
+    },
+    async stats(input) {
+      const { head, totals, controls } = await count(input, null);
+      return { ...head, totals, controls: controls.map(controlStats) };
+    },
+    async controlStats(input) {
+      const id = input.control_id;
+      // No event has such an id, and gRPC could not even carry it.
+      if ((id | 0) !== id) throw controlNotFound(id);
+      const { head, totals, controls } = await count(input, id);
+      const name = controls[0]?.controlName ?? `control-${id}`;
+      return { ...head, control_id: id, control_name: name, stats: totals };
+    },
+    async overview({ time_range: range, include_timeseries: byBucket, limit }) {
+      const window = timeWindow(range, now());
+      const found = await statistics.count({
+        agentName: null,
+        controlId: null,
+        window,
+        byBucket,
+        agents: limit,
+        controls: limit,
+      });
+      return {
+        time_range: range,
+        totals: totals(found, byBucket ? window : null),
+        agents: found.agents.map(agentStats),
+        controls: found.controls.map((one) => ({ agent_name: one.agentName, stats: controlStats(one) })),
+      };
+    },
+  };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'DATABASE_ERROR';
+}

@@ -1,0 +1,99 @@
+import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { Config } from '../config/config.js';
+import type { HandlersOf } from '../contract/call/handler.js';
+import type { Database } from '../database/database.js';
+import type { RepeatLog } from '../process/repeat-log.js';
+import { createExportEvents } from './event-export.js';
+import { EventFeed } from './event-feed.js';
+import { createIngest } from './event-ingest.js';
+import { createEventPruner, type EventPruner } from './event-pruner.js';
+import { createEventSearch } from './event-search.js';
+import { createEventTail } from './event-tail.js';
+import { createWatchEvents } from './event-watch.js';
+import { createEventWriter } from './event-writer.js';
+import { createIngestStream } from './ingest-stream.js';
+import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
+import type { ObservabilityMeter } from './observability-meter.js';
+import { createObservabilityService } from './observability-service.js';
+import { createRecorder, type Recorder } from './recorder.js';
+
+export interface ObservabilityParts {
+  readonly config: Config['observability'];
+  readonly database: Database;
+  readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
+  /** For what fails again and again while the database is away. */
+  readonly failures: RepeatLog;
+  readonly meter: ObservabilityMeter;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonic: () => number;
+}
+
+/** Observability as the configuration wants it. */
+export interface Observability {
+  readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
+  /** Undefined when the service records nothing itself. */
+  readonly recorder: Recorder | undefined;
+  /** Ends the streams that would go on for ever. */
+  endStreams(): void;
+  /** Undefined when the event store is switched off. */
+  readonly pruner: EventPruner | undefined;
+}
+
+export function createObservability({
+  config,
+  database,
+  log,
+  failures,
+  meter,
+  now,
+  monotonic,
+}: ObservabilityParts): Observability {
+  if (!config.enabled) {
+    const handlers = observabilityOffHandlers();
+    return { handlers, recorder: undefined, pruner: undefined, endStreams: () => {} };
+  }
+  const search = createEventSearch(database.bulk);
+  const tail = createEventTail(database.bulk);
+  const feed = new EventFeed({ tail, now: monotonic, log });
+  const store = createEventWriter({ database, now });
+  const ingest = createIngest({
+    async write(events) {
+      await store(events);
+      feed.committed();
+    },
+    log,
+    logEvents: config.stdout,
+    meter,
+  });
+  const service = createObservabilityService({ database, search, ingest, meter, failures, now });
+  const streams = {
+    ingest: createIngestStream({ ingest, meter, failures }),
+    export: createExportEvents(search),
+    watch: createWatchEvents({ feed, tail, now: monotonic }),
+  };
+  const pruner = createEventPruner({
+    database,
+    retentionDays: config.retentionDays,
+    log,
+    failures,
+    meter,
+    now,
+  });
+  const recorder = createRecorder({
+    ingest,
+    nonMatches: config.record === 'all',
+    flushIntervalMs: config.flushIntervalSeconds * 1000,
+    meter,
+    log,
+    failures,
+    now,
+  });
+  return {
+    handlers: observabilityHandlers(service, streams, now),
+    recorder: config.record === 'none' ? undefined : recorder,
+    endStreams: () => feed.close(),
+    pruner,
+  };
+}

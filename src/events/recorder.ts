@@ -1,0 +1,219 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { ServiceError } from '../contract/errors/service-error.js';
+import type { ControlResult, Verdict } from '../core/types.js';
+import type {
+  EvaluationCaller,
+  EvaluationRequest,
+  VerdictRecorder,
+} from '../decisions/evaluation-service.js';
+import type { RepeatLog } from '../process/repeat-log.js';
+import type { ControlEvent } from './event.js';
+import type { Ingest } from './event-ingest.js';
+import { utcTimeOfMs } from './event-time.js';
+import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
+import { type TraceIds, traceIdsOf } from './trace-ids.js';
+
+/** Events that wait in memory at most; what comes on top while the database does not keep up is lost. */
+const MAX_BUFFERED = 50_000;
+/** So many waiting events are written at once, without waiting for the interval. */
+const EARLY_FLUSH = 10_000;
+/** Events of one call. */
+const EVENTS_PER_PORTION = 500;
+/**
+ * Events that are on their way into the database at once, as many as it takes in one transaction: few large ones cost
+ * a fifth less than many small ones, because the pages of the indexes are written once for each.
+ */
+const EVENTS_PER_WRITE = 2_000;
+
+/** Records what the service itself saw: every match and every error, if wanted every non-match too. */
+export interface Recorder extends VerdictRecorder {
+  /** Notes what a verdict holds. Does no more than that: writing comes later. */
+  record(request: EvaluationRequest, verdict: Verdict, caller: EvaluationCaller): void;
+  /** Writes from now on at every interval. */
+  start(): void;
+  /** Writes what is left, and nothing after that. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly ingest: Ingest;
+  /** Whether non-matches are recorded too. */
+  readonly nonMatches: boolean;
+  readonly flushIntervalMs: number;
+  readonly meter?: ObservabilityMeter;
+  readonly log: { warn(facts: object, message: string): void };
+  readonly failures: Pick<RepeatLog, 'failed'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** What is kept of a check until it is written; little, because there may be many. */
+interface Note {
+  readonly item: Pick<ControlResult, 'control_execution_id' | 'control_id' | 'control_name' | 'action'>;
+  readonly matched: boolean;
+  readonly confidence: number;
+  readonly error: string | null;
+  readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'>;
+  readonly trace: TraceIds;
+  readonly atMs: number;
+}
+
+const NONE: readonly ControlResult[] = [];
+const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { ingest, flushIntervalMs, log, failures, now, meter = createObservabilityMeter() } = options;
+  let buffer: Note[] = [];
+  /** Since the last line about it, and before that. */
+  let lost = 0;
+  let lostInAll = 0;
+  /** Whether the last attempt failed. Then only the interval decides about the next one. */
+  let away = false;
+  let flushing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let started = false;
+  meter.buffered = () => buffer.length;
+
+  function lose(count: number, reason: DropReason): void {
+    lost += count;
+    meter.dropped.service[reason] += count;
+  }
+
+  /** Writes notes in portions that may share a transaction. Returns those that have to be written again. */
+  async function writeTogether(notes: readonly Note[]): Promise<{ left: Note[]; error: unknown }> {
+    const failed: Note[][] = [];
+    let error: unknown;
+    const writes: Promise<void>[] = [];
+    for (let at = 0; at < notes.length; at += EVENTS_PER_PORTION) {
+      // Making rows of them takes time, in which nothing else is done.
+      if (at > 0) await othersTurn();
+      const portion = notes.slice(at, at + EVENTS_PER_PORTION);
+      writes.push(
+        writePortion(portion).catch((failure: unknown) => {
+          failed[at / EVENTS_PER_PORTION] = portion;
+          error = failure;
+        }),
+      );
+    }
+    await Promise.all(writes);
+    return { left: failed.flat(), error };
+  }
+
+  /** Rejects when the database cannot take anything now. */
+  async function writePortion(portion: readonly Note[]): Promise<void> {
+    try {
+      await ingest(portion.map(eventOf));
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
+      // It would fail again and again, and keep all that come after it from being written.
+      failures.failed(
+        'recorder refused',
+        'events of the service itself cannot be stored and are lost',
+        error,
+      );
+      meter.dropped.service.refused += portion.length;
+    }
+  }
+
+  /** Writes everything that waits when it is called. What cannot be written now waits for the next time. */
+  async function writeAll(): Promise<void> {
+    if (lost > 0) {
+      lostInAll += lost;
+      const facts = { lost: lostInAll };
+      failures.failed('lost', 'events of the service itself were lost', DOES_NOT_KEEP_UP, facts);
+      lost = 0;
+    }
+    const notes = buffer;
+    buffer = [];
+    if (notes.length === 0) return;
+    const startMs = performance.now();
+    for (let at = 0; at < notes.length; at += EVENTS_PER_WRITE) {
+      const { left, error } = await writeTogether(notes.slice(at, at + EVENTS_PER_WRITE));
+      away = left.length > 0;
+      if (!away) continue;
+      const waiting = left.concat(notes.slice(at + EVENTS_PER_WRITE), buffer);
+      lose(Math.max(0, waiting.length - MAX_BUFFERED), 'queue_full');
+      buffer = waiting.slice(0, MAX_BUFFERED);
+      const facts = { waiting: buffer.length };
+      failures.failed('recorder', 'events of the service itself cannot be stored now', error, facts);
+      return;
+    }
+    meter.flushed((performance.now() - startMs) / 1000);
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= writeAll().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  }
+
+  return {
+    nonMatches: options.nonMatches,
+    record(request, verdict, caller) {
+      const { matches, errors } = verdict;
+      const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
+      if (matches.length + errors.length + nonMatches.length === 0) return;
+      const shared = {
+        request: {
+          agent_name: request.agentName,
+          check_stage: request.stage,
+          applies_to: request.step.type === 'tool' ? 'tool_call' : 'llm_call',
+        },
+        trace: traceIdsOf(caller),
+        atMs: now(),
+      } as const;
+      for (const list of [matches, errors, nonMatches]) {
+        for (const each of list) {
+          if (buffer.length < MAX_BUFFERED) buffer.push(noteOf(each, shared));
+          else lose(1, 'queue_full');
+        }
+      }
+      if (started && !away && buffer.length >= EARLY_FLUSH) void flush();
+    },
+    start() {
+      started = true;
+      timer = setInterval(() => void flush(), flushIntervalMs);
+      timer.unref();
+    },
+    async close() {
+      started = false;
+      clearInterval(timer);
+      await flushing;
+      await flush();
+      meter.dropped.service.shutdown += buffer.length;
+      const left = buffer.length + lost;
+      if (left > 0) log.warn({ lost: left }, 'events of the service itself were lost at shutdown');
+    },
+  };
+}
+
+function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'trace' | 'atMs'>): Note {
+  const { control_execution_id, control_id, control_name, action, result } = item;
+  return {
+    // Not the item itself: its traces may be large.
+    item: { control_execution_id, control_id, control_name, action },
+    matched: result.matched,
+    confidence: result.confidence,
+    error: result.error,
+    ...shared,
+  };
+}
+
+function eventOf({ item, matched, confidence, error, request, trace, atMs }: Note): ControlEvent {
+  return {
+    ...item,
+    ...request,
+    origin: trace.madeUp ? 'untraced_service' : 'service',
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    matched,
+    confidence,
+    timestamp: utcTimeOfMs(atMs),
+    execution_duration_ms: null,
+    evaluator_name: null,
+    selector_path: null,
+    error_message: error,
+    metadata: {},
+  };
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { isStorable } from '../database/text.js';
+import type { EvaluationCaller } from '../decisions/evaluation-service.js';
+
+/** Where a check belongs in the trace of its caller. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Whether the caller did not send both of them. */
+  readonly madeUp: boolean;
+}
+
+/** Longer than any id in use; what is longer still is not an id. */
+const MAX_ID_LENGTH = 128;
+/** W3C trace context: version, trace, parent span, flags. */
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
+
+/** The ids that the caller sent: in headers of their own, else in `traceparent`; what is missing is made. */
+export function traceIdsOf(caller: Pick<EvaluationCaller, 'header'>): TraceIds {
+  const parent = TRACEPARENT.exec(caller.header('traceparent') ?? '');
+  const traceId = readId(caller.header('x-trace-id')) ?? parent?.[1];
+  const spanId = readId(caller.header('x-span-id')) ?? parent?.[2];
+  return {
+    traceId: traceId ?? randomUUID().replaceAll('-', ''),
+    spanId: spanId ?? newSpanId(),
+    madeUp: traceId === undefined || spanId === undefined,
+  };
+}
+
+/** The random digits of a UUID: Node draws those in advance, which other random bytes are not. */
+function newSpanId(): string {
+  const id = randomUUID();
+  return id.slice(0, 8) + id.slice(24, 32);
+}
+
+function readId(value: string | undefined): string | undefined {
+  const id = value?.trim() ?? '';
+  return id !== '' && id.length <= MAX_ID_LENGTH && isStorable(id) ? id : undefined;
+}

@@ -1,0 +1,94 @@
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { resolveReference, SchemaWorkError } from './reference.js';
+import { member, subschemas } from './subschemas.js';
+
+/**
+ * Longest chain of schemas that apply one another to the same value; a longer one goes round in a circle, or was
+ * made to.
+ */
+const MAX_SAME_VALUE_CHAIN = 100;
+
+/** Every schema of a document, with what its reference leads to; undefined where it has none. */
+export type References = ReadonlyMap<JsonObject, JsonValue | undefined>;
+
+/**
+ * Finds the schemas of a document and resolves their references. `verify` is called for what only a reference makes
+ * a schema. Throws a SchemaWorkError when a reference leads out of the document or nowhere, or when schemas refer to
+ * one another in a circle.
+ */
+export function findReferences(root: JsonObject, verify: (schema: JsonObject) => void): References {
+  const targets = new Map<JsonObject, JsonValue | undefined>();
+  const named = new Map<string, JsonObject>();
+  const referring: JsonObject[] = [];
+
+  function gather(top: JsonObject): void {
+    const pending = [top];
+    for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
+      if (targets.has(schema)) continue;
+      targets.set(schema, undefined);
+      noteId(schema);
+      if (typeof member(schema, '$ref') === 'string') referring.push(schema);
+      for (const below of subschemas(schema)) pending.push(below.schema);
+    }
+  }
+
+  /** A name of its own is all that an id within the document may be: anything else would move what is below it. */
+  function noteId(schema: JsonObject): void {
+    const id = member(schema, '$id');
+    if (typeof id !== 'string' || schema === root || typeof member(schema, '$ref') === 'string') return;
+    if (!id.startsWith('#')) throw new SchemaWorkError('has an $id below its top; use definitions instead');
+    if (!named.has(id)) named.set(id, schema);
+  }
+
+  gather(root);
+  // Grows while it is walked: what a reference makes a schema may refer on.
+  for (const schema of referring) {
+    const reference = withinDocument(root, schema.$ref as string);
+    const target = named.get(reference) ?? resolveReference(root, reference);
+    if (isObject(target) && !targets.has(target)) {
+      verify(target);
+      gather(target);
+    } else if (typeof target !== 'object' && typeof target !== 'boolean') {
+      throw new SchemaWorkError(`refers to ${reference}, which is no schema`);
+    }
+    targets.set(schema, target);
+  }
+  refuseCircles(targets);
+  return targets;
+}
+
+/** A reference that begins with the id of the document is one into the document. */
+function withinDocument(root: JsonObject, reference: string): string {
+  const id = member(root, '$id');
+  const base = typeof id === 'string' ? id.replace(/#$/, '') : '';
+  if (base === '' || !reference.startsWith(base)) return reference;
+  const rest = reference.slice(base.length);
+  return rest === '' ? '#' : rest.startsWith('#') ? rest : reference;
+}
+
+function refuseCircles(targets: References): void {
+  const heights = new Map<JsonObject, number>();
+  const heightOf = (schema: JsonObject, depth: number): number => {
+    const known = heights.get(schema);
+    if (depth + (known ?? 0) > MAX_SAME_VALUE_CHAIN) {
+      throw new SchemaWorkError(
+        `refers to itself without end, or applies more than ${MAX_SAME_VALUE_CHAIN} schemas one within another`,
+      );
+    }
+    if (known !== undefined) return known;
+    let height = 0;
+    for (const below of appliedToSameValue(schema, targets.get(schema))) {
+      height = Math.max(height, 1 + heightOf(below, depth + 1));
+    }
+    heights.set(schema, height);
+    return height;
+  };
+  for (const schema of targets.keys()) heightOf(schema, 0);
+}
+
+function appliedToSameValue(schema: JsonObject, target: JsonValue | undefined): JsonObject[] {
+  if (target !== undefined) return isObject(target) ? [target] : [];
+  return subschemas(schema)
+    .filter(({ sameValue }) => sameValue)
+    .map((below) => below.schema);
+}

@@ -1,0 +1,71 @@
+import type { JsonValue } from '../json/json-value.js';
+import type { Work } from './work.js';
+
+/** Where in the data a value stands; null is the top. */
+export type Place = { readonly parent: Place; readonly key: string | number } | null;
+
+/** A compiled keyword, or a compiled schema: whether a value satisfies it. */
+export type Check = (value: JsonValue, place: Place, run: Run) => boolean;
+
+/** How many problems are put in words; the others are only counted. */
+const WORDED_PROBLEMS = 3;
+/** How much of a place and of a reason is shown, in UTF-16 code units. */
+const SHOWN_LENGTH = 300;
+
+/** What a check is to find out: only whether there is a problem, the first one, or all of them. */
+export type Wanted = 'validity' | 'first' | 'all';
+
+/** One check of a value against a schema. */
+export class Run {
+  readonly work: Work;
+  /** All problems that were found. */
+  count = 0;
+  /** The first problems as `path: reason`. */
+  readonly texts: string[] = [];
+  private wanted: Wanted;
+
+  constructor(work: Work, wanted: Wanted) {
+    this.work = work;
+    this.wanted = wanted;
+  }
+
+  /** Whether one problem is enough. */
+  get endsAtFirst(): boolean {
+    return this.wanted !== 'all';
+  }
+
+  /** Notes a problem; always false, which is what the check then says. */
+  fail(place: Place, reason: () => string): false {
+    if (this.wanted === 'validity') return false;
+    this.count += 1;
+    if (this.texts.length < WORDED_PROBLEMS) {
+      this.texts.push(`${cut(pathOf(place))}: ${cut(reason())}`);
+    }
+    return false;
+  }
+
+  /** The place of a member or item; not made while nobody asks for places. */
+  below(parent: Place, key: string | number): Place {
+    return this.wanted === 'validity' ? null : { parent, key };
+  }
+
+  /** Whether a value satisfies a schema whose problems are none of the data's. */
+  holds(check: Check, value: JsonValue): boolean {
+    const { wanted } = this;
+    this.wanted = 'validity';
+    const valid = check(value, null, this);
+    this.wanted = wanted;
+    return valid;
+  }
+}
+
+/** Names and indexes joined by dots; `root` for the top. */
+function pathOf(place: Place): string {
+  const keys: (string | number)[] = [];
+  for (let at = place; at !== null; at = at.parent) keys.unshift(at.key);
+  return keys.length === 0 ? 'root' : keys.join('.');
+}
+
+function cut(text: string): string {
+  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH - 3)}...`;
+}

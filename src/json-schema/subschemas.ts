@@ -1,0 +1,58 @@
+import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+
+/** Keywords of draft 7 that hold one schema, a list of schemas, or schemas by name. */
+const SCHEMA = [
+  'not',
+  'if',
+  'then',
+  'else',
+  'items',
+  'additionalItems',
+  'contains',
+  'additionalProperties',
+  'propertyNames',
+] as const;
+const SCHEMA_LIST = ['allOf', 'anyOf', 'oneOf', 'items'] as const;
+const SCHEMA_MAP = ['properties', 'patternProperties', 'dependencies', 'definitions'] as const;
+
+/** Of these, the ones that are applied to the same value as the schema they stand in. */
+const SAME_VALUE: ReadonlySet<string> = new Set([
+  'not',
+  'if',
+  'then',
+  'else',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'dependencies',
+]);
+
+/** A schema directly below another one. */
+export interface Subschema {
+  readonly schema: JsonObject;
+  /** Whether it is applied to the same value as the one it stands in. */
+  readonly sameValue: boolean;
+}
+
+/** The schemas that stand directly below a schema; those that are true or false hold nothing and are left out. */
+export function subschemas(schema: JsonObject): Subschema[] {
+  const found: Subschema[] = [];
+  const add = (keyword: string, value: JsonValue | undefined) => {
+    if (isObject(value)) found.push({ schema: value, sameValue: SAME_VALUE.has(keyword) });
+  };
+  for (const keyword of SCHEMA) add(keyword, member(schema, keyword));
+  for (const keyword of SCHEMA_LIST) {
+    const list = member(schema, keyword);
+    if (Array.isArray(list)) for (const one of list) add(keyword, one);
+  }
+  for (const keyword of SCHEMA_MAP) {
+    const map = member(schema, keyword);
+    if (isObject(map)) for (const one of Object.values(map)) add(keyword, one);
+  }
+  return found;
+}
+
+/** An own member; undefined when there is none. */
+export function member(schema: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(schema, name) ? schema[name] : undefined;
+}

@@ -1,0 +1,247 @@
+import type { Program } from './engine.js';
+import {
+  BEGIN_LINE,
+  BEGIN_TEXT,
+  CLASS_VISITS,
+  END_LINE,
+  END_TEXT,
+  type FlatProgram,
+  flattenProgram,
+  NO_WORD_BOUNDARY,
+  WORD_BOUNDARY,
+} from './flat-program.js';
+import { createRuneClasses, type RuneClasses } from './rune-classes.js';
+import { nextMark, reserve, scratch } from './scratch.js';
+import { releaseWhenFull } from './state-memory.js';
+import { StateTable } from './state-table.js';
+import { isWordUnit } from './word-boundary.js';
+
+/** Code units of a text that take as long as one visit of an instruction. */
+const UNITS_PER_STEP = 4;
+/** Cells of a new row that take as long as one visit of an instruction. */
+const CELLS_PER_STEP = 16;
+
+/** Thrown by a search that would take more steps than allowed. */
+export class SearchTooCostly extends Error {}
+
+/** Said of the place before a state, besides assertions: the character there is a word character. */
+const AFTER_WORD = 64;
+const NEWLINE = 10;
+/** Stands for a code point behind the text. */
+const END = -1;
+
+// What a cell says when it is not the row of the next state.
+const UNKNOWN = 0;
+const FOUND = -1;
+const LOST = -2;
+
+/**
+ * Tells whether texts contain a match of a program. The program is run as a deterministic automaton whose states,
+ * sets of instructions, are built when a text first leads to them (R. Cox, "Regular Expression Matching in the
+ * Wild", 2010).
+ *
+ * Work is counted in steps, one for each visit of an instruction while a state is built; following a state that is
+ * there costs next to nothing. Whether a search is too costly depends on the program and the text alone, not on what
+ * was searched before: a text that could be too long starts without any states.
+ */
+export class LazyDfa {
+  readonly #program: FlatProgram;
+  readonly #classes: RuneClasses;
+  /** The class of the end of the text, the last cell of a row. */
+  readonly #endClass: number;
+  readonly #states: StateTable;
+  /** Most steps of one transition. */
+  readonly #worstTransition: number;
+  /** What the assertions of the program ask of the place before them. */
+  readonly #asked: number;
+  /** Row of the first state, and the generation of states it belongs to. */
+  #startRow = UNKNOWN;
+  #startGeneration = UNKNOWN;
+  #steps = 0;
+  #maxSteps = 0;
+
+  constructor(program: Program) {
+    this.#program = flattenProgram(program);
+    this.#classes = createRuneClasses(program);
+    this.#endClass = this.#classes.count;
+    this.#asked = contextAskedBy(this.#program);
+    const stride = this.#endClass + 1;
+    this.#states = new StateTable(stride);
+    // Two visits of all instructions, two looks at all members of a set and one at those of the next.
+    this.#worstTransition = (5 + CLASS_VISITS) * this.#program.size + stride / CELLS_PER_STEP + 1;
+  }
+
+  /** Steps of the last search. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** Whether a match is found anywhere in `text`. Throws `SearchTooCostly` when that takes more than `maxSteps`. */
+  test(text: string, maxSteps: number): boolean {
+    this.#prepare(text.length, 1, maxSteps);
+    return this.#run(text);
+  }
+
+  /**
+   * Whether a match is found in any of the texts, each of which begins and ends by itself. Throws `SearchTooCostly`
+   * when all of them together take more than `maxSteps`.
+   */
+  testAny(texts: readonly string[], maxSteps: number): boolean {
+    let length = 0;
+    for (const text of texts) length += text.length;
+    this.#prepare(length, texts.length, maxSteps);
+    for (const text of texts) {
+      // The states may have been forgotten at the text before.
+      if (this.#startGeneration !== this.#states.generation) this.#begin();
+      if (this.#run(text)) return true;
+    }
+    return false;
+  }
+
+  /** Begins a search in so many texts, which have `length` code units together. */
+  #prepare(length: number, texts: number, maxSteps: number): void {
+    this.#steps = 0;
+    this.#maxSteps = maxSteps;
+    this.#charge(length / UNITS_PER_STEP + (texts - 1));
+    reserve(this.#program.size);
+    releaseWhenFull();
+    const mayCostTooMuch = (length + 2 * texts) * this.#worstTransition > maxSteps / 2;
+    if (this.#startGeneration !== this.#states.generation || mayCostTooMuch) this.#begin();
+  }
+
+  #run(text: string): boolean {
+    const { latin1 } = this.#classes;
+    let { cells } = this.#states;
+    let row = this.#startRow;
+    if (row < 0) return row === FOUND;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      let id: number;
+      if (unit < 256) {
+        id = latin1[unit] ?? 0;
+      } else if ((unit & 0xfc00) !== 0xd800) {
+        id = this.#classes.classOf(unit);
+      } else {
+        const code = text.codePointAt(at) ?? unit;
+        if (code > 0xffff) at += 1;
+        id = this.#classes.classOf(code);
+      }
+      let next = cells[row + id] ?? UNKNOWN;
+      if (next <= 0) {
+        if (next === UNKNOWN) {
+          next = this.#build(row, id);
+          cells = this.#states.cells;
+        }
+        if (next < 0) return next === FOUND;
+      }
+      row = next;
+    }
+    return (cells[row + this.#endClass] || this.#build(row, this.#endClass)) === FOUND;
+  }
+
+  /** Starts without any states but the first one. */
+  #begin(): void {
+    const { target } = scratch;
+    this.#states.clear();
+    nextMark();
+    const before = this.#program.visits;
+    const count = this.#program.close(this.#program.start, 0, 'keep', target, 0);
+    this.#charge(this.#program.visits - before);
+    this.#startRow = count < 0 ? FOUND : this.#enter(count, BEGIN_TEXT | BEGIN_LINE);
+    this.#startGeneration = this.#states.generation;
+  }
+
+  /** Finds out where the class `id` leads to from the state at `row`, and writes it down. */
+  #build(row: number, id: number): number {
+    const states = this.#states;
+    const { generation } = states;
+    const before = this.#program.visits;
+    const code = id === this.#endClass ? END : (this.#classes.samples[id] ?? 0);
+    const next = this.#next(row, code);
+    // A new state may have displaced all others; then there is no cell to write to.
+    if (states.generation === generation) states.cells[row + id] = next;
+    this.#charge(this.#program.visits - before + 1);
+    return next;
+  }
+
+  #next(row: number, code: number): number {
+    const program = this.#program;
+    const { source, target } = scratch;
+    const reached = this.#reach(row, code);
+    if (reached < 0) return FOUND;
+    if (code === END) return LOST;
+    this.#charge(reached);
+    nextMark();
+    let count = 0;
+    for (let at = 0; at < reached; at += 1) {
+      const pc = source[at] ?? 0;
+      if (!program.reads(pc, code)) continue;
+      count = program.close(program.next(pc), 0, 'keep unless at the beginning', target, count);
+      if (count < 0) return FOUND;
+    }
+    // A match may begin anywhere.
+    count = program.close(program.start, 0, 'keep unless at the beginning', target, count);
+    if (count < 0) return FOUND;
+    if (count === 0) return LOST;
+    return this.#enter(count, (code === NEWLINE ? BEGIN_LINE : 0) | (isWordUnit(code) ? AFTER_WORD : 0));
+  }
+
+  /**
+   * Puts the instructions of a state that read into `source`, those behind assertions that hold before `code`
+   * included. Returns their number, -1 when that leads to a match.
+   */
+  #reach(row: number, code: number): number {
+    const program = this.#program;
+    const { source } = scratch;
+    const set = this.#states.set(row);
+    this.#charge(set.length);
+    nextMark();
+    const { mark, marks } = scratch;
+    const holding = holdingBefore(code, this.#states.context(row));
+    let count = 0;
+    for (let at = 0; at < set.length; at += 1) {
+      const pc = set[at] ?? 0;
+      if (!program.isAssertion(pc)) {
+        if (marks[pc] === mark) continue;
+        marks[pc] = mark;
+        source[count++] = pc;
+      } else if ((program.assertions(pc) & ~holding) === 0) {
+        count = program.close(program.next(pc), holding, 'drop', source, count);
+        if (count < 0) return -1;
+      }
+    }
+    return count;
+  }
+
+  /** The row of the state of the first `count` instructions of `target`. */
+  #enter(count: number, context: number): number {
+    const members = scratch.target.subarray(0, count);
+    this.#charge(count + (this.#endClass + 1) / CELLS_PER_STEP);
+    members.sort();
+    // What precedes tells states apart only where an assertion asks for it. Behind one others may follow, so then it
+    // counts whatever the program asks for.
+    const asks = members.some((pc) => this.#program.isAssertion(pc));
+    return this.#states.rowOf(members, asks ? context & this.#asked : 0);
+  }
+
+  #charge(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > this.#maxSteps) throw new SearchTooCostly();
+  }
+}
+
+function contextAskedBy(program: FlatProgram): number {
+  let asked = 0;
+  for (let pc = 0; pc < program.size; pc += 1) if (program.isAssertion(pc)) asked |= program.assertions(pc);
+  const asksForWords = (asked & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0;
+  return (asked & (BEGIN_LINE | BEGIN_TEXT)) | (asksForWords ? AFTER_WORD : 0);
+}
+
+/** The assertions that hold between a place of which `context` is known and the code point `code`. */
+function holdingBefore(code: number, context: number): number {
+  let holding = context & (BEGIN_LINE | BEGIN_TEXT);
+  if (code === NEWLINE) holding |= END_LINE;
+  if (code === END) holding |= END_LINE | END_TEXT;
+  const isBoundary = isWordUnit(code) !== ((context & AFTER_WORD) !== 0);
+  return holding | (isBoundary ? WORD_BOUNDARY : NO_WORD_BOUNDARY);
+}

@@ -1,0 +1,179 @@
+import type { SearchTexts } from '../core/data-texts.js';
+import { asksForEdges, type CompiledProgram, compileProgram } from './engine.js';
+import { foldCase } from './fold-case.js';
+import { LazyDfa, SearchTooCostly } from './lazy-dfa.js';
+import { estimateCost, type PatternCost } from './pattern-cost.js';
+import { patternProblem } from './pattern-problem.js';
+import { containsAny, requiredLiterals } from './required-literals.js';
+
+/** Longest pattern text, in UTF-16 code units: more is a word list, for which there is the `list` evaluator. */
+export const MAX_PATTERN_LENGTH = 65_536;
+/** Largest compiled program, in instructions: a step of a search may visit all of them. */
+export const MAX_PROGRAM_SIZE = 20_000;
+/** Largest estimate of the program before the engine simplifies it: compiling this much takes 30 milliseconds. */
+export const MAX_UNSIMPLIFIED_SIZE = 50_000;
+/** Most code points that character classes may make the compiler visit: about 30 milliseconds. */
+export const MAX_CLASS_WORK = 1_000_000;
+/**
+ * Largest patterns that are parsed once more to find their literals, by the same two estimates. Larger ones are
+ * hardly ever useful in a prefilter, and would take twice as long to compile.
+ */
+const MAX_SIZE_WITH_LITERALS = 5_000;
+const MAX_CLASS_WORK_WITH_LITERALS = 50_000;
+/**
+ * Most steps of one search, in visits of an instruction: about 20 milliseconds in the worst cases found, twice that
+ * for the first search of a pattern. Only what a text newly demands of a pattern is counted, and a quarter of a step
+ * for each character; ordinary patterns take a few thousand steps beside that.
+ */
+export const MAX_SEARCH_STEPS = 1_500_000;
+
+/** Told of the steps that searches took. */
+export interface StepMeter {
+  spend?(steps: number): void;
+}
+
+/** Code units in which a text is looked for, as it is, in the time of a step. */
+const FOUND_UNITS_PER_STEP = 32;
+
+/** A compiled pattern. Searching takes time linear in the text. */
+export interface LinearPattern {
+  /**
+   * Whether the pattern is found anywhere in `text`. Throws when finding out would cost too much, which depends on
+   * the pattern and the text only; never for a text without any of the `literals`. Tells `meter` what it took.
+   */
+  test(text: string, meter?: StepMeter): boolean;
+  /** Whether the pattern is found in any of the texts of some data. Throws and tells as `test`. */
+  testAny(texts: SearchTexts, meter?: StepMeter): boolean;
+  /**
+   * Literals of which at least one occurs in the folded form of every text in which the pattern is found; null when
+   * no useful ones are known.
+   */
+  readonly literals: readonly string[] | null;
+  /**
+   * About how many bytes it takes, without the states of its automaton: for all patterns together those are bounded by
+   * `MAX_TOTAL_STATE_BYTES`.
+   */
+  readonly sizeBytes: number;
+}
+
+/** What a pattern takes, and each of its instructions, in bytes, once it has been searched for. */
+const PATTERN_BYTES = 8_000;
+const INSTRUCTION_BYTES = 250;
+
+/** Whether a pattern is refused for what it alone would cost to compile. */
+export function isTooLarge({ instructions, classWork }: PatternCost): boolean {
+  return instructions > MAX_UNSIMPLIFIED_SIZE || classWork > MAX_CLASS_WORK;
+}
+
+function compiled(pattern: string, ignoreCase: boolean): CompiledProgram {
+  try {
+    return compileProgram(pattern, ignoreCase);
+  } catch (error) {
+    throw new Error(patternProblem(error), { cause: error });
+  }
+}
+
+/**
+ * Compiles a pattern of RE2's syntax. Throws with a message for its author when it is invalid or too large; the
+ * bounds hold before the engine sees it, because patterns are as hostile as data.
+ */
+export function compilePattern(pattern: string, options: { ignoreCase?: boolean } = {}): LinearPattern {
+  const ignoreCase = options.ignoreCase === true;
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    throw new Error(`the pattern has ${pattern.length} characters, more than ${MAX_PATTERN_LENGTH}`);
+  }
+  const cost = estimateCost(pattern, ignoreCase);
+  if (isTooLarge(cost)) {
+    throw new Error(
+      'the pattern is too large: its repetitions or character classes cost too much to compile',
+    );
+  }
+  const { program, needles, isLiteral } = compiled(pattern, ignoreCase);
+  const size = program.inst.length;
+  if (size > MAX_PROGRAM_SIZE) {
+    throw new Error(`the pattern is too large: ${size} instructions, more than ${MAX_PROGRAM_SIZE}`);
+  }
+  const seesEdges = asksForEdges(program);
+  let dfa: LazyDfa | undefined;
+  let literals: readonly string[] | null | undefined;
+  /** Of the last search. */
+  let steps = 0;
+
+  // Found when asked for: most patterns outside of the regex evaluator never are.
+  const findLiterals = (): readonly string[] | null => {
+    const isSmall =
+      cost.instructions <= MAX_SIZE_WITH_LITERALS && cost.classWork <= MAX_CLASS_WORK_WITH_LITERALS;
+    if (literals === undefined) literals = isSmall ? requiredLiterals(pattern, ignoreCase) : null;
+    return literals;
+  };
+
+  const search = (text: string): boolean => {
+    steps = 1 + text.length / FOUND_UNITS_PER_STEP;
+    // Looking for a text as it is, is ten times faster than the search.
+    for (const needle of needles) if (!text.includes(needle)) return false;
+    if (isLiteral) return true;
+    dfa ??= new LazyDfa(program);
+    try {
+      return dfa.test(text, MAX_SEARCH_STEPS);
+    } finally {
+      steps += dfa.steps;
+    }
+  };
+
+  /** As `search`, in each of some texts. */
+  const searchEach = (texts: readonly string[]): boolean => {
+    steps = texts.length;
+    const promising = texts.filter((text) => {
+      steps += text.length / FOUND_UNITS_PER_STEP;
+      return needles.every((needle) => text.includes(needle));
+    });
+    if (isLiteral || promising.length === 0) return promising.length > 0;
+    dfa ??= new LazyDfa(program);
+    try {
+      return dfa.testAny(promising, MAX_SEARCH_STEPS);
+    } finally {
+      steps += dfa.steps;
+    }
+  };
+
+  /** What to say of texts whose search failed: that nothing is found, as their literals tell, or what went wrong. */
+  const failed = (error: unknown, texts: readonly string[]): false => {
+    if (!(error instanceof SearchTooCostly)) throw error;
+    const required = findLiterals();
+    if (required !== null && !texts.some((text) => containsAny(foldCase(text), required))) return false;
+    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    throw new Error(`the search would cost too much: ${size} instructions on a text of ${length} characters`);
+  };
+
+  return {
+    get literals() {
+      return findLiterals();
+    },
+    sizeBytes: PATTERN_BYTES + size * INSTRUCTION_BYTES,
+    test(text, meter) {
+      try {
+        return search(text);
+      } catch (error) {
+        return failed(error, [text]);
+      } finally {
+        meter?.spend?.(steps);
+      }
+    },
+    testAny(texts, meter) {
+      let spent = 0;
+      try {
+        if (search(texts.json)) return true;
+        spent = steps;
+        // A pattern that does not ask where a text begins and ends finds in the JSON text what is not hidden there.
+        if (!seesEdges) return texts.hidden.length > 0 && searchEach(texts.hidden);
+        if (searchEach(texts.values)) return true;
+        spent += steps;
+        return searchEach(texts.names);
+      } catch (error) {
+        return failed(error, [texts.json, ...texts.hidden]);
+      } finally {
+        meter?.spend?.(spent + steps);
+      }
+    },
+  };
+}

@@ -1,0 +1,351 @@
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Evaluator } from '../core/evaluator.js';
+import type { Stage } from '../core/types.js';
+import type { DatabaseOperation } from '../database/metered-database.js';
+import type { StorageHealth } from '../database/storage-health/storage-monitor.js';
+import { STORAGE_STATES } from '../database/storage-health/storage-state.js';
+import type { VerdictLabel } from '../decisions/evaluation-service.js';
+import type { EvaluatorMeter } from '../evaluators/metered.js';
+import type { ObservabilityMeter } from '../events/observability-meter.js';
+import type { ClosedReason, RefusalReason } from '../transport/admission/limits.js';
+import type { StreamNames } from '../transport/open-streams.js';
+import { createEvaluatorMetrics } from './evaluator-metrics.js';
+import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
+import { createMetricKinds } from './metric-kinds.js';
+
+/** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
+const BUCKETS = [
+  0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+  10, 30,
+];
+
+/** One metric as data, for adding up those of several processes. */
+export interface MeasuredMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  /** How the values of several processes become one; see the `Aggregator` of prom-client. */
+  readonly aggregator: Aggregator;
+  readonly values: readonly MeasuredValue[];
+}
+
+export interface MeasuredValue {
+  /** Null for what is no number. */
+  readonly value: number | null;
+  readonly labels: Readonly<Record<string, string | number>>;
+  /** For the parts of a histogram. */
+  readonly metricName?: string;
+}
+
+/** Prometheus metrics of the service. */
+export interface Metrics {
+  readonly contentType: string;
+  /** All metrics in the text format of Prometheus. */
+  text(): Promise<string>;
+  /** All metrics as data. */
+  measure(): Promise<MeasuredMetric[]>;
+  restStarted(method: string, path: string): void;
+  restEnded(method: string, path: string, status: number, seconds: number): void;
+  rpcStarted(rpc: string, protocol: string): void;
+  rpcEnded(rpc: string, protocol: string, code: string, seconds: number): void;
+  evaluated(label: VerdictLabel, stage: Stage, protocol: string): void;
+  /** A call was turned away. */
+  callRefused(reason: RefusalReason): void;
+  /** A connection was not accepted, or was cut off. */
+  connectionClosed(reason: ClosedReason): void;
+  /** The meter of an evaluator, once for each. */
+  meterOf(evaluator: Evaluator): EvaluatorMeter;
+  /** The meter of the event store. */
+  readonly events: ObservabilityMeter;
+  /** A piece of work on the database is done. */
+  databaseTimed(operation: DatabaseOperation, seconds: number): void;
+}
+
+/** Figures that are asked for only when the metrics are read. */
+export interface MetricSources {
+  snapshotAgents(): number;
+  revision(): number;
+  /** Seconds since the oldest controls that still decide were certainly the latest. */
+  stalenessSeconds(): number;
+  databaseUp(): boolean;
+  storage(): Pick<StorageHealth, 'state' | 'transitions'>;
+  /** How late the event loop is, in seconds. */
+  eventLoopDelaySeconds(): number;
+  /** Running calls that count for the limit of their API key. */
+  countedCalls(): number;
+  /** Open connections, and calls without a key that are running. */
+  connections(): number;
+  publicCalls(): number;
+  /** Evaluations that wait for a revision which they demand. */
+  waitingForRevision(): number;
+  /** Which running calls are streams. */
+  streams(): StreamNames;
+  /** Absent where nothing is kept for times without the database. */
+  lastKnownGood?(): LastKnownGoodFigures;
+}
+
+/** Figures about the last known good file. */
+export interface LastKnownGoodFigures {
+  /** Whether the service started without its database, evaluates by the file, and is still waiting. */
+  readonly isActive: boolean;
+  /** Evaluations that were made by controls of the file. */
+  readonly evaluations: number;
+  readonly saved: number;
+  readonly superseded: number;
+  readonly failed: number;
+  /** What was saved last. */
+  readonly revision: number;
+  readonly timeMs: number;
+}
+
+const APP_NAME = 'control-enforcement-service';
+
+export function createMetrics(prefix: string, sources: MetricSources): Metrics {
+  const ofProcess = createProcessRegistry(prefix);
+  const registry = createRegistry();
+  const registers = [registry];
+  const { counts, levels, durations } = createMetricKinds(prefix, registers);
+  const requests = counts('requests_total', 'JSON requests by method, path template and status.', [
+    'method',
+    'path',
+    'status_code',
+  ]);
+  const requestDurations = durations(
+    'request_duration_seconds',
+    'Time of a JSON request from its headers to the end of its reply.',
+    ['method', 'path', 'status_code'],
+    BUCKETS,
+  );
+  const inProgress = levels('requests_in_progress', 'JSON requests that are running.', ['method', 'path']);
+  const rpcs = counts('rpcs_total', 'gRPC, gRPC-Web and Connect calls by method, protocol and status.', [
+    'rpc',
+    'protocol',
+    'code',
+  ]);
+  const rpcDurations = durations(
+    'rpc_duration_seconds',
+    'Time of a gRPC, gRPC-Web or Connect call; of a stream, its whole life.',
+    ['rpc', 'protocol'],
+    BUCKETS,
+  );
+  const rpcsInProgress = levels('rpcs_in_progress', 'gRPC, gRPC-Web and Connect calls that are running.', [
+    'rpc',
+    'protocol',
+  ]);
+  const evaluations = counts(
+    'evaluations_total',
+    'Evaluated steps by decision (deny, steer, observe, allow, error), stage and protocol.',
+    ['decision', 'stage', 'protocol'],
+  );
+  const refusals = new Counter({
+    name: `${prefix}_refused_calls_total`,
+    help: 'Calls turned away, by the bound that was reached.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const closed = new Counter({
+    name: `${prefix}_closed_connections_total`,
+    help: 'Connections that were not accepted or were cut off, by the bound that was reached.',
+    labelNames: ['reason'],
+    registers,
+  });
+  new Gauge({
+    name: `${prefix}_streams_open`,
+    help: 'Calls under way that take a stream or answer with one, by method and protocol.',
+    labelNames: ['rpc', 'protocol'],
+    registers,
+    // Made of what is counted anyway, so that calls pay nothing for it.
+    collect() {
+      this.reset();
+      const names = sources.streams();
+      for (const { labels, value } of rpcsInProgress.all) {
+        if (names.isStream(labels.rpc ?? '')) this.inc(labels, value.value);
+      }
+      for (const { labels, value } of inProgress.all) {
+        const rpc = names.streamOfRoute(labels.method ?? '', labels.path ?? '');
+        if (rpc !== undefined) this.inc({ rpc, protocol: 'rest' }, value.value);
+      }
+    },
+  });
+  addSources(prefix, sources, registers);
+  return {
+    contentType: registry.contentType,
+    text: async () => (await ofProcess.metrics()) + (await registry.metrics()),
+    measure: async () => [...(await measure(ofProcess)), ...(await measure(registry))],
+    restStarted(method, path) {
+      inProgress.of(method, path).value += 1;
+    },
+    restEnded(method, path, status, seconds) {
+      inProgress.of(method, path).value -= 1;
+      const code = String(status);
+      requests.of(method, path, code).value += 1;
+      requestDurations.of(method, path, code).add(seconds);
+    },
+    rpcStarted(rpc, protocol) {
+      rpcsInProgress.of(rpc, protocol).value += 1;
+    },
+    rpcEnded(rpc, protocol, code, seconds) {
+      rpcsInProgress.of(rpc, protocol).value -= 1;
+      rpcs.of(rpc, protocol, code).value += 1;
+      rpcDurations.of(rpc, protocol).add(seconds);
+    },
+    evaluated(decision, stage, protocol) {
+      evaluations.of(decision, stage, protocol).value += 1;
+    },
+    callRefused: (reason) => refusals.inc({ reason }),
+    connectionClosed: (reason) => closed.inc({ reason }),
+    meterOf: createEvaluatorMetrics(prefix, registers),
+    events: createEventMetrics(prefix, registers),
+    databaseTimed: createDatabaseMetrics(prefix, registers),
+  };
+}
+
+function createRegistry(): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ app_name: APP_NAME });
+  return registry;
+}
+
+/**
+ * A registry with the metrics that every process has. Their observer of garbage collections lives as long as the
+ * process, and so does this registry: what belongs to a service that may be closed must not be in it.
+ */
+function createProcessRegistry(prefix: string): Registry {
+  const registry = createRegistry();
+  collectDefaultMetrics({ register: registry, prefix: `${prefix}_` });
+  return registry;
+}
+
+/** The metrics of a registry as data. */
+export async function measure(registry: Registry): Promise<MeasuredMetric[]> {
+  // The declared type of a metric is a number, but it is a word.
+  return (await registry.getMetricsAsJSON()) as unknown as MeasuredMetric[];
+}
+
+/** What the process that supervises others tells about itself. */
+export interface SupervisorSources {
+  /** Processes that serve. */
+  workers(): number;
+  /** Processes that ended unasked. */
+  crashes(): number;
+}
+
+/**
+ * Metrics of a process that supervises others and serves nothing: its CPU time and memory, which are part of the
+ * service, but not the rest, such as the delay of its event loop, which would only flatter the others.
+ */
+export function createSupervisorMetrics(
+  prefix: string,
+  sources: SupervisorSources,
+): () => Promise<MeasuredMetric[]> {
+  const registry = createProcessRegistry(prefix);
+  const { gauge, counter } = createMetricKinds(prefix, [registry]);
+  gauge('workers', 'Processes that serve.', 'sum', sources.workers);
+  counter('worker_crashes_total', 'Serving processes that ended unasked.', sources.crashes);
+  const ofProcess = [`${prefix}_process_`, `${prefix}_worker`];
+  const startTime = `${prefix}_process_start_time_seconds`;
+  return async () => {
+    const all = await measure(registry);
+    return all
+      .filter(({ name }) => ofProcess.some((start) => name.startsWith(start)))
+      .map((metric) => (metric.name === startTime ? { ...metric, aggregator: 'min' } : metric));
+  };
+}
+
+function addSources(prefix: string, sources: MetricSources, registers: Registry[]): void {
+  const { gauge } = createMetricKinds(prefix, registers);
+  // Every process loads the agents that it evaluates, mostly the same ones.
+  gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', 'max', sources.snapshotAgents);
+  gauge('revision', 'Latest revision of the stored controls that is known.', 'min', sources.revision);
+  gauge(
+    'snapshot_staleness_seconds',
+    'Seconds since the oldest controls that still decide were certainly the latest.',
+    'max',
+    sources.stalenessSeconds,
+  );
+  gauge(
+    'event_loop_delay_seconds',
+    'How late the event loop got to a timer last time; new calls are shed above a limit.',
+    'max',
+    sources.eventLoopDelaySeconds,
+  );
+  gauge(
+    'counted_calls',
+    'Running calls that count for the limit of their API key.',
+    'sum',
+    sources.countedCalls,
+  );
+  gauge('open_connections', 'Open connections.', 'sum', sources.connections);
+  gauge('public_calls', 'Calls without a key that are running.', 'sum', sources.publicCalls);
+  gauge(
+    'waiting_for_revision',
+    'Evaluations that wait for a revision which they demand.',
+    'sum',
+    sources.waitingForRevision,
+  );
+  new Gauge({
+    name: `${prefix}_storage_state`,
+    help: 'Whether what is stored is kept: 1 for the state that the storage is in, 0 for the others.',
+    labelNames: ['state'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      for (const state of STORAGE_STATES) this.set({ state }, sources.storage().state === state ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: `${prefix}_storage_transitions_total`,
+    help: 'How often the storage got into each state.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [state, count] of sources.storage().transitions) this.inc({ state }, count);
+    },
+  });
+  const { lastKnownGood } = sources;
+  if (lastKnownGood !== undefined) addLastKnownGood(prefix, lastKnownGood, registers);
+  gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
+    sources.databaseUp() ? 1 : 0,
+  );
+}
+
+function addLastKnownGood(prefix: string, figures: () => LastKnownGoodFigures, registers: Registry[]): void {
+  const { gauge, counter } = createMetricKinds(prefix, registers);
+  gauge(
+    'last_known_good_active',
+    'Whether the service started without its database and evaluates by the last known good file.',
+    'max',
+    () => (figures().isActive ? 1 : 0),
+  );
+  counter(
+    'last_known_good_evaluations_total',
+    'Evaluations by controls of the last known good file.',
+    () => figures().evaluations,
+  );
+  // One of several processes saves; the others have zeros.
+  gauge(
+    'last_known_good_revision',
+    'Revision of the last known good file as it was saved last.',
+    'max',
+    () => figures().revision,
+  );
+  gauge(
+    'last_known_good_timestamp_seconds',
+    'When the last known good file was certainly the latest state, in seconds since 1970; 0 before it is saved.',
+    'max',
+    () => figures().timeMs / 1000,
+  );
+  new Counter({
+    name: `${prefix}_last_known_good_saves_total`,
+    help: 'Attempts to save the last known good file by result: saved, superseded by a later one, failed.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      const { saved, superseded, failed } = figures();
+      this.reset();
+      for (const [result, count] of Object.entries({ saved, superseded, failed }))
+        this.inc({ result }, count);
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import type { AddressInfo, Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { addressText } from '../transport/address.js';
+import { Admission } from '../transport/admission/admission.js';
+import { trustedProxies } from '../transport/admission/client-address.js';
+import { createFrontGate } from '../transport/admission/front-gate.js';
+import { createListener, type Listener } from '../transport/listener/listener.js';
+import { createPathClasses, isRpcPath } from '../transport/path-classes.js';
+import { createRefusedCalls } from '../transport/refused-calls.js';
+import { createOperationsServer, type ServerOptions } from '../transport/server.js';
+
+/** A port of its own for health, readiness, metrics and, where it is wanted, reflection. */
+export interface OperationsPort {
+  readonly server: FastifyInstance;
+  readonly listener: Listener;
+  /** Starts to listen. Returns the address, for example `http://127.0.0.1:9000`. */
+  listen(): Promise<string>;
+  /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
+  ready(): Promise<void>;
+  accept(socket: Socket): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Plaintext, because probes and collectors inside of a network read it. It has shares of its own, so that what is done to
+ * the public port keeps nothing from being read here; it is not refused under load, since that is when it is needed.
+ */
+export async function createOperationsPort(
+  options: Omit<ServerOptions, 'listener' | 'gate'>,
+): Promise<OperationsPort> {
+  const { config, log, state, now, methods } = options;
+  const { operations } = config;
+  if (operations === null) throw new Error('no operations port is configured');
+  const admission = new Admission({
+    limits: config.limits.admission,
+    load: { refuses: () => false },
+    meter: options.metrics,
+    proxies: trustedProxies([]),
+    hasKeys: false,
+    now: () => performance.now(),
+  });
+  const { apiBase, apiPrefix } = config;
+  const gate = createFrontGate({
+    admission,
+    classOf: createPathClasses({ methods: methods.values(), apiBase, apiPrefix }),
+    refuse: createRefusedCalls({ version: state.version, log, now, isRpc: isRpcPath }),
+  });
+  const listener = createListener({ limits: { drainGraceMs: config.limits.drainMs }, admission, gate });
+  const server = await createOperationsServer({ ...options, listener, gate });
+  return {
+    server,
+    listener,
+    async listen() {
+      await server.listen({ host: operations.host, port: operations.port, listenTextResolver: () => '' });
+      const { port } = server.server.address() as AddressInfo;
+      return addressText({ host: operations.host, tls: null }, port);
+    },
+    async ready() {
+      await server.ready();
+      listener.expectConnections();
+    },
+    accept: (socket) => listener.accept(socket),
+    async close() {
+      await listener.drain();
+      await server.close();
+    },
+  };
+}

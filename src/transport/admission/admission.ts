@@ -1,0 +1,244 @@
+import type { Socket } from 'node:net';
+import type { Principal } from '../../contract/call/handler.js';
+import { type AddressAccount, createAddressAccounts } from './address-accounts.js';
+import type { CallClass } from './call-class.js';
+import { CallTicket } from './call-ticket.js';
+import { CallTurns } from './call-turns.js';
+import { clientAddress, type TrustedProxies } from './client-address.js';
+import { FairTurns, Owner } from './fair-turns.js';
+import type { AdmissionLimits, RefusalMeter } from './limits.js';
+import type { LoadState } from './load-shedder.js';
+import { Peer } from './peer.js';
+import { refusal } from './refusals.js';
+import { TokenBucket } from './token-bucket.js';
+
+/**
+ * Calls of each class that are started in one turn of the event loop. Evaluations always are: they are what the service
+ * is for, and they are short. When the process has nothing else to do, a turn takes less than the call before it.
+ */
+const KEYED_CALLS_PER_TURN = 4;
+const PUBLIC_CALLS_PER_TURN = 2;
+/** Calls that may wait for their turn. */
+const MAX_WAITING_CALLS = 10_000;
+/** New connections that are set up in one turn: each takes as long as many evaluations. */
+const CONNECTIONS_PER_TURN = 1;
+/** A rate may be exceeded for a moment by what comes in so many seconds. */
+const BURST_SECONDS = 1;
+
+/** What the calls of one key use. */
+export interface KeyAccount {
+  readonly owner: Owner;
+  running: number;
+  heldBytes: number;
+  /** Null for any number of calls a second. */
+  readonly rate: TokenBucket | null;
+}
+
+export interface AdmissionOptions {
+  readonly limits: AdmissionLimits;
+  readonly load: LoadState;
+  readonly meter: RefusalMeter;
+  readonly proxies: TrustedProxies;
+  /** Whether calls need a key. Where they do not, the connections of an address count as those of one owner. */
+  readonly hasKeys: boolean;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/**
+ * Decides, for every protocol, which connections and calls are taken, in which order they are started, and how much they
+ * may hold. It knows connections as peers, callers by their address and key, and the class of each call.
+ */
+export class Admission {
+  readonly limits: AdmissionLimits;
+  readonly meter: RefusalMeter;
+  readonly #options: AdmissionOptions;
+  readonly #turns = new FairTurns();
+  readonly #unknown = new Owner(false, () => this.#opening.goOn());
+  /** Bounded by the number of connections. */
+  readonly #opening = new CallTurns({
+    perTurn: CONNECTIONS_PER_TURN,
+    maxWaiting: Number.POSITIVE_INFINITY,
+    mayStart: () => !this.#unknown.isHeldUp,
+  });
+  readonly #keyedTurns = new CallTurns({ perTurn: KEYED_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
+  readonly #publicTurns = new CallTurns({ perTurn: PUBLIC_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
+  readonly #accounts;
+  readonly #publicRate: TokenBucket;
+  /** Owners by fingerprint, or, where no keys are needed, by address. */
+  readonly #keys = new Map<string, KeyAccount>();
+  readonly #addresses = new Map<string, Owner>();
+  /** By the socket of HTTP/1 or the session of HTTP/2. */
+  readonly #peers = new WeakMap<object, Peer>();
+  #connections = 0;
+  publicCalls = 0;
+  heldBytes = 0;
+
+  constructor(options: AdmissionOptions) {
+    const { limits, meter, now } = options;
+    this.#options = options;
+    this.limits = limits;
+    this.meter = meter;
+    const { publicCallsPerSecond, publicCallsPerSecondPerAddress } = limits;
+    this.#publicRate = new TokenBucket(publicCallsPerSecond, publicCallsPerSecond * BURST_SECONDS, now());
+    this.#accounts = createAddressAccounts(
+      publicCallsPerSecondPerAddress,
+      publicCallsPerSecondPerAddress * BURST_SECONDS,
+      now,
+    );
+    this.#turns.add(this.#unknown);
+  }
+
+  /** Open connections. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Calls that run and count for a key. */
+  get keyedCalls(): number {
+    let sum = 0;
+    for (const { running } of this.#keys.values()) sum += running;
+    return sum;
+  }
+
+  /** Takes a connection that was accepted. Undefined when there are too many: then it has to be closed. */
+  connect(socket: Socket): Peer | undefined {
+    const { limits, meter, proxies } = this.#options;
+    const address = socket.remoteAddress ?? '';
+    const account = this.#accounts.of(address);
+    const isProxy = proxies.trusts(address);
+    if (this.#connections >= limits.connections) {
+      meter.connectionClosed('connections');
+      return undefined;
+    }
+    if (!isProxy && account.connections >= limits.connectionsPerAddress) {
+      meter.connectionClosed('address-connections');
+      return undefined;
+    }
+    const peer = new Peer({
+      socket,
+      account,
+      owner: this.#firstOwner(address),
+      turns: this.#turns,
+      opening: this.#opening,
+      isProxy,
+      onAbuse: () => meter.connectionClosed('abuse'),
+      now: this.#options.now,
+    });
+    this.#connections += 1;
+    account.connections += 1;
+    socket.once('close', () => {
+      this.#connections -= 1;
+      account.connections -= 1;
+      peer.closed();
+      this.#forgetOwner(address, peer.owner);
+    });
+    this.recognize(socket, peer);
+    return peer;
+  }
+
+  /** Another object by which the connection of a peer is known: its HTTP/2 session, or the socket inside of TLS. */
+  recognize(connection: object, peer: Peer): void {
+    this.#peers.set(connection, peer);
+  }
+
+  peerOf(connection: object | undefined): Peer | undefined {
+    return connection && this.#peers.get(connection);
+  }
+
+  /** The ticket of a call that comes in on a connection. */
+  ticket(connection: object | undefined, forwardedFor: string | readonly string[] | undefined): CallTicket {
+    const peer = this.peerOf(connection);
+    const direct = peer?.address ?? '';
+    if (forwardedFor === undefined || peer?.isProxy !== true) {
+      return new CallTicket(this, peer, direct, peer?.account ?? this.#accounts.of(''));
+    }
+    const address = clientAddress(direct, forwardedFor, this.#options.proxies);
+    return new CallTicket(this, peer, address, this.#accounts.of(address));
+  }
+
+  /** Fails with SERVICE_UNAVAILABLE while the process is too late for calls of this class. */
+  checkLoad(callClass: CallClass): void {
+    if (!this.#options.load.refuses(callClass)) return;
+    this.meter.callRefused('overload');
+    throw refusal('overload', 0);
+  }
+
+  /**
+   * Starts a call when it is its turn; never, if `isGone` by then. Fails with SERVICE_UNAVAILABLE when too many wait.
+   * Evaluations need not ask.
+   */
+  takeTurn(callClass: 'keyed' | 'public', start: () => void, isGone: () => boolean): void {
+    const turns = callClass === 'keyed' ? this.#keyedTurns : this.#publicTurns;
+    if (turns.enter(start, isGone)) return;
+    this.meter.callRefused('overload');
+    throw refusal('overload', 0);
+  }
+
+  /**
+   * Resolves when it is the turn of a keyed call, never if `isGone` by then; undefined when that is now. Fails like
+   * `takeTurn`.
+   */
+  keyedTurn(isGone: () => boolean): Promise<void> | undefined {
+    let isNow = false;
+    let resolve = () => {
+      isNow = true;
+    };
+    this.takeTurn('keyed', () => resolve(), isGone);
+    if (isNow) return undefined;
+    return new Promise((resolved) => {
+      resolve = resolved;
+    });
+  }
+
+  /**
+   * Counts a call without a valid key against the rates of its address and of the process. `units` is what it costs in
+   * units of a simple request. Fails with RATE_LIMITED.
+   */
+  spendPublic(account: AddressAccount, units: number): void {
+    const nowMs = this.#options.now();
+    const { limits } = this.#options;
+    const waitMs = Math.max(account.publicRate.waitMs(units, nowMs), this.#publicRate.waitMs(units, nowMs));
+    if (waitMs > 0) {
+      this.meter.callRefused('public-rate');
+      throw refusal('public-rate', limits.publicCallsPerSecondPerAddress, Math.ceil(waitMs / 1000));
+    }
+    account.publicRate.take(units, nowMs);
+    this.#publicRate.take(units, nowMs);
+  }
+
+  /** The account of the key of a principal; undefined without a key. */
+  keyAccountOf({ keyFingerprint }: Principal): KeyAccount | undefined {
+    if (keyFingerprint === null) return undefined;
+    const known = this.#keys.get(keyFingerprint);
+    if (known !== undefined) return known;
+    const { limits, now } = this.#options;
+    const perSecond = limits.callsPerSecondPerKey;
+    const rate = perSecond === 0 ? null : new TokenBucket(perSecond, perSecond * BURST_SECONDS, now());
+    // As many as there are configured keys.
+    const account = { owner: new Owner(true), running: 0, heldBytes: 0, rate };
+    this.#keys.set(keyFingerprint, account);
+    this.#turns.add(account.owner);
+    return account;
+  }
+
+  now(): number {
+    return this.#options.now();
+  }
+
+  #firstOwner(address: string): Owner {
+    if (this.#options.hasKeys) return this.#unknown;
+    const known = this.#addresses.get(address);
+    if (known !== undefined) return known;
+    const owner = new Owner(true);
+    this.#addresses.set(address, owner);
+    this.#turns.add(owner);
+    return owner;
+  }
+
+  #forgetOwner(address: string, owner: Owner): void {
+    if (owner.size > 0 || this.#addresses.get(address) !== owner) return;
+    this.#addresses.delete(address);
+    this.#turns.remove(owner);
+  }
+}

@@ -1,0 +1,172 @@
+import type { Principal } from '../../contract/call/handler.js';
+import type { AddressAccount } from './address-accounts.js';
+import type { Admission, KeyAccount } from './admission.js';
+import type { RefusalReason } from './limits.js';
+import type { Peer } from './peer.js';
+import { refusal } from './refusals.js';
+
+/**
+ * Bytes that one request may always hold: about as much memory as an open request takes without them. However much
+ * others hold, small requests are served.
+ */
+export const FREE_BYTES = 16_384;
+
+/** What one call takes of what is bounded, from its first byte to its end. */
+export class CallTicket {
+  /** Address of the caller, as far as proxies are trusted to tell it. */
+  readonly address: string;
+  readonly peer: Peer | undefined;
+  readonly #admission: Admission;
+  readonly #account: AddressAccount;
+  #key: KeyAccount | undefined;
+  #isPublic = false;
+  #isOver = false;
+  #heldBytes = 0;
+
+  constructor(admission: Admission, peer: Peer | undefined, address: string, account: AddressAccount) {
+    this.#admission = admission;
+    this.peer = peer;
+    this.address = address;
+    this.#account = account;
+  }
+
+  /** Whether a proxy told the address. */
+  get isForwarded(): boolean {
+    return this.peer !== undefined && this.peer.address !== this.address;
+  }
+
+  /**
+   * The call needs no key. Counts it until its end. `units` is what it costs in units of a simple request. Fails with
+   * RATE_LIMITED when too many run, or come within a second.
+   */
+  takePublicPlace(units: number): void {
+    // A caller may be gone by the time it is its turn.
+    if (this.#isPublic || this.#isOver) return;
+    const limit = this.#publicLimit();
+    if (limit !== null) {
+      this.#admission.meter.callRefused('public-limit');
+      this.offended();
+      throw refusal('public-limit', limit);
+    }
+    this.spendPublic(units);
+    this.#isPublic = true;
+    this.#admission.publicCalls += 1;
+    this.#account.publicCalls += 1;
+    if (this.peer !== undefined) this.peer.publicCalls += 1;
+  }
+
+  /** Counts a call without a valid key. Fails with RATE_LIMITED. */
+  spendPublic(units: number): void {
+    try {
+      this.#admission.spendPublic(this.#account, units);
+    } catch (error) {
+      this.offended();
+      throw error;
+    }
+  }
+
+  /** The call was refused. */
+  offended(): void {
+    this.peer?.offended();
+  }
+
+  /**
+   * The caller is known. Counts the call for its key until its end. Fails with RATE_LIMITED when the key has no place
+   * left, or makes too many calls.
+   */
+  takePlace(principal: Principal): void {
+    if (this.#isOver || this.#key !== undefined) return;
+    const key = this.#admission.keyAccountOf(principal);
+    if (key === undefined) return;
+    const { callsPerKey } = this.#admission.limits;
+    if (callsPerKey > 0 && key.running >= callsPerKey) {
+      this.#admission.meter.callRefused('key-limit');
+      throw refusal('key-limit', callsPerKey);
+    }
+    this.#spendRate(key, 1);
+    key.running += 1;
+    this.#key = key;
+    this.peer?.belongsTo(key.owner);
+    if (this.#heldBytes > 0) key.heldBytes += this.#heldBytes;
+  }
+
+  /** Counts more evaluations for the rate of the key. Fails with RATE_LIMITED. */
+  spend(evaluations: number): void {
+    if (this.#key !== undefined && evaluations > 0) this.#spendRate(this.#key, evaluations);
+  }
+
+  /**
+   * The unanswered request holds so many bytes now. If that is too much it changes nothing and fails: with RATE_LIMITED
+   * for the connection, address or key, with SERVICE_UNAVAILABLE for the process.
+   */
+  hold(bytes: number): void {
+    if (this.#isOver || bytes === this.#heldBytes) return;
+    const more = bytes - this.#heldBytes;
+    if (more > 0 && bytes > FREE_BYTES) this.#checkBytes(more);
+    this.#change(more);
+  }
+
+  /** Holds so many bytes more. Fails like `hold`. */
+  holdMore(bytes: number): void {
+    this.hold(this.#heldBytes + bytes);
+  }
+
+  /** Lets go of all bytes, for good: what still comes is not kept. */
+  release(): void {
+    this.#change(-this.#heldBytes);
+  }
+
+  /** Gives everything back, once. Has to be called when the call is over; after that it takes nothing. */
+  end(): void {
+    if (this.#isOver) return;
+    this.release();
+    this.#isOver = true;
+    if (this.#key !== undefined) this.#key.running -= 1;
+    if (!this.#isPublic) return;
+    this.#admission.publicCalls -= 1;
+    this.#account.publicCalls -= 1;
+    if (this.peer !== undefined) this.peer.publicCalls -= 1;
+  }
+
+  /** The limit of public calls that is reached; null while there is room. */
+  #publicLimit(): number | null {
+    const { limits, publicCalls } = this.#admission;
+    if ((this.peer?.publicCalls ?? 0) >= limits.publicCallsPerConnection && this.peer?.isProxy !== true)
+      return limits.publicCallsPerConnection;
+    if (this.#account.publicCalls >= limits.publicCallsPerAddress) return limits.publicCallsPerAddress;
+    return publicCalls >= limits.publicCalls ? limits.publicCalls : null;
+  }
+
+  #spendRate({ rate }: KeyAccount, units: number): void {
+    if (rate === null) return;
+    const nowMs = this.#admission.now();
+    // A batch may be larger than what a second gives; the calls after it wait for longer.
+    const waitMs = rate.waitMs(1, nowMs);
+    if (waitMs > 0) {
+      this.#admission.meter.callRefused('key-rate');
+      throw refusal('key-rate', this.#admission.limits.callsPerSecondPerKey, Math.ceil(waitMs / 1000));
+    }
+    rate.owe(units, nowMs);
+  }
+
+  #checkBytes(more: number): void {
+    const { connectionBytes, addressBytes, keyBytes, totalBytes } = this.#admission.limits;
+    const check = (reason: RefusalReason & `${string}-bytes`, held: number, limit: number): void => {
+      if (held + more <= limit) return;
+      this.#admission.meter.callRefused(reason);
+      throw refusal(reason, limit);
+    };
+    check('connection-bytes', this.peer?.heldBytes ?? this.#heldBytes, connectionBytes);
+    check('address-bytes', this.#account.heldBytes, addressBytes);
+    check('key-bytes', this.#key?.heldBytes ?? 0, keyBytes);
+    check('process-bytes', this.#admission.heldBytes, totalBytes);
+  }
+
+  #change(more: number): void {
+    this.#heldBytes += more;
+    this.#account.heldBytes += more;
+    this.#admission.heldBytes += more;
+    if (this.peer !== undefined) this.peer.heldBytes += more;
+    if (this.#key !== undefined) this.#key.heldBytes += more;
+  }
+}

@@ -1,0 +1,104 @@
+import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { Principal } from '../../contract/call/handler.js';
+import { ServiceError } from '../../contract/errors/service-error.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Credentials } from '../auth/request-credentials.js';
+import type { Admission } from './admission.js';
+import { type ClassifiedMethod, callClassOf } from './call-class.js';
+import type { CallTicket } from './call-ticket.js';
+import type { KeyGuessing, KeyPlace } from './key-guessing.js';
+
+/**
+ * What every call passes before any of its body is read, whatever protocol it came in by: load, access, and the share of
+ * its key.
+ */
+export interface Entrance {
+  /**
+   * Who is calling, if the call may run; its ticket counts it from then on. A promise only for a session that was not seen
+   * before. Fails with SERVICE_UNAVAILABLE, AUTH_MISSING_KEY, AUTH_INVALID_KEY, AUTH_INSUFFICIENT_PRIVILEGES or
+   * RATE_LIMITED.
+   */
+  enter(
+    ticket: CallTicket,
+    method: ClassifiedMethod,
+    credentials: Credentials,
+  ): Principal | Promise<Principal>;
+  /** The same for a caller that has no session, only a key or nothing. */
+  enterWithKey(ticket: CallTicket, method: ClassifiedMethod, apiKey: string | undefined): Principal;
+  /**
+   * Runs something that looks at a key a caller showed: a wrong one counts as a guess, and after too many guesses no key
+   * is looked at. `look` returns undefined for a wrong key. Fails with RATE_LIMITED.
+   */
+  guess<T>(place: KeyPlace, ticket: CallTicket, apiKey: string, look: () => T | undefined): T | undefined;
+}
+
+export interface EntranceOptions {
+  readonly admission: Admission;
+  readonly authenticator: Authenticator;
+  readonly guessing: KeyGuessing;
+}
+
+/** What a refused call costs, in units of a simple request. */
+const REFUSED_CALL_UNITS = 1;
+
+export function createEntrance({ admission, authenticator, guessing }: EntranceOptions): Entrance {
+  function admitted(ticket: CallTicket, principal: Principal): Principal {
+    const { keyFingerprint } = principal;
+    if (keyFingerprint === null) return principal;
+    const before = ticket.peer?.owner;
+    ticket.takePlace(principal);
+    if (before !== ticket.peer?.owner || ticket.isForwarded) guessing.right(ticket.address, keyFingerprint);
+    return principal;
+  }
+
+  /** What is wrong with the credentials; a rate that is exceeded by calls without a right key comes first. */
+  function refused(ticket: CallTicket, error: unknown, apiKey: string | undefined): never {
+    if (error instanceof ServiceError && isUnauthenticated(error)) {
+      if (apiKey !== undefined) guessing.shown('call', ticket.address, apiKey, false);
+      ticket.spendPublic(REFUSED_CALL_UNITS);
+    }
+    throw error;
+  }
+
+  function enterWithKey(ticket: CallTicket, method: ClassifiedMethod, apiKey: string | undefined): Principal {
+    admission.checkLoad(callClassOf(method));
+    if (method.access === Access.PUBLIC || !authenticator.enabled)
+      return authenticator.authorizeKey(apiKey, method.access);
+    if (apiKey !== undefined) guessing.check('call', ticket.address, apiKey);
+    let principal: Principal;
+    try {
+      principal = authenticator.authorizeKey(apiKey, method.access);
+    } catch (error) {
+      return refused(ticket, error, apiKey);
+    }
+    return admitted(ticket, principal);
+  }
+
+  return {
+    enterWithKey,
+    enter(ticket, method, credentials) {
+      const { apiKey, session, foreignPage } = credentials;
+      const isByKey = session === undefined || apiKey !== undefined;
+      if (isByKey && foreignPage !== true) return enterWithKey(ticket, method, apiKey);
+      admission.checkLoad(callClassOf(method));
+      const fail = (error: unknown): never => refused(ticket, error, undefined);
+      try {
+        const principal = authenticator.authorize(credentials, method.access);
+        if (!(principal instanceof Promise)) return admitted(ticket, principal);
+        return principal.then((found) => admitted(ticket, found), fail);
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    guess(place, ticket, apiKey, look) {
+      guessing.check(place, ticket.address, apiKey);
+      const found = look();
+      guessing.shown(place, ticket.address, apiKey, found !== undefined);
+      return found;
+    },
+  };
+}
+
+function isUnauthenticated({ code }: ServiceError): boolean {
+  return code === 'AUTH_MISSING_KEY' || code === 'AUTH_INVALID_KEY';
+}

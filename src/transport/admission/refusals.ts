@@ -1,0 +1,79 @@
+import { ServiceError } from '../../contract/errors/service-error.js';
+import type { RefusalReason } from './limits.js';
+
+/** When a caller may try again where nothing better is known: calls take milliseconds, so soon. */
+const RETRY_AFTER_SECONDS = 1;
+
+interface RefusalText {
+  readonly code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE';
+  detail(limit: number): string;
+  readonly hint: string;
+}
+
+const TEXTS: Readonly<Record<Exclude<RefusalReason, 'key-guessing'>, RefusalText>> = {
+  overload: {
+    code: 'SERVICE_UNAVAILABLE',
+    detail: () => 'The server is overloaded and takes no new calls at the moment.',
+    hint: 'Try again after the stated time.',
+  },
+  'key-limit': {
+    code: 'RATE_LIMITED',
+    detail: (limit) => `The API key has ${limit} calls running, which is the limit.`,
+    hint: 'Wait for calls to end, or put many evaluations into one batch or stream.',
+  },
+  'key-rate': {
+    code: 'RATE_LIMITED',
+    detail: (limit) => `The API key may make ${limit} calls a second, each evaluation counted.`,
+    hint: 'Spread the calls over time.',
+  },
+  'public-limit': {
+    code: 'RATE_LIMITED',
+    detail: (limit) => `At most ${limit} calls without an API key may run at the same time.`,
+    hint: 'Wait for calls to end, or use fewer streams.',
+  },
+  'public-rate': {
+    code: 'RATE_LIMITED',
+    detail: () => 'Too many calls without a valid API key.',
+    hint: 'Spread the calls over time, or show a valid API key.',
+  },
+  'connection-bytes': {
+    code: 'RATE_LIMITED',
+    detail: (limit) => `The unanswered requests of the connection are larger than ${limit} bytes together.`,
+    hint: 'Send large requests one after the other, or over several connections.',
+  },
+  'address-bytes': {
+    code: 'RATE_LIMITED',
+    detail: (limit) => `The unanswered requests of the address are larger than ${limit} bytes together.`,
+    hint: 'Send large requests one after the other.',
+  },
+  'key-bytes': {
+    code: 'RATE_LIMITED',
+    detail: (limit) => `The unanswered requests of the API key are larger than ${limit} bytes together.`,
+    hint: 'Send large requests one after the other.',
+  },
+  'process-bytes': {
+    code: 'SERVICE_UNAVAILABLE',
+    detail: () => 'The server takes no more large requests at the moment.',
+    hint: 'Try again after the stated time.',
+  },
+};
+
+/** Refusals that were made already: under load the same one is told again and again. */
+const made = new Map<string, ServiceError>();
+/** Limits are settings and times are whole seconds, so they are few. */
+const MAX_MADE = 1_000;
+
+/** What a caller is told of a bound that it has reached. `retryAfterSeconds` is a whole number. */
+export function refusal(
+  reason: Exclude<RefusalReason, 'key-guessing'>,
+  limit: number,
+  retryAfterSeconds = RETRY_AFTER_SECONDS,
+): ServiceError {
+  const key = `${reason} ${limit} ${retryAfterSeconds}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const { code, detail, hint } = TEXTS[reason];
+  const error = new ServiceError(code, { detail: detail(limit), hint, retryAfterSeconds });
+  if (made.size < MAX_MADE) made.set(key, error);
+  return error;
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { Principal } from '../../contract/call/handler.js';
+import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
+import { createKeyRing, type KeyLists } from './key-ring.js';
+import type { Credentials, SessionCredential } from './request-credentials.js';
+import { createSessionTokens } from './session-tokens.js';
+
+/** Decides who is calling. */
+export interface Authenticator {
+  /** Whether calls need credentials at all. */
+  readonly enabled: boolean;
+  /**
+   * The principal behind the credentials, if it may do what `access` demands. A promise only for a session that was
+   * not seen before. Fails with AUTH_MISSING_KEY, AUTH_INVALID_KEY or AUTH_INSUFFICIENT_PRIVILEGES.
+   */
+  authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
+  /** The same for a caller that has no session, only a key or nothing. */
+  authorizeKey(apiKey: string | undefined, access: Access): Principal;
+  /** The principal of a key; undefined when the key is not configured. */
+  find(apiKey: string): Principal | undefined;
+  /** Whether the credentials are good for anything. */
+  recognizes(credentials: Credentials): Promise<boolean>;
+  /** Starts a session for whoever shows a key; undefined when the key is not configured. Works when disabled, too. */
+  logIn(apiKey: string): Promise<NewSession> | undefined;
+}
+
+/** A session that was just started. */
+export interface NewSession {
+  readonly token: string;
+  readonly isAdmin: boolean;
+}
+
+export interface AuthenticatorOptions extends KeyLists {
+  readonly enabled: boolean;
+  /** Signs sessions. Without one they end with the process. */
+  readonly sessionSecret?: string | null;
+}
+
+const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
+const RANDOM_SECRET_BYTES = 32;
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { enabled, sessionSecret = null } = options;
+  const keyRing = createKeyRing(options);
+  const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
+  const sessions = createSessionTokens({ keyRing, secret, now: () => Date.now() });
+
+  function ofSession(
+    principal: Principal | undefined,
+    session: SessionCredential,
+    access: Access,
+  ): Principal {
+    if (principal === undefined) throw missingKey();
+    if (session.foreignOrigin) throw foreignOrigin();
+    return permitted(principal, access, sessionLacksRight);
+  }
+
+  function authorizeKey(apiKey: string | undefined, access: Access): Principal {
+    if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
+    if (apiKey === undefined) throw missingKey();
+    const known = keyRing.find(apiKey);
+    if (known === undefined) throw invalidKey();
+    return permitted(known.principal, access, keyLacksRight);
+  }
+
+  return {
+    enabled,
+    authorizeKey,
+    authorize({ apiKey, session, foreignPage }, access) {
+      if (foreignPage === true) throw keylessForeignPage();
+      if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
+      if (apiKey !== undefined || session === undefined) return authorizeKey(apiKey, access);
+      const principal = sessions.read(session.token);
+      return principal instanceof Promise
+        ? principal.then((found) => ofSession(found, session, access))
+        : ofSession(principal, session, access);
+    },
+    find: (apiKey) => keyRing.find(apiKey)?.principal,
+    async recognizes({ apiKey, session }) {
+      if (apiKey !== undefined) return keyRing.find(apiKey) !== undefined;
+      return session !== undefined && (await sessions.read(session.token)) !== undefined;
+    },
+    logIn(apiKey) {
+      const known = keyRing.find(apiKey);
+      if (known === undefined) return undefined;
+      const isAdmin = known.principal.level === 'admin';
+      return sessions.issue(known).then((token) => ({ token, isAdmin }));
+    },
+  };
+}
+
+function permitted(principal: Principal, access: Access, refusal: () => ServiceError): Principal {
+  // Whatever is not stated to be open to regular keys is for admins.
+  if (access !== Access.KEY && principal.level !== 'admin') throw refusal();
+  return principal;
+}
+
+function missingKey(): ServiceError {
+  return callerError('AUTH_MISSING_KEY', {
+    detail: 'Missing credentials: this call needs an API key.',
+    hint: 'Send the key in the X-API-Key header (x-api-key metadata over gRPC), or log in from a browser.',
+  });
+}
+
+function invalidKey(): ServiceError {
+  return callerError('AUTH_INVALID_KEY', {
+    detail: 'Invalid API key: it is not known to this service.',
+    hint: 'Send the key exactly as configured, without blanks or quotes.',
+  });
+}
+
+function keyLacksRight(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'This call needs an admin key.',
+    hint: 'Use a key from SERVICE_ADMIN_API_KEYS.',
+  });
+}
+
+function sessionLacksRight(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'This call needs a session that was started with an admin key.',
+    hint: 'Log out, and log in again with a key from SERVICE_ADMIN_API_KEYS.',
+  });
+}
+
+/** A page of another origin tries to act in the name of a session. */
+export function foreignOrigin(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'Pages of this origin may not act in the name of a browser session.',
+    hint: 'Call from the same origin, list the origin in SERVICE_CORS_ORIGINS, or send an API key.',
+  });
+}
+
+/** A page of another origin tries to act while no key is demanded. */
+function keylessForeignPage(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'Without API keys, only pages on localhost and of listed origins may do this.',
+    hint: 'List the origin of the page in SERVICE_CORS_ORIGINS, or turn API keys on (SERVICE_API_KEY_ENABLED).',
+  });
+}

@@ -1,0 +1,124 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
+import { toConnectError } from '../wire/connect-error.js';
+import { messageTooSlow } from './body-time.js';
+
+/** Bytes before each message of a stream: flags and length. The same in gRPC, gRPC-Web and Connect. */
+const PREFIX_LENGTH = 5;
+
+/**
+ * Passes the body of a call with one message on, and counts what has arrived of it. Fails with a ConnectError when that
+ * is too much.
+ */
+export async function* countedBody(
+  body: AsyncIterable<Uint8Array>,
+  ticket: CallTicket,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    orRelease(ticket, () => ticket.holdMore(chunk.length));
+    yield chunk;
+  }
+}
+
+/**
+ * The same for a stream of messages: what counts is the message under way, and a large one has to arrive within
+ * `limitMs`. The time in which nobody wants more of it does not count.
+ */
+export async function* countedStream(
+  body: AsyncIterable<Uint8Array>,
+  ticket: CallTicket,
+  limitMs: number,
+): AsyncGenerator<Uint8Array> {
+  const meter = new MessageMeter();
+  const chunks = body[Symbol.asyncIterator]();
+  let leftMs = limitMs;
+  try {
+    while (true) {
+      const isLarge = meter.arrived > FREE_BYTES;
+      const started = isLarge ? performance.now() : 0;
+      const next = chunks.next();
+      const chunk = isLarge ? await within(next, leftMs, () => messageTooSlow(limitMs)) : await next;
+      if (chunk.done === true) return;
+      const { messages } = meter;
+      meter.push(chunk.value);
+      orRelease(ticket, () => ticket.hold(meter.arrived));
+      if (meter.messages > messages) leftMs = limitMs;
+      else if (isLarge) leftMs -= performance.now() - started;
+      yield chunk.value;
+    }
+  } catch (error) {
+    ticket.release();
+    throw error;
+  } finally {
+    // Not awaited: it would wait for the chunk that does not come.
+    chunks.return?.().catch(() => {});
+  }
+}
+
+/** Passes a body on that has no message above `limit` bytes. Fails with a ConnectError when one is under way. */
+export async function* smallMessages(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Uint8Array> {
+  const meter = new MessageMeter();
+  for await (const chunk of body) {
+    meter.push(chunk);
+    if (meter.arrived > limit + PREFIX_LENGTH) {
+      throw new ConnectError(
+        `messages of this call must not be larger than ${limit} bytes`,
+        Code.ResourceExhausted,
+      );
+    }
+    yield chunk;
+  }
+}
+
+function orRelease(ticket: CallTicket, change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    ticket.release();
+    throw toConnectError(error);
+  }
+}
+
+async function within<T>(work: Promise<T>, limitMs: number, error: () => ConnectError): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(error()), limitMs);
+  });
+  try {
+    return await Promise.race([work, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Follows the messages of a stream through the chunks they come in. */
+export class MessageMeter {
+  /** Messages that were complete so far. */
+  messages = 0;
+  /** Bytes that the message under way has so far, its prefix among them. */
+  arrived = 0;
+  /** Its length, as far as its prefix has arrived. */
+  #length = 0;
+
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.arrived < PREFIX_LENGTH) {
+        if (this.arrived > 0) this.#length = this.#length * 256 + (chunk[at] ?? 0);
+        this.arrived += 1;
+        at += 1;
+      } else {
+        const taken = Math.min(PREFIX_LENGTH + this.#length - this.arrived, chunk.length - at);
+        this.arrived += taken;
+        at += taken;
+      }
+      if (this.arrived >= PREFIX_LENGTH && this.arrived === PREFIX_LENGTH + this.#length) {
+        this.messages += 1;
+        this.arrived = 0;
+        this.#length = 0;
+      }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { createRegistry, type DescService } from '@bufbuild/protobuf';
+import { Code, ConnectError, type ConnectRouter, createContextValues } from '@connectrpc/connect';
+import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from '../../../gen/proto/google/rpc/error_details_pb.js';
+import type { Metrics } from '../../operations/metrics.js';
+import type { Entrance } from '../admission/entrance.js';
+import type { CredentialReader } from '../auth/request-credentials.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
+import { guardHandler } from './guard.js';
+import { jsonCopyFor } from './json-copy.js';
+import { protocolOf } from './protocol.js';
+import { type RpcCall, rpcCallKey } from './rpc-call.js';
+import { codeWord } from './status-word.js';
+
+export interface ConnectPluginOptions {
+  /** Adds the implementations. */
+  readonly register: (router: ConnectRouter) => void;
+  /** Every method that has options of ours, by `package.Service/Method`. Only those of gRPC itself may be missing. */
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly entrance: Pick<Entrance, 'enter'>;
+  readonly credentials: CredentialReader;
+  readonly metrics: Metrics;
+  /** How long the request of a unary call may take to arrive, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** Largest message in either direction, in bytes. */
+  readonly maxMessageBytes: number;
+  /** Ends endless streams when the server shuts down. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** Messages that statuses carry. */
+const DETAIL_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
+
+/** Serves gRPC, gRPC-Web and Connect in a Fastify scope of its own. */
+export async function registerConnect(scope: FastifyInstance, options: ConnectPluginOptions): Promise<void> {
+  // Connect reads bodies itself and refuses content types it does not know in the words of its protocols.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  const calls = new WeakMap<FastifyRequest, RpcCall>();
+  observe(scope, calls, options.metrics);
+  const unknown: string[] = [];
+  await scope.register(fastifyConnectPlugin, {
+    routes(router) {
+      options.register(router);
+      unknown.push(...guardAll(router, options));
+    },
+    contextValues(request) {
+      const call: RpcCall = {
+        requestId: request.id,
+        credentials: options.credentials.ofRpc(request),
+        principal: { level: 'anonymous', keyFingerprint: null },
+        ticket: request.ticket,
+        json: jsonCopyFor(request.headers['content-type'] ?? ''),
+        code: null,
+      };
+      calls.set(request, call);
+      return createContextValues().set(rpcCallKey, call);
+    },
+    acceptCompression: [],
+    readMaxBytes: options.maxMessageBytes,
+    // Replies are made by us from stored data, which is bounded; the limit is a safety net.
+    writeMaxBytes: 4 * options.maxMessageBytes,
+    binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
+    // A status inside a reply carries its details as Any, which over JSON needs to know their types.
+    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
+    shutdownSignal: options.shutdownSignal,
+  });
+  // Not thrown where it is found: nothing catches what a plugin throws there.
+  if (unknown.length > 0) throw new Error(`the access level of ${unknown.join(', ')} is unknown`);
+}
+
+/** The services of gRPC itself, which have no options of ours. */
+const PUBLIC_SERVICES = /^grpc\.(?:health|reflection)\./;
+const PUBLIC_METHOD = { access: Access.PUBLIC, isEvaluation: false };
+
+/** Guards every handler. Returns the names of those whose access level is unknown. */
+function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[] {
+  const unknown: string[] = [];
+  router.handlers.forEach((handler, index) => {
+    const name = `${handler.service.typeName}/${handler.method.name}`;
+    const method = options.methods.get(name);
+    if (method === undefined && !PUBLIC_SERVICES.test(name)) unknown.push(name);
+    router.handlers[index] = guardHandler(handler, {
+      method: method ?? PUBLIC_METHOD,
+      entrance: options.entrance,
+      bodyTimeMs: options.requestTimeoutMs,
+    });
+  });
+  return unknown;
+}
+
+/** Counts and times every call. */
+function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>, metrics: Metrics): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    const rpc = (request.routeOptions.url ?? '').slice(1);
+    const protocol = protocolOf(request.headers['content-type'] ?? '');
+    metrics.rpcStarted(rpc, protocol);
+    if (protocol === 'grpc') withoutCors(reply);
+    repairAuthority(request);
+    // Comes when the reply is complete, and also when the caller went away, over every version of HTTP.
+    reply.raw.once('close', () => {
+      const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
+      const status = calls.get(request)?.code ?? fallback;
+      const code = typeof status === 'string' ? status : codeWord(status);
+      metrics.rpcEnded(rpc, protocol, code, reply.elapsedTime / 1000);
+    });
+    done();
+  });
+}
+
+/** No browser speaks plain gRPC. */
+function withoutCors(reply: FastifyReply): void {
+  for (const name of ['vary', 'access-control-allow-origin', 'access-control-expose-headers']) {
+    reply.removeHeader(name);
+  }
+}
+
+/** Connect makes a URL of the authority, and breaks off the call when it is none. Nobody looks at that URL. */
+function repairAuthority(request: FastifyRequest): void {
+  const { headers } = request.raw;
+  const name = ':authority' in headers ? ':authority' : 'host';
+  const authority = headers[name];
+  if (typeof authority !== 'string' || !URL.canParse(`http://${authority}`))
+    headers[name] = 'invalid.invalid';
+}
+
+/** The reason streams are ended with at shutdown. */
+export function shutdownReason(): ConnectError {
+  return new ConnectError('the server is shutting down', Code.Unavailable);
+}
+
+/** Names of services, for health and reflection. */
+export function serviceNames(services: readonly DescService[]): string[] {
+  return services.map((service) => service.typeName);
+}

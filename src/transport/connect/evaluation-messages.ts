@@ -1,0 +1,144 @@
+import { create } from '@bufbuild/protobuf';
+import { anyPack, StructSchema } from '@bufbuild/protobuf/wkt';
+import {
+  Decision,
+  type SteeringContext as SteeringContextMessage,
+  SteeringContextSchema,
+} from '../../../gen/proto/enforcement/v1/control_pb.js';
+import {
+  type ControlResult as ControlResultMessage,
+  ControlResultSchema,
+  type EvaluateBatchResponse,
+  EvaluateBatchResponseSchema,
+  type EvaluateRequest,
+  type EvaluateResponse,
+  EvaluateResponseSchema,
+  type EvaluateStreamRequest,
+  type EvaluateStreamResponse,
+  EvaluateStreamResponseSchema,
+  type EvaluateStreamResult,
+  EvaluateStreamResultSchema,
+  EvaluatorResultSchema,
+  type Step as StepMessage,
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
+import type { ControlResult, SteeringContext } from '../../core/types.js';
+import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../wire/evaluation-codec.js';
+import { RpcStatus } from '../wire/rpc-status.js';
+import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
+import { MappingError, within } from './mapping-error.js';
+
+/** The fields of an EvaluateRequest message. */
+export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
+  const { agentName, stage, detail, stepForm, minRevision, targetType, targetId } = message;
+  return {
+    agentName,
+    stage,
+    detail,
+    step: stepForm.case === 'step' ? stepOrProblem(stepForm.value) : undefined,
+    minRevision: Number(minRevision),
+    stepJson: stepForm.case === 'stepJson' ? stepForm.value : undefined,
+    targetType,
+    targetId,
+  };
+}
+
+/** The fields of an EvaluateStreamRequest message. */
+export function streamFieldsOf(message: EvaluateStreamRequest): StreamFields {
+  return { id: message.id, evaluations: message.evaluations.map(evaluationFieldsOf) };
+}
+
+function stepOrProblem(step: StepMessage): JsonObject | MappingError {
+  try {
+    return within('step', null, plainStep, step);
+  } catch (error) {
+    if (error instanceof MappingError) return error;
+    throw error;
+  }
+}
+
+function plainStep(step: StepMessage): JsonObject {
+  const plain: JsonObject = { type: step.type, name: step.name };
+  if (step.input !== undefined) plain.input = within('input', null, topValue, step.input);
+  if (step.output !== undefined) plain.output = within('output', null, topValue, step.output);
+  if (step.context !== undefined) plain.context = within('context', null, topValue, step.context);
+  return plain;
+}
+
+const topValue = (value: NonNullable<StepMessage['input']>): JsonValue => valueToPlain(value);
+
+/** A verdict as a message. */
+export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
+  const message = create(EvaluateResponseSchema);
+  message.isSafe = verdict.is_safe;
+  message.confidence = verdict.confidence;
+  if (verdict.reason !== null) message.reason = verdict.reason;
+  message.matches = verdict.matches.map(controlResultMessage);
+  message.errors = verdict.errors.map(controlResultMessage);
+  message.nonMatches = verdict.non_matches.map(controlResultMessage);
+  message.revision = BigInt(verdict.revision);
+  if (verdict.staleness_seconds !== null) message.stalenessSeconds = verdict.staleness_seconds;
+  return message;
+}
+
+/** The results of a batch as a message. */
+export function batchMessage(outcomes: readonly Outcome[]): EvaluateBatchResponse {
+  const message = create(EvaluateBatchResponseSchema);
+  message.results = outcomes.map(resultMessage);
+  return message;
+}
+
+/** The answer to one message of a stream as a message. */
+export function streamReplyMessage(reply: StreamReply): EvaluateStreamResponse {
+  const message = create(EvaluateStreamResponseSchema);
+  message.id = reply.id;
+  message.results = reply.outcomes.map(resultMessage);
+  return message;
+}
+
+function resultMessage(outcome: Outcome): EvaluateStreamResult {
+  const message = create(EvaluateStreamResultSchema);
+  message.outcome =
+    outcome instanceof RpcStatus
+      ? { case: 'error', value: statusMessage(outcome) }
+      : { case: 'verdict', value: verdictMessage(outcome) };
+  return message;
+}
+
+/** A status as the message that carries it inside a reply. */
+export function statusMessage({ code, message, details }: RpcStatus): Status {
+  const packed = details.map(({ desc, value }) => anyPack(desc, create(desc, value)));
+  return create(StatusSchema, { code, message, details: packed });
+}
+
+const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;
+
+function controlResultMessage(item: ControlResult): ControlResultMessage {
+  const result = create(EvaluatorResultSchema);
+  result.matched = item.result.matched;
+  result.confidence = item.result.confidence;
+  if (item.result.message !== null) result.message = item.result.message;
+  if (item.result.error !== null) result.error = item.result.error;
+  if (item.result.metadata !== null) {
+    result.metadata = freeFormFromPlain(StructSchema, item.result.metadata) as NonNullable<
+      typeof result.metadata
+    >;
+  }
+  const message = create(ControlResultSchema);
+  message.controlExecutionId = item.control_execution_id;
+  message.controlId = item.control_id;
+  message.controlName = item.control_name;
+  message.action = DECISIONS[item.action];
+  message.result = result;
+  if (item.steering_context !== null) message.steeringContext = steeringMessage(item.steering_context);
+  return message;
+}
+
+function steeringMessage(steering: SteeringContext): SteeringContextMessage {
+  const message = create(SteeringContextSchema);
+  message.message = steering.message;
+  message.requiredActions = [...(steering.required_actions ?? [])];
+  return message;
+}

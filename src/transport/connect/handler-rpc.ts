@@ -1,0 +1,67 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { AnyHandler, Handler } from '../../contract/call/handler.js';
+import { parseInput } from '../../contract/input/parse-input.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { prepareCall } from '../ignored-parts.js';
+import { messageMapper } from './message-mapper.js';
+import { receivedMessage } from './received-message.js';
+import { type CollectImplementation, collectRpc, type StreamImplementation, streamRpc } from './streams.js';
+import { type RpcEnvironment, type UnaryImplementation, unaryRpc } from './unary.js';
+
+/** A handler as Connect takes it: message → plain → handler → plain → message. */
+export function handlerRpc(
+  method: RpcMethod,
+  handler: AnyHandler,
+  environment: RpcEnvironment,
+): UnaryImplementation | StreamImplementation | CollectImplementation {
+  const { toPlain } = messageMapper(method.desc.input);
+  const reply = replyMapper(method.desc.output);
+  if ('stream' in handler) {
+    const known = new WeakMap<object, Message>();
+    const replyOnce = (plain: object): Message => {
+      const message = known.get(plain) ?? reply(plain);
+      known.set(plain, message);
+      return message;
+    };
+    return streamRpc(method, environment, (message, context, { json }) => {
+      const plain = toPlain(message);
+      const received = () => receivedMessage(method.desc.input, message, plain, json);
+      const { call } = prepareCall(handler, context, received);
+      return mapped(handler.stream(parseInput(handler.input, plain), call), replyOnce);
+    });
+  }
+  if ('collect' in handler) {
+    return collectRpc(method, environment, async (messages, context) => {
+      const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
+      return reply(await handler.collect(items, context));
+    });
+  }
+  return unaryHandlerRpc(method, handler, environment);
+}
+
+function unaryHandlerRpc(
+  method: RpcMethod,
+  handler: Handler,
+  environment: RpcEnvironment,
+): UnaryImplementation {
+  const { toPlain } = messageMapper(method.desc.input);
+  const reply = replyMapper(method.desc.output);
+  return unaryRpc(method, environment, async (message, context, { json }) => {
+    const plain = toPlain(message);
+    const input = parseInput(handler.input, plain);
+    const received = () => receivedMessage(method.desc.input, message, plain, json);
+    const { call, finish } = prepareCall(handler, context, received);
+    const value = await handler.handle(input, call);
+    finish();
+    return reply(value);
+  });
+}
+
+function replyMapper(desc: DescMessage): (plain: object) => Message {
+  const { fromPlain } = messageMapper(desc);
+  return (plain) => fromPlain(plain);
+}
+
+async function* mapped<From, To>(source: AsyncIterable<From>, map: (value: From) => To): AsyncGenerator<To> {
+  for await (const value of source) yield map(value);
+}

@@ -1,0 +1,69 @@
+import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import type { CallContext, Principal } from '../../contract/call/handler.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import type { CallTicket } from '../admission/call-ticket.js';
+import type { Credentials } from '../auth/request-credentials.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import type { JsonCopy } from './json-copy.js';
+
+/** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
+export interface RpcCall {
+  readonly requestId: string;
+  readonly credentials: Credentials;
+  principal: Principal;
+  /** What it takes of what is bounded; given back when the request is over. */
+  readonly ticket: CallTicket;
+  /** The request as it came, when that was JSON; null for other encodings and for streams of messages. */
+  readonly json: JsonCopy | null;
+  /** Status the call ends with; null as long as it runs. Read for the metrics. */
+  code: Code | 'ok' | null;
+}
+
+/** Where the RpcCall of a request is found. */
+export const rpcCallKey = createContextKey<RpcCall | null>(null, {
+  description: 'the call as the host sees it',
+});
+
+/** Header and trailer that carry the revision a change produced. */
+export const REVISION_HEADER = 'x-service-revision';
+/** Header and trailer that tell how old the controls are by which was decided; only when they may be too old. */
+export const STALENESS_HEADER = 'x-service-staleness-seconds';
+
+/** The RpcCall of a running handler. */
+export function rpcCallOf(context: HandlerContext): RpcCall {
+  const call = context.values.get(rpcCallKey);
+  if (call === null) throw new Error('an RPC ran outside the host');
+  return call;
+}
+
+/** Reads the metadata of a running handler. */
+export function headerReader(context: HandlerContext): CallContext['header'] {
+  return (name) => context.requestHeader.get(name) ?? undefined;
+}
+
+/** The protocol-neutral context of an RPC, and what the call takes of what is bounded. */
+export interface RpcContext extends CallContext {
+  readonly ticket: CallTicket;
+}
+
+/** The context of a running handler; `signal` is asked for only when the handler uses it. */
+export function callContextOf(context: HandlerContext, signal: () => AbortSignal): RpcContext {
+  const call = rpcCallOf(context);
+  const told: Warning[] = [];
+  return {
+    principal: call.principal,
+    requestId: call.requestId,
+    ticket: call.ticket,
+    get signal() {
+      return signal();
+    },
+    header: headerReader(context),
+    reportRevision: (revision) => context.responseTrailer.set(REVISION_HEADER, String(revision)),
+    reportStaleness: (seconds) => context.responseTrailer.set(STALENESS_HEADER, String(seconds)),
+    warn(warnings) {
+      told.push(...warnings);
+      const text = warningHeader(told);
+      if (text !== undefined) context.responseTrailer.set(WARNING_HEADER, text);
+    },
+  };
+}

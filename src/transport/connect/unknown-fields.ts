@@ -1,0 +1,41 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { Warning } from '../../contract/warnings/warning.js';
+
+/** Messages of these types hold free-form JSON, in a form of their own. */
+const FREE_FORM = /^google\.protobuf\./;
+
+/**
+ * Fields of a binary message that this version of the API does not have: a newer client has sent them. Recursion is
+ * as deep as the message.
+ */
+export function* unknownFields(desc: DescMessage, message: Message, path = ''): Generator<Warning, void> {
+  const numbers = new Set((message.$unknown ?? []).map(({ no }) => no));
+  for (const no of numbers) {
+    const text = `unknown field with the number ${no}; the client is newer than the service`;
+    yield { code: 'unknown_member', field: path === '' ? desc.name : path, message: text };
+  }
+  const members = message as unknown as Record<string, unknown>;
+  for (const field of desc.fields) {
+    if (field.message === undefined || FREE_FORM.test(field.message.typeName)) continue;
+    const oneof = field.oneof === undefined ? undefined : (members[field.oneof.localName] as OneofValue);
+    const value = oneof === undefined ? members[field.localName] : valueIn(oneof, field.localName);
+    const place = path === '' ? field.name : `${path}.${field.name}`;
+    if (field.fieldKind === 'list' || field.fieldKind === 'map') {
+      for (const [key, one] of Object.entries((value ?? {}) as object)) {
+        const inner = field.fieldKind === 'list' ? `${place}[${key}]` : `${place}.${key}`;
+        yield* unknownFields(field.message, one as Message, inner);
+      }
+    } else if (value !== undefined && value !== null) {
+      yield* unknownFields(field.message, value as Message, place);
+    }
+  }
+}
+
+interface OneofValue {
+  readonly case?: string;
+  readonly value?: unknown;
+}
+
+function valueIn(oneof: OneofValue, name: string): unknown {
+  return oneof.case === name ? oneof.value : undefined;
+}

@@ -1,0 +1,87 @@
+import { cors as connectCors } from '@connectrpc/connect';
+import fastifyCors, { type FastifyCorsOptions } from '@fastify/cors';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.js';
+import type { ForeignOriginCheck } from './auth/request-origin.js';
+import { REVISION_HEADER, STALENESS_HEADER } from './connect/rpc-call.js';
+import { WARNING_HEADER } from './warning-header.js';
+
+/** How long browsers may remember the answer to a preflight, in seconds. */
+const PREFLIGHT_MAX_AGE_SECONDS = 600;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const READ_METHODS = ['GET', 'HEAD'];
+
+const exposed = (ownHeaders: readonly string[]): string[] => [
+  ...connectCors.exposedHeaders,
+  REVISION_HEADER,
+  STALENESS_HEADER,
+  WARNING_HEADER,
+  'X-Request-Id',
+  ...ownHeaders,
+];
+
+/** Headers that `registerCors` gives the reply to a request without an origin, names and values by turns. */
+export function corsHeadersWithoutOrigin(cors: Config['cors'], ownHeaders: readonly string[]): string[] {
+  const [name, value] =
+    cors.origins === '*'
+      ? ['access-control-allow-origin', '*']
+      : ['access-control-allow-credentials', 'true'];
+  return ['vary', 'Origin', name, value, 'access-control-expose-headers', exposed(ownHeaders).join(', ')];
+}
+
+export interface CorsOptions {
+  readonly cors: Config['cors'];
+  /** Headers that every reply has. */
+  readonly ownHeaders: readonly string[];
+  /** Where no key is demanded: tells whether a page that must not change anything is behind a request. */
+  readonly isForeignPage: ForeignOriginCheck | null;
+}
+
+/**
+ * CORS for the JSON routes and for gRPC-Web and Connect. With `*` any origin may call, without credentials; while no key
+ * is demanded, any origin may read, but only pages that may change something see a reply to a request that could.
+ * Credentials are for listed origins only.
+ */
+export async function registerCors(app: FastifyInstance, options: CorsOptions): Promise<void> {
+  const { cors, ownHeaders, isForeignPage } = options;
+  const listed = cors.origins === '*' ? null : new Set(cors.origins);
+  const mayOnlyRead = (request: FastifyRequest) => isForeignPage?.(request) === true;
+  app.addHook('onRequest', (request, reply, done) => {
+    // Caches between us and the browser must not mix up answers to different origins.
+    reply.header('vary', 'Origin');
+    if (request.method !== 'OPTIONS') return done();
+    const { origin, 'access-control-request-method': asked } = request.headers;
+    // The plugin takes every OPTIONS request for a preflight.
+    if (origin === undefined || asked === undefined) return void reply.callNotFound();
+    const isTaken = listed === null ? isRead(request) || !mayOnlyRead(request) : listed.has(origin);
+    if (isTaken) return done();
+    reply.code(400).type('text/plain').send('This origin may not call the service.');
+  });
+  const full: FastifyCorsOptions = {
+    origin: listed === null ? '*' : [...listed],
+    credentials: listed !== null,
+    methods: cors.methods === '*' ? METHODS : [...cors.methods],
+    // Left out, the requested headers are echoed.
+    ...(cors.headers === '*' ? {} : { allowedHeaders: [...cors.headers] }),
+    exposedHeaders: exposed(ownHeaders),
+    maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+    optionsSuccessStatus: 200,
+    strictPreflight: false,
+  };
+  const reading: FastifyCorsOptions = { ...full, methods: READ_METHODS };
+  const hidden: FastifyCorsOptions = { origin: false };
+  await app.register(fastifyCors, {
+    hideOptionsRoute: true,
+    delegator(request, tell) {
+      if (listed !== null || !mayOnlyRead(request)) tell(null, full);
+      else tell(null, isRead(request) ? reading : hidden);
+    },
+  });
+}
+
+/** Whether a request only reads; of a preflight, whether the request that it asks about does. RPCs are all POST. */
+function isRead({ method, headers }: FastifyRequest): boolean {
+  return READ_METHODS.includes(
+    method === 'OPTIONS' ? (headers['access-control-request-method'] ?? '') : method,
+  );
+}

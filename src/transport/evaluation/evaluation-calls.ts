@@ -1,0 +1,124 @@
+import type { ServiceError } from '../../contract/errors/service-error.js';
+import { invalidRequest } from '../../contract/input/parse-input.js';
+import { evaluationCountProblem } from '../../decisions/evaluate-request.js';
+import type {
+  EvaluationCaller,
+  EvaluationService,
+  RevisedVerdict,
+} from '../../decisions/evaluation-service.js';
+import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../wire/evaluation-codec.js';
+import type { RpcStatus } from '../wire/rpc-status.js';
+import { detailOf, evaluationRequestOf } from './evaluation-input.js';
+import { inSlices } from './in-slices.js';
+
+/** Messages of one stream that may wait at the same time. Local evaluators never wait; it bounds the rest. */
+export const STREAM_WINDOW = 64;
+/** Longest id of a stream message, in UTF-16 code units. */
+const MAX_STREAM_ID_LENGTH = 128;
+
+/** Who asks over an RPC. */
+export interface RpcCaller extends EvaluationCaller {
+  /** Tells the caller, once for all evaluations of its call, that the target it names has no effect. */
+  tellTargetIgnored(): void;
+}
+
+/** What is known about the call that evaluations belong to. */
+export interface EvaluationCall {
+  readonly caller: RpcCaller;
+  /** Turns what went wrong with one evaluation of many into its status. */
+  readonly failed: (error: unknown) => RpcStatus;
+}
+
+/** The RPCs of the evaluation, whichever lane they came in and whichever codec read them. */
+export interface EvaluationCalls {
+  /** Throws or rejects with what is wrong. */
+  evaluate(fields: EvaluationFields, caller: RpcCaller): RevisedVerdict | Promise<RevisedVerdict>;
+  /** Throws a ServiceError for a batch without evaluations or with too many. */
+  batch(evaluations: readonly EvaluationFields[], call: EvaluationCall): Outcome[] | Promise<Outcome[]>;
+  /** Answers one message of a stream. Rejects with the reason of the signal only. */
+  message(message: StreamFields, call: EvaluationCall): StreamReply | Promise<StreamReply>;
+}
+
+export function createEvaluationCalls(service: EvaluationService): EvaluationCalls {
+  const evaluate: EvaluationCalls['evaluate'] = (fields, caller) => {
+    const request = evaluationRequestOf(fields);
+    if (request.namesTarget) caller.tellTargetIgnored();
+    return service.evaluate(request, detailOf(fields), caller);
+  };
+
+  /** What goes wrong with an evaluation becomes its own status. */
+  function outcomeOf(
+    fields: EvaluationFields,
+    { caller, failed }: EvaluationCall,
+  ): Outcome | Promise<Outcome> {
+    try {
+      const verdict = evaluate(fields, caller);
+      return verdict instanceof Promise ? verdict.catch(failed) : verdict;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  const all = (evaluations: readonly EvaluationFields[], call: EvaluationCall) =>
+    inSlices(
+      evaluations,
+      (fields) => outcomeOf(fields, call),
+      () => call.caller.signal(),
+    );
+
+  return {
+    evaluate,
+    batch(evaluations, call) {
+      const problem = countProblem(evaluations);
+      if (problem !== undefined) throw problem;
+      call.caller.spend(evaluations.length - 1);
+      return all(evaluations, call);
+    },
+    message({ id, evaluations }, call) {
+      const problem = idProblem(id) ?? countProblem(evaluations);
+      if (problem !== undefined) {
+        return { id: id.slice(0, MAX_STREAM_ID_LENGTH), outcomes: [call.failed(problem)] };
+      }
+      const refused = refusalOf(evaluations.length, call);
+      if (refused !== undefined) return { id, outcomes: evaluations.map(() => refused) };
+      const outcomes = all(evaluations, call);
+      if (!(outcomes instanceof Promise)) return { id, outcomes };
+      return outcomes.then((late) => ({ id, outcomes: late }));
+    },
+  };
+}
+
+/** The status of every evaluation of a message, when there are too many; the stream goes on. */
+function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): RpcStatus | undefined {
+  try {
+    caller.spend(evaluations);
+    return undefined;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** The greatest staleness of the verdicts of a batch; null when none of them tells one. */
+export function stalenessOf(outcomes: readonly Outcome[]): number | null {
+  let stalest: number | null = null;
+  for (const outcome of outcomes) {
+    if ('staleness_seconds' in outcome && outcome.staleness_seconds !== null) {
+      stalest = Math.max(stalest ?? 0, outcome.staleness_seconds);
+    }
+  }
+  return stalest;
+}
+
+function idProblem(id: string): ServiceError | undefined {
+  if (id.length <= MAX_STREAM_ID_LENGTH) return undefined;
+  return invalid('id', 'string_too_long', `must have at most ${MAX_STREAM_ID_LENGTH} characters`);
+}
+
+function countProblem(evaluations: readonly unknown[]): ServiceError | undefined {
+  const problem = evaluationCountProblem(evaluations.length);
+  return problem && invalid('evaluations', problem.code, problem.message);
+}
+
+function invalid(field: string, code: string, message: string): ServiceError {
+  return invalidRequest([{ resource: 'Request', field, code, message }]);
+}

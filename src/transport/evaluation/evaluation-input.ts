@@ -1,0 +1,74 @@
+import { Stage as StageMessage } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import { Detail as DetailMessage } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { ServiceError } from '../../contract/errors/service-error.js';
+import { invalidRequest } from '../../contract/input/parse-input.js';
+import type { Detail } from '../../core/types.js';
+import { type EvaluateRequest, readEvaluateRequest } from '../../decisions/evaluate-request.js';
+import {
+  JsonNumberError,
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+} from '../../json/json-errors.js';
+import type { JsonValue } from '../../json/json-value.js';
+import { parseJson } from '../../json/parse-json.js';
+import { MappingError, mappingErrorToServiceError } from '../connect/mapping-error.js';
+import type { EvaluationFields } from '../wire/evaluation-codec.js';
+
+/** A request message as the evaluation takes it. Throws a ServiceError that names the field. */
+export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
+  return readEvaluateRequest({
+    agent_name: fields.agentName === '' ? undefined : fields.agentName,
+    stage: stageWord(fields.stage),
+    step: stepOf(fields),
+    min_revision: fields.minRevision,
+    target_type: fields.targetType,
+    target_id: fields.targetId,
+  });
+}
+
+/** The detail a message asks for; the verdict alone unless it says otherwise. */
+export function detailOf({ detail }: EvaluationFields): Detail {
+  switch (detail) {
+    case DetailMessage.UNSPECIFIED:
+    case DetailMessage.VERDICT:
+      return 'verdict';
+    case DetailMessage.FULL:
+      return 'full';
+    default:
+      throw invalid('detail', 'literal_error', 'must be DETAIL_VERDICT or DETAIL_FULL', detail);
+  }
+}
+
+function stageWord(stage: number): JsonValue | undefined {
+  if (stage === StageMessage.PRE) return 'pre';
+  if (stage === StageMessage.POST) return 'post';
+  return stage === StageMessage.UNSPECIFIED ? undefined : stage;
+}
+
+function stepOf({ step, stepJson }: EvaluationFields): JsonValue | undefined {
+  if (stepJson !== undefined) return parseStepJson(stepJson);
+  if (step instanceof MappingError) throw mappingErrorToServiceError(step);
+  return step;
+}
+
+function parseStepJson(bytes: Uint8Array): JsonValue {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonTooDeepError) throw invalid('step_json', 'recursion_loop', error.message);
+    if (error instanceof JsonTooLargeError) throw invalid('step_json', 'too_long', error.message);
+    if (error instanceof JsonNumberError) throw invalid('step_json', 'finite_number', error.message);
+    if (error instanceof JsonSyntaxError || error instanceof JsonUndecodableError) {
+      throw invalid('step_json', 'json_invalid', error.message);
+    }
+    throw error;
+  }
+}
+
+function invalid(field: string, code: string, message: string, value?: JsonValue): ServiceError {
+  return invalidRequest([
+    { resource: 'Request', field, code, message, ...(value === undefined ? {} : { value }) },
+  ]);
+}

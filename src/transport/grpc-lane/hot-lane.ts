@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Http2Session, ServerHttp2Stream } from 'node:http2';
+import type { ConnectError } from '@connectrpc/connect';
+import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { Admission } from '../admission/admission.js';
+import { apiKeyOf } from '../auth/request-key.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { stalenessOf } from '../evaluation/evaluation-calls.js';
+import type { StreamTaker } from '../listener/http2-server.js';
+import type { EvaluationFields, Outcome } from '../wire/evaluation-codec.js';
+import type { LaneCall } from './lane-call.js';
+import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
+import { StreamCall } from './stream-call.js';
+import { Turns } from './turns.js';
+import { UnaryCall, type UnaryWork } from './unary-call.js';
+
+export interface HotLaneOptions extends Omit<LaneEnvironment, 'running'> {
+  /** The methods of EvaluationService by their names. */
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  /** Aborted, with the status as its reason, when what still runs has to end. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+type StartCall = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => LaneCall;
+
+/**
+ * The short way for the calls that agents make for every step: plain gRPC over HTTP/2 without compression is served
+ * on the HTTP/2 stream itself, beneath Fastify and Connect, which cost several times what an evaluation costs. It
+ * leaves everything else, and every doubt, to them. To a client both look the same; test/lane holds them together.
+ */
+export function createHotLane(options: HotLaneOptions): StreamTaker {
+  const running = new Set<LaneCall>();
+  const env: LaneEnvironment = { ...options, running };
+  const { calls, codec } = options;
+  const turnsOf = turnsBySession(options.admission);
+  options.shutdownSignal.addEventListener('abort', () => {
+    for (const call of running) call.stop(options.shutdownSignal.reason as ConnectError);
+  });
+
+  const evaluate: UnaryWork<EvaluationFields> = {
+    decode: codec.decodeEvaluate,
+    answer(fields, { caller }, report) {
+      const verdict = calls.evaluate(fields, caller);
+      const reply = (made: RevisedVerdict): Buffer => {
+        report.reportRevision(made.revision);
+        if (made.staleness_seconds !== null) report.reportStaleness(made.staleness_seconds);
+        return codec.frameVerdict(made);
+      };
+      return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+    },
+  };
+  const batch: UnaryWork<readonly EvaluationFields[]> = {
+    decode: codec.decodeBatch,
+    answer(evaluations, call, report) {
+      const outcomes = calls.batch(evaluations, call);
+      const reply = (made: readonly Outcome[]): Buffer => {
+        const staleness = stalenessOf(made);
+        if (staleness !== null) report.reportStaleness(staleness);
+        return codec.frameBatch(made);
+      };
+      return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);
+    },
+  };
+  const kinds: Readonly<Record<string, (method: LaneMethod) => StartCall>> = {
+    Evaluate: (method) => (stream, headers) => new UnaryCall(env, method, stream, headers, evaluate),
+    EvaluateBatch: (method) => (stream, headers) => new UnaryCall(env, method, stream, headers, batch),
+    EvaluateStream: (method) => (stream, headers) =>
+      new StreamCall(env, method, stream, headers, turnsOf(stream.session)),
+  };
+  const lanes = new Map<string | undefined, { readonly method: LaneMethod; readonly create: StartCall }>();
+  for (const [name, kind] of Object.entries(kinds)) {
+    const found = options.methods.get(name);
+    if (found === undefined) throw new Error(`EvaluationService has no method ${name}`);
+    const { access, isEvaluation } = found;
+    const method: LaneMethod = { name: found.name, access, isEvaluation, path: `/${found.name}` };
+    lanes.set(method.path, { method, create: kind(method) });
+  }
+
+  return (stream, headers, rawHeaders) => {
+    const lane = lanes.get(headers[':path'] as string | undefined);
+    if (lane === undefined || !isPlainGrpc(headers)) return false;
+    const call = lane.create(stream, headers);
+    call.start(apiKeyOf({ headers, rawHeaders }));
+    return true;
+  };
+}
+
+function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
+  const contentType = headers['content-type'];
+  if (contentType !== 'application/grpc' && contentType !== 'application/grpc+proto') return false;
+  if (headers[':method'] !== 'POST' || headers.expect !== undefined) return false;
+  // No page speaks plain gRPC, but whether one may act is decided elsewhere.
+  if (headers.origin !== undefined) return false;
+  const encoding = headers['grpc-encoding'];
+  return encoding === undefined || encoding === 'identity';
+}
+
+function turnsBySession(admission: Pick<Admission, 'peerOf'>): (session: Http2Session | undefined) => Turns {
+  const known = new WeakMap<Http2Session, Turns>();
+  return (session) => {
+    const existing = session && known.get(session);
+    if (existing !== undefined) return existing;
+    const turns = new Turns(admission.peerOf(session));
+    if (session !== undefined) known.set(session, turns);
+    return turns;
+  };
+}

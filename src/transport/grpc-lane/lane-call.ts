@@ -1,0 +1,304 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { parseTimeout } from '@connectrpc/connect/protocol-grpc';
+import { TARGET_WARNING } from '../../contract/input/target.js';
+import type { CallTicket } from '../admission/call-ticket.js';
+import { LONGEST_TIMER_MS } from '../call-time.js';
+import { deadlinePassed } from '../connect/body-time.js';
+import { undecodableMessage } from '../connect/message-errors.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
+import { codeWord } from '../connect/status-word.js';
+import { logRpcError, rpcStatus } from '../connect/unary.js';
+import type { RpcCaller } from '../evaluation/evaluation-calls.js';
+import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
+import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import type { RpcStatus } from '../wire/rpc-status.js';
+import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
+import { OK_TRAILERS, statusTrailers } from './trailers.js';
+
+/** Takes what a call tells in its trailers. */
+export interface LaneReport {
+  reportRevision(revision: number): void;
+  reportStaleness(seconds: number): void;
+}
+
+const TARGET_TRAILERS = { [WARNING_HEADER]: warningHeader([TARGET_WARNING]) };
+
+/** Replies are made by us from stored data, which is bounded; the limit is a safety net, the same as in Connect. */
+const WRITE_LIMIT_FACTOR = 4;
+
+/**
+ * One call on the stream it came in on: its headers and trailers, its end, what is measured and logged of it. What
+ * happens between is the affair of its kind. No event handler of a call ever throws.
+ */
+export abstract class LaneCall implements RpcCaller, LaneReport {
+  readonly protocol = 'grpc';
+  protected readonly env: LaneEnvironment;
+  protected readonly method: LaneMethod;
+  protected readonly stream: ServerHttp2Stream;
+  readonly #requestId: string;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #startedAt = performance.now();
+  readonly #ticket: CallTicket;
+  /** The word for the metrics; null while the call runs. */
+  #code: string | null = null;
+  #trailers: OutgoingHttpHeaders = OK_TRAILERS;
+  #namesTarget = false;
+  #cancel: AbortController | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the caller stops waiting, on the clock of `performance.now`; infinite unless it said. */
+  #deadline = Number.POSITIVE_INFINITY;
+
+  constructor(
+    env: LaneEnvironment,
+    method: LaneMethod,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+  ) {
+    this.env = env;
+    this.method = method;
+    this.stream = stream;
+    this.#headers = headers;
+    this.#requestId = requestIdOf(headers);
+    this.#ticket = env.admission.ticket(stream.session, headers['x-forwarded-for']);
+    env.metrics.rpcStarted(method.name, this.protocol);
+    stream.once('close', () => this.#closed());
+  }
+
+  /** Lets the call run if it may. None of its body is read before. */
+  start(apiKey: string | undefined): void {
+    this.guarded(() => {
+      this.env.entrance.enterWithKey(this.#ticket, this.method, apiKey);
+      const timeout = this.#headers['grpc-timeout'] as string | undefined;
+      if (timeout !== undefined) this.#deadline = this.#startedAt + timeoutMs(timeout);
+      this.startReading();
+    });
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  /** Whether the status is decided. */
+  protected get isOver(): boolean {
+    return this.#code !== null;
+  }
+
+  spend(evaluations: number): void {
+    this.#ticket.spend(evaluations);
+  }
+
+  signal(): AbortSignal {
+    if (this.#cancel === null) {
+      this.#cancel = new AbortController();
+      if (this.stream.closed || this.stream.destroyed) this.#cancel.abort(callCanceled());
+      else this.env.running.add(this);
+    }
+    return this.#cancel.signal;
+  }
+
+  /** Must call `read`. */
+  protected abstract startReading(): void;
+  protected abstract onChunk(chunk: Buffer): void;
+  protected abstract onEnd(): void;
+  /** Lets go of what has arrived: the call is over. */
+  protected abstract letGo(): void;
+
+  /** Starts to read the body. */
+  protected read(): void {
+    const { stream } = this;
+    stream.on('data', (chunk: Buffer) => this.guarded(() => this.onChunk(chunk)));
+    stream.once('end', () => this.guarded(() => this.onEnd()));
+  }
+
+  /** Counts the bytes that wait for the rest of their message. Throws when the connection has too many of them. */
+  protected hold(bytes: number): void {
+    this.#ticket.hold(bytes);
+  }
+
+  /** Ends the call at its deadline, or after `limitMs` if that is sooner. Replaces the limit before it. */
+  protected endAfter(limitMs: number, onLimit: () => ConnectError): void {
+    clearTimeout(this.#timer);
+    const leftMs = this.#deadline - performance.now();
+    const [waitMs, reason] = leftMs < limitMs ? [leftMs, deadlinePassed] : [limitMs, onLimit];
+    if (waitMs <= LONGEST_TIMER_MS) this.#timer = setTimeout(() => this.stop(reason()), waitMs);
+  }
+
+  /** A timer may be late; this is not. */
+  protected checkDeadline(): void {
+    if (this.#deadline !== Number.POSITIVE_INFINITY && performance.now() >= this.#deadline)
+      throw deadlinePassed();
+  }
+
+  /** Ends the call from outside: its time is up, or the server shuts down. */
+  stop(reason: ConnectError): void {
+    this.fail(reason);
+    this.#cancel?.abort(reason);
+  }
+
+  /** Runs a part of the call; what it throws ends the call. */
+  protected guarded(part: () => void): void {
+    try {
+      part();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** What is wrong with one of many evaluations, as its status. */
+  protected readonly itemFailed = (error: unknown): RpcStatus => {
+    const status = rpcStatus(error);
+    logRpcError(this.env, this.method.name, this.#requestId, status, error);
+    return status;
+  };
+
+  /** Tells the caller by which revision it was answered. */
+  reportRevision(revision: number): void {
+    this.#trailers = { ...OK_TRAILERS, [REVISION_HEADER]: String(revision) };
+  }
+
+  /** Tells it how old those controls are. To be called after `reportRevision`. */
+  reportStaleness(seconds: number): void {
+    this.#trailers = { ...this.#trailers, [STALENESS_HEADER]: String(seconds) };
+  }
+
+  tellTargetIgnored(): void {
+    this.#namesTarget = true;
+  }
+
+  /** Decodes a message. */
+  protected decoded<Message>(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
+    try {
+      return decode(bytes);
+    } catch (error) {
+      throw undecodableMessage(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Ends the call with what went wrong; `last` are the replies before it. */
+  fail(error: unknown, last?: Buffer): void {
+    if (this.isOver) return;
+    const status = this.itemFailed(error);
+    try {
+      this.#trailers = statusTrailers(status);
+    } catch {
+      // What cannot be told in trailers; the status itself can.
+      this.#trailers = { 'grpc-status': String(status.code) };
+    }
+    this.#end(codeWord(status.code), last);
+  }
+
+  /** Ends the call well; `last` are its last replies. */
+  protected succeed(last?: Buffer): void {
+    if (!this.isOver) this.#end('ok', last);
+  }
+
+  /** Sends replies. Must not be called once the call is over. */
+  protected send(replies: Buffer): void {
+    this.#respond();
+    if (this.#isWritable) this.stream.write(replies);
+  }
+
+  /** Refuses replies that hold a message which is larger than clients may be sent. */
+  protected checkedSize(replies: Buffer): Buffer {
+    const limit = WRITE_LIMIT_FACTOR * this.env.maxMessageBytes;
+    if (replies.length <= limit) return replies;
+    for (let at = 0; at < replies.length; ) {
+      const size = replies.readUInt32BE(at + 1);
+      if (size > limit) {
+        const text = `message size ${size} is larger than configured writeMaxBytes ${limit}`;
+        throw new ConnectError(text, Code.ResourceExhausted);
+      }
+      at += 5 + size;
+    }
+    return replies;
+  }
+
+  #end(code: string, last: Buffer | undefined): void {
+    this.#code = code;
+    clearTimeout(this.#timer);
+    this.letGo();
+    this.hold(0);
+    const { stream } = this;
+    this.#orGiveUp(() => {
+      this.#respond();
+      if (this.#isWritable) stream.end(last);
+    });
+    if (stream.readableEnded) return;
+    // What still comes is nobody's; left unread it would keep the stream open.
+    stream.removeAllListeners('data');
+    stream.resume();
+  }
+
+  /** Does what Node.js may refuse for reasons that we do not know. Nobody above could do anything about it. */
+  #orGiveUp(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.env.log.error({ err: error, requestId: this.#requestId, rpc: this.method.name }, 'a reply failed');
+      this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
+  }
+
+  get #isWritable(): boolean {
+    const { stream } = this;
+    return !stream.destroyed && !stream.closed && stream.headersSent && !stream.writableEnded;
+  }
+
+  #respond(): void {
+    const { stream } = this;
+    // Responding on a stream that is gone throws.
+    if (stream.headersSent || stream.destroyed || stream.closed) return;
+    stream.once('wantTrailers', () => this.#sendTrailers());
+    stream.respond(
+      {
+        ':status': 200,
+        [VERSION_HEADER]: this.env.version,
+        [REQUEST_ID_HEADER]: this.#requestId,
+        'content-type': 'application/grpc+proto',
+      },
+      { waitForTrailers: true },
+    );
+  }
+
+  #sendTrailers(): void {
+    const { stream } = this;
+    if (stream.destroyed || stream.closed) return;
+    const trailers = this.#namesTarget ? { ...this.#trailers, ...TARGET_TRAILERS } : this.#trailers;
+    this.#orGiveUp(() => stream.sendTrailers(trailers));
+    if (stream.readableEnded || stream.endAfterHeaders) return;
+    // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what is not read any more.
+    setImmediate(() => {
+      if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+
+  #closed(): void {
+    clearTimeout(this.#timer);
+    this.#code ??= 'canceled';
+    this.#cancel?.abort(callCanceled());
+    this.#ticket.end();
+    this.letGo();
+    const { env, method } = this;
+    env.running.delete(this);
+    const ms = performance.now() - this.#startedAt;
+    env.metrics.rpcEnded(method.name, this.protocol, this.#code, ms / 1000);
+    if (env.logsCalls) {
+      const facts = { reqId: this.#requestId, method: 'POST', path: method.path, status: 200 };
+      env.log.debug({ ...facts, ms: Math.round(ms * 1000) / 1000 }, 'request');
+    }
+  }
+}
+
+function callCanceled(): ConnectError {
+  return new ConnectError('the call was canceled', Code.Canceled);
+}
+
+/** Time that the caller gives the call, in milliseconds; infinite where timers do not reach. */
+function timeoutMs(timeout: string): number {
+  const { timeoutMs: ms = 0, error } = parseTimeout(timeout, Number.POSITIVE_INFINITY);
+  if (error !== undefined) throw error;
+  return ms > LONGEST_TIMER_MS ? Number.POSITIVE_INFINITY : ms;
+}

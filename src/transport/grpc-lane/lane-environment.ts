@@ -1,0 +1,34 @@
+import type { Metrics } from '../../operations/metrics.js';
+import type { Admission } from '../admission/admission.js';
+import type { ClassifiedMethod } from '../admission/call-class.js';
+import type { Entrance } from '../admission/entrance.js';
+import type { RpcLogs } from '../connect/unary.js';
+import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
+import type { EvaluationCodec } from '../wire/evaluation-codec.js';
+import type { LaneCall } from './lane-call.js';
+
+/** What every call of the lane needs. */
+export interface LaneEnvironment extends RpcLogs {
+  readonly calls: EvaluationCalls;
+  readonly codec: EvaluationCodec;
+  readonly metrics: Metrics;
+  /** Whether anybody reads a log line for each call. */
+  readonly logsCalls: boolean;
+  /** Told on every reply. */
+  readonly version: string;
+  /** Longest time of a unary call: for its request to arrive, and then for its answer. In milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** Largest message of a caller, in bytes. */
+  readonly maxMessageBytes: number;
+  readonly admission: Pick<Admission, 'ticket' | 'peerOf'>;
+  readonly entrance: Pick<Entrance, 'enterWithKey'>;
+  /** Calls that want to be told when the server shuts down. */
+  readonly running: Set<LaneCall>;
+}
+
+/** An RPC of the lane. */
+export interface LaneMethod extends ClassifiedMethod {
+  /** `package.Service/Method`. */
+  readonly name: string;
+  readonly path: string;
+}

@@ -1,0 +1,192 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
+import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
+import { FREE_BYTES } from '../admission/call-ticket.js';
+import { messageTooSlow } from '../connect/body-time.js';
+import { type EvaluationCall, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
+import type { StreamReply } from '../wire/evaluation-codec.js';
+import { LaneCall } from './lane-call.js';
+import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
+import { incompleteMessage, MessageReader } from './message-reader.js';
+import type { Turns, TurnTaker } from './turns.js';
+
+/** Bytes that may wait for the client to read them before nothing more is read from it. */
+const MAX_UNSENT_BYTES = 128 * 1024;
+
+/**
+ * A stream of messages, each answered by one. Answers that are ready leave together, once in a turn of the event
+ * loop. It stops reading, so that back-pressure reaches the client, while too many messages wait for their answer,
+ * while the client does not read, and when its connection has had its share of the turn.
+ */
+export class StreamCall extends LaneCall implements TurnTaker {
+  readonly #reader: MessageReader;
+  readonly #turns: Turns;
+  readonly #call: EvaluationCall;
+  #replies: StreamReply[] = [];
+  /** Messages, and evaluations of them, whose answer is not ready. */
+  #openMessages = 0;
+  #openEvaluations = 0;
+  #isBlocked = false;
+  #isFlushDue = false;
+  #isWaiting = false;
+  #bodyEnded = false;
+  /** Runs while a large message is under way and more of it is wanted. */
+  #messageTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    env: LaneEnvironment,
+    method: LaneMethod,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    turns: Turns,
+  ) {
+    super(env, method, stream, headers);
+    this.#reader = new MessageReader(env.maxMessageBytes);
+    this.#turns = turns;
+    this.#call = { caller: this, failed: this.itemFailed };
+  }
+
+  protected startReading(): void {
+    // Endless by nature: only a deadline bounds it. Whoever asks for the signal is told of a shutdown.
+    this.endAfter(Number.POSITIVE_INFINITY, () => {
+      throw new Error('a stream without a limit has reached it');
+    });
+    this.signal();
+    this.read();
+  }
+
+  protected onChunk(chunk: Buffer): void {
+    if (this.isOver) return;
+    this.#reader.push(chunk);
+    this.#work();
+  }
+
+  protected letGo(): void {
+    this.#stopMessageTimer();
+    this.#reader.clear();
+  }
+
+  protected onEnd(): void {
+    this.#bodyEnded = true;
+    this.#work();
+  }
+
+  flush(): void {
+    this.#isFlushDue = false;
+    if (this.isOver || this.#replies.length === 0) return;
+    this.guarded(() => {
+      this.send(this.#takeReplies());
+      if (this.stream.writableLength < MAX_UNSENT_BYTES) return;
+      this.#isBlocked = true;
+      this.stream.once('drain', () => {
+        this.#isBlocked = false;
+        this.#dueFlush();
+        this.resume();
+      });
+    });
+  }
+
+  resume(): void {
+    this.#isWaiting = false;
+    this.guarded(() => this.#work());
+  }
+
+  /** Sends the answers before the failure first. */
+  override fail(error: unknown): void {
+    if (this.isOver) return;
+    let last: Buffer | undefined;
+    try {
+      if (this.#replies.length > 0) last = this.#takeReplies();
+    } catch {
+      // They cannot be sent; the failure itself can.
+    }
+    super.fail(error, last);
+  }
+
+  /** Answers what has arrived, as far as it may. */
+  #work(): void {
+    while (!this.isOver) {
+      if (!this.#mayGoOn()) {
+        this.#stopMessageTimer();
+        this.hold(this.#reader.heldBytes);
+        this.stream.pause();
+        return;
+      }
+      const bytes = this.#reader.next();
+      if (bytes === undefined) break;
+      this.#stopMessageTimer();
+      this.#answer(bytes);
+    }
+    if (this.isOver) return;
+    this.hold(this.#reader.heldBytes);
+    if (!this.#bodyEnded) {
+      if (this.#reader.heldBytes > FREE_BYTES) this.#startMessageTimer();
+      if (this.stream.isPaused()) this.stream.resume();
+    } else if (this.#reader.isInsideMessage) throw incompleteMessage();
+    else if (this.#openMessages === 0)
+      this.succeed(this.#replies.length > 0 ? this.#takeReplies() : undefined);
+  }
+
+  /** What a message holds must not be held for ever. Small ones are not worth a timer. */
+  #startMessageTimer(): void {
+    const { requestTimeoutMs } = this.env;
+    this.#messageTimer ??= setTimeout(() => this.stop(messageTooSlow(requestTimeoutMs)), requestTimeoutMs);
+  }
+
+  #stopMessageTimer(): void {
+    if (this.#messageTimer === undefined) return;
+    clearTimeout(this.#messageTimer);
+    this.#messageTimer = undefined;
+  }
+
+  /** What ends each pause calls `resume`. */
+  #mayGoOn(): boolean {
+    if (this.#isBlocked || this.#openMessages >= STREAM_WINDOW) return false;
+    if (this.#openEvaluations >= MAX_EVALUATIONS) return false;
+    if (this.#turns.mayGoOn) return true;
+    if (!this.#isWaiting) {
+      this.#isWaiting = true;
+      this.#turns.resumeLater(this);
+    }
+    return false;
+  }
+
+  #answer(bytes: Buffer): void {
+    const message = this.decoded(this.env.codec.decodeStream, bytes);
+    const evaluations = message.evaluations.length;
+    this.#turns.spend(evaluations, bytes.length);
+    const reply = this.env.calls.message(message, this.#call);
+    if (!(reply instanceof Promise)) {
+      this.#ready(reply);
+      return;
+    }
+    this.#openMessages += 1;
+    this.#openEvaluations += evaluations;
+    reply.then(
+      (late) => {
+        this.#openMessages -= 1;
+        this.#openEvaluations -= evaluations;
+        this.#ready(late);
+        this.guarded(() => this.#work());
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  #ready(reply: StreamReply): void {
+    this.#replies.push(reply);
+    this.#dueFlush();
+  }
+
+  #dueFlush(): void {
+    if (this.#isFlushDue || this.#isBlocked) return;
+    this.#isFlushDue = true;
+    this.#turns.flushLater(this);
+  }
+
+  #takeReplies(): Buffer {
+    const replies = this.#replies;
+    this.#replies = [];
+    return this.checkedSize(this.env.codec.frameStream(replies));
+  }
+}

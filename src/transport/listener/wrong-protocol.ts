@@ -1,0 +1,70 @@
+import type { Socket } from 'node:net';
+import { callerError } from '../../contract/errors/service-error.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+import { problemBody } from '../wire/problem.js';
+import type { Opening } from './protocol-peek.js';
+
+/** What is dropped of what a refused client goes on sending before its connection is destroyed, in bytes. */
+const MAX_DROPPED_BYTES = 65_536;
+
+const EXPLANATION = 'This port speaks https';
+
+/** A fatal alert: protocol_version (RFC 8446, section 6). */
+const TLS_ALERT = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]);
+
+/** SETTINGS, which a server has to send first, and GOAWAY with INADEQUATE_SECURITY (RFC 9113, sections 3.4 and 6.8). */
+const HTTP2_REFUSAL = Buffer.concat([
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+  Buffer.from([0, 0, 8 + EXPLANATION.length, 7, 0, 0, 0, 0, 0]),
+  Buffer.from([0, 0, 0, 0, 0, 0, 0, 0xc]),
+  Buffer.from(EXPLANATION),
+]);
+
+/** Whether the first bytes of a connection may be those of an HTTP request: its method is a word. */
+export function isHttp(received: Buffer): boolean {
+  return /^[A-Za-z]/.test(String.fromCharCode(received[0] ?? 0));
+}
+
+/**
+ * Tells a client in its own protocol that the port does not speak it, and closes the connection: TLS on a plaintext port,
+ * or HTTP without TLS on a TLS port. Nothing of the request is read but its first bytes. A client that does not close its
+ * end is cut off after `lingerMs`.
+ */
+export function refuseProtocol(socket: Socket, spoken: Opening, received: Buffer, lingerMs: number): void {
+  let dropped = 0;
+  socket.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > MAX_DROPPED_BYTES) socket.destroy();
+  });
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+  if (spoken === 'tls') socket.end(TLS_ALERT);
+  else if (spoken === 'http2') socket.end(HTTP2_REFUSAL);
+  else socket.end(http1Refusal(received));
+}
+
+function http1Refusal(received: Buffer): string {
+  const error = callerError('TLS_REQUIRED', {
+    detail: `${EXPLANATION}, but the request came without TLS.`,
+    hint: 'Use a URL that begins with https://.',
+  });
+  const problem = problemBody(error, { instance: pathIn(received), now: new Date(), requestId: '' });
+  const body = stringifyJson(problem);
+  const headers = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  return `${headers.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** The path of a request without its query, as far as its first line has arrived; `/` where it has not. */
+function pathIn(received: Buffer): string {
+  const path = /^[A-Za-z]+ (\/[^ ?\r\n]*)[ ?]/.exec(received.toString('latin1', 0, 8_192))?.[1] ?? '/';
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,51 @@
+import { OPERATIONS_PATHS } from '../operations/operations-routes.js';
+import { type CallClass, callClassOf } from './admission/call-class.js';
+import type { PathClass } from './admission/front-gate.js';
+import type { RpcMethod } from './descriptors/rpc-methods.js';
+
+/** What calls without a key cost, in units of a simple request: Connect takes some hundred microseconds for an RPC. */
+const RPC_UNITS = 5;
+/** A long text. */
+const METRICS_UNITS = 5;
+/** It looks for a key and signs a token. */
+const LOGIN_UNITS = 5;
+
+export interface PathClassOptions {
+  readonly methods: Iterable<RpcMethod>;
+  /** Prefix of the JSON routes, for example `/api/v1`; what is below needs a key unless its RPC does not. */
+  readonly apiBase: string;
+  /** Prefix of the session routes, for example `/api`. */
+  readonly apiPrefix: string;
+}
+
+/** `/package.Service/Method`; no other path of the service looks like it. */
+const RPC_PATH = /^\/[A-Za-z_][\w.]*\.\w+\/\w+$/;
+
+/** Whether a path is one of an RPC, served or not. */
+export function isRpcPath(path: string): boolean {
+  return RPC_PATH.test(path);
+}
+
+/** Tells the class of a call by its path alone, before it is routed. */
+export function createPathClasses({
+  methods,
+  apiBase,
+  apiPrefix,
+}: PathClassOptions): (path: string) => PathClass {
+  const rpcs = new Map<string, CallClass>();
+  for (const method of methods) rpcs.set(`/${method.name}`, callClassOf(method));
+  const apiStart = `${apiBase}/`;
+  const units = new Map([
+    ['/metrics', METRICS_UNITS],
+    [`${apiPrefix}/login`, LOGIN_UNITS],
+  ]);
+  const operational = new Set(OPERATIONS_PATHS.map(({ template }) => template) as string[]);
+  const needsKey: PathClass = { callClass: 'keyed', publicUnits: 1, isOperational: false };
+  return (path) => {
+    if (path.startsWith(apiStart)) return needsKey;
+    const callClass = rpcs.get(path);
+    if (callClass !== undefined && callClass !== 'public') return needsKey;
+    const publicUnits = isRpcPath(path) ? RPC_UNITS : (units.get(path) ?? 1);
+    return { callClass: 'public', publicUnits, isOperational: operational.has(path) };
+  };
+}

@@ -1,0 +1,66 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { FrontGateOptions, RefusedCall } from './admission/front-gate.js';
+import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
+import { errorAnswer, type FailedRequest } from './rest/rest-errors.js';
+import { type RpcErrorReply, rpcErrorReply } from './wire/rpc-reply.js';
+
+export interface RefusedCallOptions {
+  readonly version: string;
+  readonly log: FailedRequest['log'];
+  readonly now: () => Date;
+  /** Whether a path is one of an RPC: those are answered in the words of gRPC, gRPC-Web or Connect. */
+  readonly isRpc: (path: string) => boolean;
+}
+
+/**
+ * Answers calls that are refused before Fastify has seen them, in the words of their protocol. It is made to cost little:
+ * a refused call must be cheaper than one that is answered.
+ */
+export function createRefusedCalls(options: RefusedCallOptions): FrontGateOptions['refuse'] {
+  const { version, log, now, isRpc } = options;
+
+  function replyTo(error: unknown, { path, headers }: RefusedCall): RpcErrorReply {
+    const id = requestIdOf(headers);
+    const common = { [VERSION_HEADER]: version, [REQUEST_ID_HEADER]: id };
+    if (isRpc(path)) {
+      const reply = rpcErrorReply(headers, error);
+      return { ...reply, headers: { ...common, ...reply.headers } };
+    }
+    const answer = errorAnswer(error, { url: path, id, log }, { now, failures: UNLOGGED });
+    const more: OutgoingHttpHeaders = { 'content-type': 'application/json' };
+    for (let at = 0; at + 1 < answer.headers.length; at += 2)
+      more[answer.headers[at] as string] = answer.headers[at + 1];
+    return { status: answer.status, headers: { ...common, ...more }, body: answer.body };
+  }
+
+  return {
+    stream(error, call, stream) {
+      if (stream.destroyed || stream.closed) return;
+      const { status, headers, body } = replyTo(error, call);
+      stream.respond({ ':status': status, ...headers }, { endStream: body.length === 0 });
+      if (body.length > 0) stream.end(body);
+      closeBehindReply(stream);
+    },
+    request(error, call, response) {
+      if (response.destroyed || response.closed) return;
+      const { status, headers, body } = replyTo(error, call);
+      // What the client has sent behind the request is not read either.
+      response.shouldKeepAlive = false;
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+      response.end(body);
+    },
+  };
+}
+
+/** Refusals are counted by metrics: what turns calls away must not fill the log. */
+const UNLOGGED = { failed: () => {} };
+
+/** A client may go on sending what is not read any more; RFC 9113, section 8.1, asks to tell it so. */
+function closeBehindReply(stream: ServerHttp2Stream): void {
+  if (stream.readableEnded || stream.endAfterHeaders) return;
+  stream.resume();
+  setImmediate(() => {
+    if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+  });
+}

@@ -1,0 +1,162 @@
+import type { CallContext } from '../../contract/call/handler.js';
+import { invalidRequest, parseInput } from '../../contract/input/parse-input.js';
+import { TARGET_WARNING } from '../../contract/input/target.js';
+import {
+  type EvaluateRequest,
+  evaluateBatchSchema,
+  evaluateRequestSchema,
+  readEvaluateRequest,
+} from '../../decisions/evaluate-request.js';
+import type {
+  EvaluationCaller,
+  EvaluationService,
+  RevisedVerdict,
+} from '../../decisions/evaluation-service.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { inSlices } from '../evaluation/in-slices.js';
+import { readBody } from './rest-body.js';
+import { type ErrorContext, problemOf } from './rest-errors.js';
+import { type RestReply, type RestRequest, type RestRoute, restTemplate } from './rest-routes.js';
+import { printVerdict } from './verdict-json.js';
+
+/** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */
+export function evaluationRoutes(
+  evaluation: EvaluationService,
+  methods: Iterable<RpcMethod>,
+  apiBase: string,
+  errors: ErrorContext,
+): RestRoute[] {
+  const routes = {
+    Evaluate: {
+      input: evaluateRequestSchema,
+      run: (request, context) => evaluate(evaluation, request, context),
+    },
+    EvaluateBatch: {
+      input: evaluateBatchSchema,
+      run: (request, context) => evaluateBatch(evaluation, request, context, errors),
+    },
+  } as const satisfies Record<string, Pick<RestRoute, 'input' | 'run'>>;
+  return [...methods].flatMap((method) =>
+    method.bindings.map((binding) => {
+      const route = routes[method.desc.name as keyof typeof routes];
+      if (route === undefined) throw new Error(`${method.name} has no JSON route`);
+      return { method, binding, template: restTemplate(binding, apiBase), ...route };
+    }),
+  );
+}
+
+function evaluate(
+  evaluation: EvaluationService,
+  request: RestRequest,
+  context: CallContext,
+): RestReply | Promise<RestReply> {
+  const caller = callerOf(request, context);
+  const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
+  if (asked.namesTarget) context.warn([TARGET_WARNING]);
+  const reply = (verdict: RevisedVerdict): RestReply => {
+    context.reportRevision(verdict.revision);
+    if (verdict.staleness_seconds !== null) context.reportStaleness(verdict.staleness_seconds);
+    return printVerdict(verdict);
+  };
+  const verdict = evaluation.evaluate(asked, 'full', caller);
+  return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
+}
+
+function callerOf({ ticket }: RestRequest, context: CallContext): EvaluationCaller {
+  return {
+    protocol: 'rest',
+    header: (name) => context.header(name),
+    signal: () => context.signal,
+    spend: (evaluations) => ticket.spend(evaluations),
+  };
+}
+
+/** Header by which a caller demands a revision. */
+const MIN_REVISION_HEADER = 'X-Service-Min-Revision';
+const MIN_REVISION_KEY = MIN_REVISION_HEADER.toLowerCase();
+
+/** The revision that the header demands, 0 without one. Throws a VALIDATION_ERROR when it is none. */
+function demandedRevision(context: CallContext): number {
+  const text = context.header(MIN_REVISION_KEY);
+  if (text === undefined) return 0;
+  const revision = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(revision)) {
+    const message = 'must be a revision: a whole number from 0 to 2^53 - 1';
+    const field = `header.${MIN_REVISION_HEADER}`;
+    throw invalidRequest([{ resource: 'Request', field, code: 'int_parsing', message, value: text }]);
+  }
+  return revision;
+}
+
+function demanding(asked: EvaluateRequest, revision: number): EvaluateRequest {
+  return revision <= asked.minRevision ? asked : { ...asked, minRevision: revision };
+}
+
+function evaluateBatch(
+  evaluation: EvaluationService,
+  request: RestRequest,
+  context: CallContext,
+  errors: ErrorContext,
+): RestReply | Promise<RestReply> {
+  const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
+  const caller = callerOf(request, context);
+  const failed = (error: unknown) => printFailure(problemOf(error, request, errors));
+  const demanded = demandedRevision(context);
+  caller.spend(evaluations.length - 1);
+  let oldest = Number.POSITIVE_INFINITY;
+  let stalest: number | null = null;
+  const succeeded = (verdict: RevisedVerdict): Buffer => {
+    oldest = Math.min(oldest, verdict.revision);
+    if (verdict.staleness_seconds !== null) stalest = Math.max(stalest ?? 0, verdict.staleness_seconds);
+    return printVerdict(verdict, '{"verdict":', '}');
+  };
+  let isTold = false;
+  const judge = (item: JsonValue) => {
+    const asked = demanding(readEvaluateRequest(item), demanded);
+    if (asked.namesTarget && !isTold) {
+      isTold = true;
+      context.warn([TARGET_WARNING]);
+    }
+    return evaluation.evaluate(asked, 'full', caller);
+  };
+  const reply = (results: readonly Buffer[]): RestReply => {
+    if (oldest !== Number.POSITIVE_INFINITY) context.reportRevision(oldest);
+    if (stalest !== null) context.reportStaleness(stalest);
+    return Buffer.concat([BATCH_START, ...results.flatMap(withComma), BATCH_END]);
+  };
+  const results = inSlices(
+    evaluations,
+    (item) => evaluateItem(() => judge(item), succeeded, failed),
+    () => context.signal,
+  );
+  return results instanceof Promise ? results.then(reply) : reply(results);
+}
+
+/** One result as JSON text; what goes wrong with an evaluation is its own result. */
+function evaluateItem(
+  judge: () => RevisedVerdict | Promise<RevisedVerdict>,
+  succeeded: (verdict: RevisedVerdict) => Buffer,
+  failed: (error: unknown) => Buffer,
+): Buffer | Promise<Buffer> {
+  try {
+    const verdict = judge();
+    return verdict instanceof Promise ? verdict.then(succeeded).catch(failed) : succeeded(verdict);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function bodyOf(request: RestRequest): JsonValue {
+  const body = readBody(request);
+  if ('problem' in body) throw body.problem;
+  return body.value;
+}
+
+const printFailure = (problem: JsonObject): Buffer => Buffer.from(`{"error":${stringifyJson(problem)}}`);
+
+const BATCH_START = Buffer.from('{"results":[');
+const BATCH_END = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+const withComma = (result: Buffer, index: number): Buffer[] => (index === 0 ? [result] : [COMMA, result]);

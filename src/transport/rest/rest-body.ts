@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServiceError } from '../../contract/errors/service-error.js';
+import { invalidRequest } from '../../contract/input/parse-input.js';
+import {
+  JsonNumberError,
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+} from '../../json/json-errors.js';
+import { isObject, type JsonValue } from '../../json/json-value.js';
+import { parseJson } from '../../json/parse-json.js';
+
+/** The body cannot even be decoded: answered 400 with `{"detail": …}` alone, as deployed clients know it. */
+export class UndecodableBodyError extends Error {}
+
+const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
+
+/** A request whose body has arrived. */
+export interface ArrivedBody {
+  readonly headers: IncomingHttpHeaders;
+  /** A Buffer; nothing else counts as one. */
+  readonly body?: unknown;
+}
+
+/**
+ * The body of a JSON route. The item says why there is none that could be used. Throws UndecodableBodyError for bytes
+ * that are no text.
+ */
+export function readBody(request: ArrivedBody): { value: JsonValue } | { problem: ServiceError } {
+  const bytes = request.body;
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new UndecodableBodyError('Compressed bodies are not accepted.');
+  }
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0)
+    return { problem: problem('missing', 'Field required: the request needs a JSON body') };
+  if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
+    return { problem: problem('model_attributes_type', 'the body must be JSON, sent as application/json') };
+  }
+  return parseBody(bytes);
+}
+
+function parseBody(bytes: Buffer): { value: JsonValue } | { problem: ServiceError } {
+  try {
+    const value = parseJson(bytes);
+    if (value === null)
+      return { problem: problem('missing', 'Field required: the request needs a JSON body') };
+    if (isObject(value)) return { value };
+    return { problem: problem('model_attributes_type', 'the body must be a JSON object', undefined, value) };
+  } catch (error) {
+    if (error instanceof JsonUndecodableError) throw new UndecodableBodyError(error.message);
+    if (error instanceof JsonTooDeepError) return { problem: problem('recursion_loop', error.message) };
+    if (error instanceof JsonTooLargeError) return { problem: problem('too_long', error.message) };
+    if (error instanceof JsonNumberError) {
+      return { problem: problem('finite_number', error.message, `[${error.offset}]`) };
+    }
+    if (error instanceof JsonSyntaxError) {
+      return { problem: problem('json_invalid', `the body is ${error.message}`, `[${error.offset}]`, {}) };
+    }
+    throw error;
+  }
+}
+
+function problem(code: string, message: string, field?: string, value?: JsonValue): ServiceError {
+  return invalidRequest([
+    {
+      resource: 'Request',
+      ...(field === undefined ? {} : { field }),
+      code,
+      message,
+      ...(value === undefined ? {} : { value }),
+    },
+  ]);
+}

@@ -1,0 +1,192 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../contract/errors/service-error.js';
+import type { JsonObject } from '../../json/json-value.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+import type { RepeatLog } from '../../process/repeat-log.js';
+import type { Unserved } from '../unserved.js';
+import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wire/problem.js';
+import { rpcErrorReply } from '../wire/rpc-reply.js';
+import { UndecodableBodyError } from './rest-body.js';
+import type { RouteFinder } from './route-finder.js';
+
+/** Nobody is left to be answered. */
+export class ClientGoneError extends ServiceError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', { detail: 'The client went away.' });
+  }
+}
+
+/** What errors are answered and logged with. */
+export interface ErrorContext {
+  readonly now: () => Date;
+  /** For requests that cannot be served at present: in an outage there are many, and all for the same reason. */
+  readonly failures: Pick<RepeatLog, 'failed'>;
+}
+
+/** The same, with what is served. */
+export interface ServedContext extends ErrorContext {
+  readonly finder: RouteFinder;
+  readonly unserved: Unserved;
+}
+
+/** Gives every error and every unserved request of a Fastify instance the shape of the REST contract. */
+export function registerRestErrors(app: FastifyInstance, served: ServedContext): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, served));
+  app.setNotFoundHandler((request, reply) => answerUnserved(served, request, reply));
+}
+
+/** What is told and logged of a request that failed. */
+export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log'> & {
+  /** Absent where the path has no parameters. */
+  readonly routeOptions?: { readonly url?: string | undefined };
+};
+
+/** The reply to a request that failed. */
+export interface ErrorAnswer {
+  readonly status: number;
+  /** Names and values by turns; those of every reply and those of the body are not among them. */
+  readonly headers: readonly string[];
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Answers a request with an error. */
+export function sendError(
+  error: unknown,
+  request: FailedRequest,
+  reply: FastifyReply,
+  context: ErrorContext,
+): FastifyReply {
+  const { status, headers, body } = errorAnswer(error, request, context);
+  for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] as string, headers[at + 1]);
+  return reply.code(status).type('application/json').send(body);
+}
+
+/** The reply to a request that failed with `error`, which it logs when it is a failure of the server. */
+export function errorAnswer(error: unknown, request: FailedRequest, context: ErrorContext): ErrorAnswer {
+  if (error instanceof UndecodableBodyError) return detailAnswer(400, error.message);
+  const known = fastifyError(error);
+  if (known !== undefined && !(known instanceof ServiceError))
+    return detailAnswer(known.status, known.detail);
+  const serviceError = known ?? toServiceError(error);
+  const status = httpStatusOf(serviceError);
+  logFailure(serviceError, error, request, context);
+  const headers: string[] = [];
+  if (status === 401) headers.push('www-authenticate', 'ApiKey');
+  const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
+  if (retryAfter !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
+  const body = problemBody(serviceError, {
+    instance: pathOf(request),
+    now: context.now(),
+    requestId: request.id,
+  });
+  return { status, headers, body: stringifyJson(body) };
+}
+
+/** The problem body of what went wrong with one part of a request, logged like the failure of a whole one. */
+export function problemOf(error: unknown, request: FailedRequest, context: ErrorContext): JsonObject {
+  const serviceError = toServiceError(error);
+  logFailure(serviceError, error, request, context);
+  return problemBody(serviceError, { instance: pathOf(request), now: context.now(), requestId: request.id });
+}
+
+function logFailure(
+  serviceError: ServiceError,
+  error: unknown,
+  request: FailedRequest,
+  { failures }: ErrorContext,
+): void {
+  if (isServerFault(serviceError)) request.log.error({ err: error }, 'a request failed');
+  else if (error instanceof ClientGoneError) request.log.debug({}, 'the client went away');
+  else if (httpStatusOf(serviceError) >= 500) {
+    const { code } = serviceError;
+    const route = request.routeOptions?.url ?? rawPathOf(request);
+    failures.failed(`${code} ${route}`, 'a request could not be served', error, { route, code });
+  }
+}
+
+function detailAnswer(status: number, detail: string): ErrorAnswer {
+  return { status, headers: [], body: JSON.stringify({ detail }) };
+}
+
+/** What Fastify itself found wrong with a request. */
+function fastifyError(error: unknown): ServiceError | { status: number; detail: string } | undefined {
+  const { code, statusCode, message } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new ServiceError('PAYLOAD_TOO_LARGE', {
+      detail: 'The body is larger than this service accepts.',
+      hint: 'Send less at once; SERVICE_MAX_BODY_BYTES sets the limit of all routes but the login.',
+    });
+  }
+  // The connection ended inside the body. Only who reads bodies gives this error a status.
+  if (code === 'ECONNRESET' && statusCode === 400) {
+    return { status: 400, detail: 'The body did not arrive completely.' };
+  }
+  if (
+    typeof code === 'string' &&
+    code.startsWith('FST_ERR_') &&
+    statusCode !== undefined &&
+    statusCode < 500
+  ) {
+    return { status: statusCode, detail: message ?? STATUS_CODES[statusCode] ?? 'Bad Request' };
+  }
+  return undefined;
+}
+
+function answerUnserved(served: ServedContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { finder, unserved } = served;
+  const contentType = request.headers['content-type'] ?? '';
+  const path = rawPathOf(request);
+  if (contentType.startsWith('application/grpc')) return unknownRpc(unserved.rpc(path), request, reply);
+  const methods = finder.methodsAt(path);
+  if (methods !== undefined) {
+    reply.header('allow', methods.join(', '));
+    const detail = `${request.method} is not allowed here.`;
+    const hint = `Use ${finder.allMethodsAt(path).join(' or ')}.`;
+    return sendError(new ServiceError('METHOD_NOT_ALLOWED', { detail, hint }), request, reply, served);
+  }
+  const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+  if (other !== '' && finder.methodsAt(other) !== undefined) {
+    const query = request.url.slice(path.length);
+    return reply.code(307).header('location', `${request.protocol}://${request.host}${other}${query}`).send();
+  }
+  if (unserved.isRpc(path) && request.method === 'POST')
+    return unknownConnectRpc(unserved.rpc(path), request, reply);
+  return sendError(unserved.path(path), request, reply, served);
+}
+
+/** Clients of Connect take 404 for UNIMPLEMENTED, and the message from the body. */
+function unknownConnectRpc(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, headers, body } = rpcErrorReply(request.headers, error);
+  return reply
+    .headers(headers)
+    .code(status === 200 ? 200 : httpStatusOf(error))
+    .send(Buffer.from(body));
+}
+
+/** gRPC clients look for the status in the headers when these end the reply. */
+function unknownRpc(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.headers(rpcErrorReply(request.headers, error).headers);
+  // Fastify would end the reply with a frame of its own, and a gRPC client would miss the trailers before it.
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  reply.raw.end();
+  return reply;
+}
+
+function rawPathOf(request: FailedRequest): string {
+  const end = request.url.indexOf('?');
+  return end === -1 ? request.url : request.url.slice(0, end);
+}
+
+function pathOf(request: FailedRequest): string {
+  const raw = rawPathOf(request);
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return raw;
+  }
+}

@@ -1,0 +1,99 @@
+import { getOption } from '@bufbuild/protobuf';
+import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { invalidRequest } from '../../contract/input/parse-input.js';
+import { pathPart } from '../../contract/warnings/quoted.js';
+import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
+import { didYouMean } from '../../contract/warnings/suggestion.js';
+import { unknownMembers } from '../../contract/warnings/unknown-members.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import { decodeJsonText } from '../../json/decode-text.js';
+import type { JsonValue } from '../../json/json-value.js';
+import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
+import type { RestRequest } from './rest-routes.js';
+
+/** Parameters that a warning names; a query string may have thousands. */
+const MAX_NAMED_PARAMETERS = 20;
+
+/** Members that the hint of an error names. */
+const MAX_HINTED_MEMBERS = 3;
+
+/** The members of a request with a body that its query carries. */
+export function queryMembers(method: RpcMethod, request: RestRequest): Record<string, string> {
+  const query = request.query as Record<string, string>;
+  const names = method.desc.input.fields
+    .filter((field) => getOption(field, in_query))
+    .map(({ name }) => name);
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(query, name)).map((name) => [name, query[name] ?? '']),
+  );
+}
+
+/**
+ * A warning for each parameter of the query that the route does not have. Throws a VALIDATION_ERROR for them when
+ * `strict`.
+ */
+export function checkQuery(
+  method: RpcMethod,
+  binding: HttpBinding,
+  request: RestRequest,
+  strict: boolean,
+): Warning[] {
+  const query = request.query as Record<string, string>;
+  const names = Object.keys(query);
+  if (names.length === 0) return [];
+  const known = queryNames(method, binding);
+  const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_NAMED_PARAMETERS);
+  const warnings = unknown.map((name): Warning => {
+    const message = `unknown query parameter${didYouMean(name, known)}`;
+    return { code: 'unknown_member', field: pathPart(name), message };
+  });
+  if (!strict || warnings.length === 0) return warnings;
+  throw invalidRequest(
+    warnings.map(({ field, message }) => ({
+      resource: 'Request',
+      field: `query.${field}`,
+      code: 'extra_forbidden',
+      message,
+    })),
+  );
+}
+
+/**
+ * Advice about a request that is refused, with the members that are not read: one of them may be what is missing.
+ * Undefined when there are none.
+ */
+export function unreadHint(method: RpcMethod, binding: HttpBinding, body: JsonValue): string | undefined {
+  const options = { spelling: 'rest', elsewhere: binding.pathMembers } as const;
+  const named: string[] = [];
+  for (const { field, message } of unknownMembers(method.desc.input, body, options)) {
+    named.push(`${field}: ${message}`);
+    if (named.length === MAX_HINTED_MEMBERS) break;
+  }
+  if (named.length === 0) return undefined;
+  return `Each entry of errors names a member and what is wrong with it. Members that are not read: ${named.join(', ')}`;
+}
+
+/** Names of the parameters that the query of a route may have. */
+function queryNames(method: RpcMethod, binding: HttpBinding): ReadonlySet<string> {
+  const fields = method.desc.input.fields.filter((field) => {
+    if (binding.pathMembers.includes(field.name)) return false;
+    return binding.body === '' ? getOption(field, header) === '' : getOption(field, in_query);
+  });
+  return new Set(fields.map(({ name }) => name));
+}
+
+/** A request as it arrived: `body` as it was read from the bytes, null without one. */
+export function receivedRequest(
+  method: RpcMethod,
+  binding: HttpBinding,
+  body: JsonValue,
+  bytes: unknown,
+): ReceivedRequest {
+  return {
+    desc: method.desc.input,
+    value: body,
+    spelling: 'rest',
+    elsewhere: binding.pathMembers,
+    text: body === null || !Buffer.isBuffer(bytes) ? null : decodeJsonText(bytes),
+  };
+}

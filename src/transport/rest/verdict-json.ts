@@ -1,0 +1,58 @@
+import { keptText } from '../../core/standing-results.js';
+import type { ControlResult, Verdict } from '../../core/types.js';
+import { PrintBuffer } from '../../json/print-buffer.js';
+import { stringifyJson } from '../../json/stringify-json.js';
+
+const buffer = new PrintBuffer();
+
+/** A verdict as JSON text, with every declared member; `before` and `behind` it what the caller wants there. */
+export function printVerdict(verdict: Verdict, before = '', behind = ''): Buffer {
+  return buffer.print((out) => {
+    const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
+    const known = `"is_safe":${is_safe},"confidence":${confidence},"reason":${JSON.stringify(reason)}`;
+    out.text(`${before}{${known},"matches":`);
+    printResults(matches, out);
+    out.text(',"errors":');
+    printResults(errors, out);
+    out.text(',"non_matches":');
+    printResults(non_matches, out);
+    out.text(`}${behind}`);
+  });
+}
+
+const FIRST = Buffer.from('[{"control_execution_id":"');
+const NEXT = Buffer.from(',{"control_execution_id":"');
+
+function printResults(results: readonly ControlResult[], out: PrintBuffer): void {
+  if (results.length === 0) {
+    out.text('[]');
+    return;
+  }
+  let lead = FIRST;
+  for (const item of results) {
+    out.bytes(lead);
+    out.text(item.control_execution_id);
+    const rest = keptText(item, printBehindId);
+    if (typeof rest === 'string') out.text(rest);
+    else out.bytes(rest);
+    lead = NEXT;
+  }
+  out.text(']');
+}
+
+/** What a control said, behind the text of its execution id. */
+function printBehindId(item: ControlResult): string {
+  const { result, steering_context: steering } = item;
+  const metadata = result.metadata === null ? 'null' : stringifyJson(result.metadata);
+  const guidance =
+    steering === null
+      ? 'null'
+      : JSON.stringify({ message: steering.message, required_actions: steering.required_actions ?? [] });
+  return (
+    `","control_id":${item.control_id},` +
+    `"control_name":${JSON.stringify(item.control_name)},"action":"${item.action}",` +
+    `"result":{"matched":${result.matched},"confidence":${result.confidence},` +
+    `"message":${JSON.stringify(result.message)},"metadata":${metadata},` +
+    `"error":${JSON.stringify(result.error)}},"steering_context":${guidance}}`
+  );
+}

@@ -1,0 +1,306 @@
+import type { DescService } from '@bufbuild/protobuf';
+import type { ConnectRouter } from '@connectrpc/connect';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
+import type { Config } from '../config/config.js';
+import type { HealthState } from '../operations/health.js';
+import type { Metrics } from '../operations/metrics.js';
+import {
+  OPERATIONS_PATHS,
+  type OperationalState,
+  registerOperations,
+} from '../operations/operations-routes.js';
+import { registerReflection } from '../operations/reflection.js';
+import type { Admission } from './admission/admission.js';
+import type { CallTicket } from './admission/call-ticket.js';
+import type { Entrance } from './admission/entrance.js';
+import type { FrontGate } from './admission/front-gate.js';
+import type { Authenticator } from './auth/authenticator.js';
+import {
+  type CredentialReader,
+  createCredentialReader,
+  createKeylessCredentialReader,
+} from './auth/request-credentials.js';
+import { foreignOriginCheck, keylessPageCheck } from './auth/request-origin.js';
+import { registerConnect } from './connect/connect-plugin.js';
+import { rpcCallOf } from './connect/rpc-call.js';
+import { registerCors } from './cors.js';
+import type { RpcMethod } from './descriptors/rpc-methods.js';
+import { boundBodies } from './limits/body-bytes.js';
+import { isHttp2 } from './limits/request-connection.js';
+import { answerClientError } from './listener/client-error.js';
+import type { Listener } from './listener/listener.js';
+import { openApiDocument } from './openapi/document.js';
+import { DOCS_PATH, OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
+import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
+import { type ErrorContext, registerRestErrors, sendError } from './rest/rest-errors.js';
+import { CLIENT_GONE_STATUS, type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
+import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
+import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
+import { abandonUnreadBodies } from './unread-body.js';
+import { createUnserved, type Unserved } from './unserved.js';
+import { toConnectError } from './wire/connect-error.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request takes of what is bounded; ended when its reply is complete or its caller has gone away. */
+    ticket: CallTicket;
+  }
+}
+
+/** Everything the host serves and serves it with. */
+export interface ServerOptions extends ErrorContext {
+  readonly config: Config;
+  readonly log: FastifyBaseLogger;
+  readonly listener: Listener;
+  readonly authenticator: Authenticator;
+  readonly admission: Admission;
+  readonly entrance: Entrance;
+  readonly gate: Pick<FrontGate, 'ticketOf'>;
+  readonly metrics: Metrics;
+  readonly health: HealthState;
+  readonly state: OperationalState;
+  readonly services: readonly DescService[];
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly restRoutes: readonly RestRoute[];
+  /** Adds the RPC implementations. */
+  readonly registerRpcs: (router: ConnectRouter) => void;
+  /** Ends endless streams. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** `type/subtype`, whatever parameters follow. */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
+
+/** What every server of the service is made of. */
+type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now' | 'failures'>;
+
+/** A Fastify instance without routes: ids, tickets, errors and unread bodies are seen to. */
+function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
+  const { config, log } = options;
+  const tellVersionAndId = (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.header(VERSION_HEADER, options.state.version);
+    reply.header(REQUEST_ID_HEADER, request.id);
+  };
+  const app = Fastify({
+    loggerInstance: log,
+    serverFactory: options.listener.serverFactory,
+    clientErrorHandler: answerClientError,
+    bodyLimit: config.limits.bodyBytes,
+    exposeHeadRoutes: false,
+    requestIdHeader: false,
+    genReqId: (request) => requestIdOf(request.headers),
+    // Steps and definitions never reach the log: `logRequests` below writes method, path, status and time only.
+    logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: {
+      // No longer than the header block anyway; names that are too long get an answer that says so.
+      maxParamLength: 16_384,
+      // Of a repeated parameter the last one counts.
+      querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
+    },
+    return503OnClosing: true,
+    frameworkErrors: (error, request, reply) => {
+      // The only one left is a path that cannot be decoded, so nothing can be there. No hook has run or will.
+      request.log.debug({ err: error }, 'a path cannot be decoded');
+      tellVersionAndId(request, reply);
+      sendError(unserved.path(request.url), request, reply, options);
+    },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    tellVersionAndId(request, reply);
+    const contentType = request.headers['content-type'];
+    // Fastify refuses what is no media type before the route, which may not even want a body.
+    if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) request.headers = UNKNOWN_CONTENT;
+    done();
+  });
+  giveTickets(app, options.gate);
+  // Requests that no route takes are answered without a look at their bodies.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  abandonUnreadBodies(app);
+  return app;
+}
+
+function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): void {
+  app.decorateRequest('ticket', null as unknown as CallTicket);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    const isStream = isHttp2(raw);
+    const connection = isStream ? raw.stream.session : raw.socket;
+    const ticket = gate.ticketOf(isStream ? raw.stream : raw, connection, raw.headers);
+    request.ticket = ticket;
+    // Comes when the reply is complete, and also when the caller went away.
+    reply.raw.once('close', () => ticket.end());
+    done();
+  });
+}
+
+/** Builds the one Fastify instance that serves every protocol. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { config, authenticator } = options;
+  const finder = createRouteFinder(servedPaths(options));
+  const unserved = createUnserved({
+    finder,
+    rpcs: rpcNames([...options.services, Health]),
+    api: { prefix: config.apiPrefix, base: config.apiBase, docs: DOCS_PATH },
+  });
+  const app = createBase(options, unserved);
+  const isForeignPage = authenticator.enabled ? null : keylessPageCheck(config);
+  await registerCors(app, { cors: config.cors, ownHeaders: [VERSION_HEADER], isForeignPage });
+  registerRestErrors(app, { ...options, finder, unserved });
+  if (config.operations === null) registerOperations(app, options.state, options.metrics);
+  await registerOpenApi(
+    app,
+    openApiDocument({
+      routes: options.restRoutes,
+      version: options.state.version,
+      apiPrefix: config.apiPrefix,
+      methodsAt: finder.methodsAt,
+    }),
+  );
+  const isForeign = foreignOriginCheck(config.cors.origins);
+  const credentials =
+    isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
+  await app.register(async (scope) => {
+    observeRest(scope, options.metrics);
+    boundBodies(scope);
+    registerRestRoutes(scope, {
+      routes: options.restRoutes,
+      admission: options.admission,
+      entrance: options.entrance,
+      credentials,
+      requestTimeoutMs: config.limits.requestTimeoutMs,
+      shutdownSignal: options.shutdownSignal,
+    });
+    registerSessionRoutes(scope, {
+      prefix: config.apiPrefix,
+      authenticator,
+      entrance: options.entrance,
+      credentials,
+      isForeign,
+      debug: config.debug,
+    });
+  });
+  await registerRpcs(app, options, credentials, (router) => {
+    options.registerRpcs(router);
+    options.health.register(router);
+    if (config.reflection === 'public') reflect(router, options);
+  });
+  logRequests(app);
+  return app;
+}
+
+/**
+ * Builds the server of the operations port: health, readiness and metrics over HTTP, health over gRPC, and reflection
+ * where it is wanted there.
+ */
+export async function createOperationsServer(options: ServerOptions): Promise<FastifyInstance> {
+  const finder = createRouteFinder(OPERATIONS_PATHS);
+  const unserved = createUnserved({ finder, rpcs: rpcNames([Health]), api: null });
+  const app = createBase(options, unserved);
+  registerRestErrors(app, { ...options, finder, unserved });
+  registerOperations(app, options.state, options.metrics);
+  await registerRpcs(app, options, createCredentialReader(foreignOriginCheck([])), (router) => {
+    options.health.register(router);
+    if (options.config.reflection === 'operations') reflect(router, options);
+  });
+  logRequests(app);
+  return app;
+}
+
+function reflect(router: ConnectRouter, { services }: ServerOptions): void {
+  registerReflection(router, [...services, Health], (context, units) => {
+    try {
+      rpcCallOf(context).ticket.spendPublic(units);
+    } catch (error) {
+      throw toConnectError(error);
+    }
+  });
+}
+
+async function registerRpcs(
+  app: FastifyInstance,
+  options: ServerOptions,
+  credentials: CredentialReader,
+  register: (router: ConnectRouter) => void,
+): Promise<void> {
+  const { config, methods, entrance, metrics, shutdownSignal } = options;
+  await app.register((scope) =>
+    registerConnect(scope, {
+      register,
+      methods,
+      entrance,
+      credentials,
+      metrics,
+      requestTimeoutMs: config.limits.requestTimeoutMs,
+      maxMessageBytes: config.limits.bodyBytes,
+      shutdownSignal,
+    }),
+  );
+}
+
+/** What is served where, literal paths before those with parameters. */
+function servedPaths(options: ServerOptions): ServedPath[] {
+  const paths: ServedPath[] = [
+    ...(options.config.operations === null ? OPERATIONS_PATHS : []),
+    ...OPENAPI_PATHS,
+    ...sessionPaths(options.config.apiPrefix),
+  ];
+  const templates = options.restRoutes.map(({ template, binding }) => ({
+    template,
+    methods: [binding.verb],
+  }));
+  templates.sort((a, b) => parameters(a.template) - parameters(b.template));
+  for (const service of options.services) {
+    for (const method of service.methods) {
+      paths.push({ template: `/${service.typeName}/${method.name}`, methods: ['POST'] });
+    }
+  }
+  return [...paths, ...templates];
+}
+
+/** `package.Service/Method` of every RPC. */
+function rpcNames(services: readonly DescService[]): string[] {
+  return services.flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName}/${name}`));
+}
+
+function parameters(template: string): number {
+  return template.split('{').length - 1;
+}
+
+function observeRest(scope: FastifyInstance, metrics: Metrics): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    const { method } = request;
+    const path = request.routeOptions.config.template ?? '';
+    metrics.restStarted(method, path);
+    // Comes when the reply is complete, and also when the client went away, over every version of HTTP.
+    reply.raw.once('close', () => {
+      const status = reply.raw.writableEnded ? reply.statusCode : CLIENT_GONE_STATUS;
+      metrics.restEnded(method, path, status, reply.elapsedTime / 1000);
+    });
+    done();
+  });
+}
+
+/** One line for each request; at level debug, so that the hot path does not pay for it by default. */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    request.log.debug(
+      {
+        method: request.method,
+        path: request.routeOptions.url ?? 'unserved',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      'request',
+    );
+    done();
+  });
+}

@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { text } from '../../contract/input/fields.js';
+import { parseInput } from '../../contract/input/parse-input.js';
+import type { Entrance } from '../admission/entrance.js';
+import { type Authenticator, foreignOrigin, type NewSession } from '../auth/authenticator.js';
+import type { CredentialReader } from '../auth/request-credentials.js';
+import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
+import { SESSION_SECONDS } from '../auth/session-tokens.js';
+import { readBody } from '../rest/rest-body.js';
+import type { ServedPath } from '../rest/route-finder.js';
+import { sessionCookie } from './session-cookie.js';
+
+/** What the session routes work with. */
+export interface SessionRouteOptions {
+  /** First part of their paths, for example `/api`. */
+  readonly prefix: string;
+  readonly authenticator: Authenticator;
+  readonly entrance: Pick<Entrance, 'guess'>;
+  readonly credentials: CredentialReader;
+  readonly isForeign: ForeignOriginCheck;
+  /** Lets browsers log in over plain http from any host. */
+  readonly debug: boolean;
+}
+
+/** Why a login over plain http from another machine is refused. */
+const NEEDS_HTTPS =
+  'over plain http, logins are taken at localhost or with SERVICE_DEBUG=true only; use https';
+/** Most characters of a host name in the log. */
+const MAX_LOGGED_HOST = 255;
+/** Largest body of a login, in bytes: a key is a short text. */
+const MAX_LOGIN_BYTES = 16 * 1024;
+const LOGIN_INPUT = z.object({ api_key: text() });
+
+/** Paths of the session routes, with their methods. */
+export function sessionPaths(prefix: string): ServedPath[] {
+  return [
+    { template: `${prefix}/config`, methods: ['GET'] },
+    { template: `${prefix}/login`, methods: ['POST'] },
+    { template: `${prefix}/logout`, methods: ['POST'] },
+  ];
+}
+
+/** The routes a web console uses to find out about authentication, to log in and to log out. All are public. */
+export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
+  const { prefix, authenticator, entrance, credentials, isForeign, debug } = options;
+  const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    // A page elsewhere must not log a user out, into an account of its choice, or use up the attempts of its address.
+    if (isForeign(request)) throw foreignOrigin();
+    done();
+  };
+
+  /** Whether a cookie is for https alone: always where it is set over TLS, else unless plain http has to do as well. */
+  const isSecure = (request: FastifyRequest): boolean =>
+    request.protocol === 'https' || (!debug && !isLocal(request));
+
+  /** Whether a request has a key or a session. Fails with RATE_LIMITED when its address has guessed keys. */
+  async function recognizes(request: FastifyRequest): Promise<boolean> {
+    const shown = credentials.ofRest(request);
+    const { apiKey } = shown;
+    if (apiKey === undefined) return authenticator.recognizes(shown);
+    return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
+  }
+
+  scope.get(`${prefix}/config`, { config: { template: `${prefix}/config` } }, async (request, reply) => {
+    const { enabled } = authenticator;
+    const active = enabled && (await recognizes(request));
+    return notStored(reply).send({
+      requires_api_key: enabled,
+      auth_mode: enabled ? 'api-key' : 'none',
+      has_active_session: active,
+    });
+  });
+
+  scope.post(
+    `${prefix}/login`,
+    {
+      config: { template: `${prefix}/login` },
+      bodyLimit: MAX_LOGIN_BYTES,
+      onRequest: refuseForeign,
+    },
+    async (request, reply) => {
+      const body = readBody(request);
+      if ('problem' in body) throw body.problem;
+      const { api_key: apiKey } = parseInput(LOGIN_INPUT, body.value);
+      if (schemeOf(request) === 'http' && !isLocal(request) && !debug) {
+        const { address } = request.ticket;
+        request.log.info(
+          { address, host: request.host.slice(0, MAX_LOGGED_HOST) },
+          `a login was refused: ${NEEDS_HTTPS}`,
+        );
+        return refuse(reply, 403, `Login refused: ${NEEDS_HTTPS}.`);
+      }
+      const key = apiKey.trim();
+      const session = entrance.guess('login', request.ticket, key, () => authenticator.logIn(key));
+      if (session === undefined) {
+        request.log.info({ address: request.ticket.address }, 'a login was refused');
+        return refuse(reply, 401);
+      }
+      return accept(reply, await session, isSecure(request));
+    },
+  );
+
+  scope.post(
+    `${prefix}/logout`,
+    { config: { template: `${prefix}/logout` }, onRequest: refuseForeign },
+    (request, reply) => {
+      const cleared = sessionCookie('', 0, isSecure(request));
+      return notStored(reply).code(204).header('set-cookie', cleared).send();
+    },
+  );
+}
+
+function accept(reply: FastifyReply, { token, isAdmin }: NewSession, secure: boolean): FastifyReply {
+  return notStored(reply)
+    .header('set-cookie', sessionCookie(token, SESSION_SECONDS, secure))
+    .send({ authenticated: true, is_admin: isAdmin });
+}
+
+/** Consoles look at these members, so this is no problem body: that would have an `error_code`. */
+function refuse(reply: FastifyReply, status: 401 | 403, detail?: string): FastifyReply {
+  return notStored(reply).code(status).send({ authenticated: false, is_admin: false, detail });
+}
+
+/** The answer is about one browser at one time. */
+function notStored(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-store');
+}
+
+/** Browsers take these names for secure even over plain http. */
+function isLocal(request: FastifyRequest): boolean {
+  return /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/i.test(request.host);
+}

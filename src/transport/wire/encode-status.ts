@@ -1,0 +1,67 @@
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { BadRequestSchema, ErrorInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import { BackwardWriter } from './backward-writer.js';
+import type { RpcStatus, StatusDetail } from './rpc-status.js';
+
+// The tags below are those of google/rpc/status.proto, google/rpc/error_details.proto and google/protobuf/any.proto;
+// test/host/encode-status.test.ts holds both together.
+
+/** Nothing here waits, so one writer serves all. */
+const writer = new BackwardWriter();
+
+/** A status as `google.rpc.Status`. */
+export function encodeStatus({ code, message, details }: RpcStatus): Buffer {
+  writer.start();
+  for (let index = details.length - 1; index >= 0; index -= 1) {
+    const before = writer.length;
+    writeDetail(details[index] as StatusDetail);
+    writer.message(0x1a, before);
+  }
+  if (message !== '') writer.string(0x12, message);
+  if (code > 0) writer.varint(0x08, code);
+  return writer.finish();
+}
+
+/** Fields of Any. */
+function writeDetail({ desc, value }: StatusDetail): void {
+  const before = writer.length;
+  if (desc === ErrorInfoSchema) writeErrorInfo(value);
+  else if (desc === BadRequestSchema) writeBadRequest(value);
+  else {
+    writer.bytes(0x12, toBinary(desc, create(desc, value)));
+    writer.string(0x0a, typeUrl(desc.typeName));
+    return;
+  }
+  if (writer.length > before) writer.message(0x12, before);
+  writer.string(0x0a, typeUrl(desc.typeName));
+}
+
+function typeUrl(typeName: string): string {
+  return `type.googleapis.com/${typeName}`;
+}
+
+function writeErrorInfo({ reason, domain, metadata = {} }: MessageInitShape<typeof ErrorInfoSchema>): void {
+  for (const [key, value] of Object.entries(metadata).reverse()) {
+    const before = writer.length;
+    writer.string(0x12, value);
+    writer.string(0x0a, key);
+    writer.message(0x1a, before);
+  }
+  writeText(0x12, domain);
+  writeText(0x0a, reason);
+}
+
+function writeBadRequest({ fieldViolations = [] }: MessageInitShape<typeof BadRequestSchema>): void {
+  for (const { field, description, reason } of fieldViolations.toReversed()) {
+    const before = writer.length;
+    writeText(0x1a, reason);
+    writeText(0x12, description);
+    writeText(0x0a, field);
+    writer.message(0x0a, before);
+  }
+}
+
+/** An empty text is left out. */
+function writeText(tag: number, text: string | undefined): void {
+  if (text !== undefined && text !== '') writer.string(tag, text);
+}

@@ -1,0 +1,60 @@
+import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { JsonObject } from '../../json/json-value.js';
+import type { MappingError } from '../connect/mapping-error.js';
+import type { RpcStatus } from './rpc-status.js';
+
+/** One EvaluateRequest, its fields as they were sent: nothing is checked beyond what protobuf checks. */
+export interface EvaluationFields {
+  /** Empty when absent. */
+  readonly agentName: string;
+  /** Number of the Stage; 0 when absent. */
+  readonly stage: number;
+  /** Number of the Detail; 0 when absent. */
+  readonly detail: number;
+  /** The revision that is demanded; 0 when absent. Not exact beyond 2^53, where it is refused all the same. */
+  readonly minRevision: number;
+  /** Undefined when absent; so is the other half of the target. */
+  readonly targetType: string | undefined;
+  readonly targetId: string | undefined;
+  /**
+   * The step sent as a message, as plain JSON with the members of Step. Or why it cannot be plain JSON, path included,
+   * so that one bad step of a batch does not spoil the others. Undefined when the other form or none was sent.
+   */
+  readonly step: JsonObject | MappingError | undefined;
+  /** The step sent as JSON text. A view of the decoded bytes. Undefined when the other form or none was sent. */
+  readonly stepJson: Uint8Array | undefined;
+}
+
+/** One EvaluateStreamRequest. */
+export interface StreamFields {
+  /** Empty when absent. */
+  readonly id: string;
+  readonly evaluations: readonly EvaluationFields[];
+}
+
+/** What came of one evaluation of a batch or stream: the verdict, or the status why there is none. */
+export type Outcome = RevisedVerdict | RpcStatus;
+
+/** One EvaluateStreamResponse. */
+export interface StreamReply {
+  readonly id: string;
+  readonly outcomes: readonly Outcome[];
+}
+
+/**
+ * Reads and writes the messages of the evaluation in the binary form of protobuf. It accepts and rejects exactly what
+ * protobuf-es does, and writes the same bytes.
+ *
+ * `decode…` takes the bytes of one message and throws the Error that protobuf-es throws (its message is told to the
+ * caller) when they are none. `frame…` returns complete gRPC messages: a zero byte, the length in four bytes, the
+ * message. The buffer is the caller's to keep.
+ */
+export interface EvaluationCodec {
+  decodeEvaluate(bytes: Uint8Array): EvaluationFields;
+  decodeBatch(bytes: Uint8Array): readonly EvaluationFields[];
+  decodeStream(bytes: Uint8Array): StreamFields;
+  frameVerdict(verdict: RevisedVerdict): Buffer;
+  frameBatch(outcomes: readonly Outcome[]): Buffer;
+  /** Several messages, one behind the other. */
+  frameStream(replies: readonly StreamReply[]): Buffer;
+}

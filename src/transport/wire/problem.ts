@@ -1,0 +1,122 @@
+import { ERROR_TABLE, type ErrorCode } from '../../contract/errors/error-table.js';
+import { type ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
+
+/** Base of the `type` member of problem bodies. */
+export const ERROR_TYPE_BASE = 'urn:control-enforcement:error:';
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  422: 'UnprocessableEntity',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+};
+
+/** What the server says of its own failures: never more than this. */
+const SERVER_DETAILS: Partial<Record<ErrorCode, string>> = {
+  DATABASE_ERROR: 'The database refused the operation.',
+};
+const GENERIC_SERVER_DETAIL = 'An unexpected error occurred. Nothing about it is known to the caller.';
+const MAX_TEXT_LENGTH = 500;
+
+/** Wraps anything that was thrown. What is not a ServiceError is a fault of ours. */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  return new ServiceError('INTERNAL_ERROR', { detail: GENERIC_SERVER_DETAIL, cause: error });
+}
+
+/** HTTP status of an error. */
+export function httpStatusOf(error: ServiceError): number {
+  return error.options.httpStatus ?? ERROR_TABLE[error.code].httpStatus;
+}
+
+/** Whether the fault is the server's own: then nothing of it but its kind is told. */
+export function isServerFault(error: ServiceError): boolean {
+  return httpStatusOf(error) === 500;
+}
+
+/** The detail text that may leave the service. */
+export function publicDetail(error: ServiceError): string {
+  if (isServerFault(error)) return SERVER_DETAILS[error.code] ?? GENERIC_SERVER_DETAIL;
+  return shorten(error.options.detail);
+}
+
+/** The items that may leave the service, values redacted. */
+export function publicItems(error: ServiceError): JsonObject[] {
+  if (isServerFault(error)) return [];
+  return (error.options.items ?? []).map(publicItem);
+}
+
+function publicItem(item: ErrorItem): JsonObject {
+  const shown: JsonObject = { resource: item.resource };
+  if (item.field !== undefined) shown.field = item.field;
+  shown.code = item.code;
+  shown.message = item.message;
+  const value = redact(item.value);
+  if (value !== undefined) shown.value = value;
+  if (item.parameter !== undefined) shown.parameter = item.parameter;
+  if (item.parameterLabel !== undefined) shown.parameter_label = item.parameterLabel;
+  if (item.renderedField !== undefined) shown.rendered_field = item.renderedField;
+  return shown;
+}
+
+/** Booleans and numbers are harmless; whatever may hold text is not shown. */
+function redact(value: JsonValue | undefined): JsonValue | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'boolean' || typeof value === 'number' ? value : '[REDACTED]';
+}
+
+/** Facts of the request that a problem body mentions. */
+export interface ProblemContext {
+  /** Request path without query, percent-decoded. */
+  readonly instance: string;
+  readonly now: Date;
+  /** Shown on server faults so that the log entry can be found. */
+  readonly requestId: string;
+}
+
+/** The problem body of an error (RFC 7807 shape), members in the order of the REST contract. */
+export function problemBody(error: ServiceError, context: ProblemContext): JsonObject {
+  const status = httpStatusOf(error);
+  const serverFault = isServerFault(error);
+  const items = publicItems(error);
+  const { hint, name, kind, retryAfterSeconds } = error.options;
+  const body: JsonObject = {
+    type: ERROR_TYPE_BASE + error.code.toLowerCase().replaceAll('_', '-'),
+    title: ERROR_TABLE[error.code].title,
+    status,
+    detail: publicDetail(error),
+    instance: context.instance,
+    error_code: error.code,
+    kind: 'Status',
+    api_version: 'v1',
+    reason: REASONS[status] ?? 'Unknown',
+    metadata: {
+      ...(serverFault ? { request_id: context.requestId } : {}),
+      timestamp: timestamp(context.now),
+    },
+  };
+  if (items.length > 0) body.errors = items;
+  const details: JsonObject = {};
+  if (name !== undefined) details.name = name;
+  if (kind !== undefined) details.kind = kind;
+  if (items.length > 0) details.causes = items;
+  if (retryAfterSeconds !== undefined) details.retry_after_seconds = retryAfterSeconds;
+  if (error.options.requestValidation !== true && Object.keys(details).length > 0) body.details = details;
+  if (hint !== undefined && status < 500) body.hint = shorten(hint);
+  return body;
+}
+
+function timestamp(now: Date): string {
+  // Clients expect microseconds and a numeric zone.
+  return now.toISOString().replace(/\.(\d{3})Z$/, '.$1000+00:00');
+}
+
+function shorten(text: string): string {
+  const collapsed = text.replace(/\s+/g, ' ').trim();
+  return collapsed.length > MAX_TEXT_LENGTH ? `${collapsed.slice(0, MAX_TEXT_LENGTH - 3)}...` : collapsed;
+}

@@ -1,0 +1,109 @@
+import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import type { ControlResult, EvaluatorResult, SteeringContext } from '../../core/types.js';
+import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { BackwardWriter } from './backward-writer.js';
+import { encodeStatus } from './encode-status.js';
+import type { Outcome, StreamReply } from './evaluation-codec.js';
+import { RpcStatus } from './rpc-status.js';
+import { writeStructFields } from './struct-writer.js';
+
+// The tags below are those of evaluation_service.proto; test/codec/fields.test.ts holds both together.
+
+const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;
+const LARGEST_INT32 = 2 ** 31 - 1;
+
+/** Fields of EvaluateStreamResponse. */
+export function writeStreamReply(writer: BackwardWriter, { id, outcomes }: StreamReply): void {
+  writeResults(writer, 0x12, outcomes);
+  if (id !== '') writer.string(0x0a, id);
+}
+
+/** Fields of EvaluateBatchResponse. */
+export function writeBatchReply(writer: BackwardWriter, outcomes: readonly Outcome[]): void {
+  writeResults(writer, 0x0a, outcomes);
+}
+
+function writeResults(writer: BackwardWriter, tag: number, outcomes: readonly Outcome[]): void {
+  for (let index = outcomes.length - 1; index >= 0; index -= 1) {
+    const before = writer.length;
+    writeOutcome(writer, outcomes[index] as Outcome);
+    writer.message(tag, before);
+  }
+}
+
+/** Fields of EvaluateStreamResult. */
+function writeOutcome(writer: BackwardWriter, outcome: Outcome): void {
+  if (outcome instanceof RpcStatus) {
+    writer.bytes(0x12, encodeStatus(outcome));
+    return;
+  }
+  const before = writer.length;
+  writeVerdict(writer, outcome);
+  writer.message(0x0a, before);
+}
+
+/** Fields of EvaluateResponse. */
+export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
+  if (verdict.staleness_seconds !== null) writer.varint(0x40, verdict.staleness_seconds);
+  writeWhole(writer, 0x38, verdict.revision, Number.MAX_SAFE_INTEGER);
+  writeControlResults(writer, 0x32, verdict.non_matches);
+  writeControlResults(writer, 0x2a, verdict.errors);
+  writeControlResults(writer, 0x22, verdict.matches);
+  if (verdict.reason !== null) writer.string(0x1a, verdict.reason);
+  writeDouble(writer, 0x11, verdict.confidence);
+  if (verdict.is_safe) writer.varint(0x08, 1);
+}
+
+function writeControlResults(writer: BackwardWriter, tag: number, results: readonly ControlResult[]): void {
+  for (let index = results.length - 1; index >= 0; index -= 1) {
+    const before = writer.length;
+    writeControlResult(writer, results[index] as ControlResult);
+    writer.message(tag, before);
+  }
+}
+
+function writeControlResult(writer: BackwardWriter, item: ControlResult): void {
+  if (item.steering_context !== null) writeSteering(writer, 0x32, item.steering_context);
+  writeEvaluatorResult(writer, 0x2a, item.result);
+  writer.varint(0x20, DECISIONS[item.action]);
+  if (item.control_name !== '') writer.string(0x1a, item.control_name);
+  writeWhole(writer, 0x10, item.control_id, LARGEST_INT32);
+  if (item.control_execution_id !== '') writer.string(0x0a, item.control_execution_id);
+}
+
+function writeEvaluatorResult(writer: BackwardWriter, tag: number, result: EvaluatorResult): void {
+  const before = writer.length;
+  if (result.error !== null) writer.string(0x2a, result.error);
+  if (result.metadata !== null) {
+    const beforeMetadata = writer.length;
+    writeStructFields(writer, result.metadata);
+    writer.message(0x22, beforeMetadata);
+  }
+  if (result.message !== null) writer.string(0x1a, result.message);
+  writeDouble(writer, 0x11, result.confidence);
+  if (result.matched) writer.varint(0x08, 1);
+  writer.message(tag, before);
+}
+
+function writeSteering(writer: BackwardWriter, tag: number, steering: SteeringContext): void {
+  const before = writer.length;
+  const actions = steering.required_actions ?? [];
+  for (let index = actions.length - 1; index >= 0; index -= 1) {
+    writer.string(0x12, actions[index] as string);
+  }
+  writer.string(0x0a, steering.message);
+  writer.message(tag, before);
+}
+
+/** proto3 leaves out 0, but not -0. */
+function writeDouble(writer: BackwardWriter, tag: number, value: number): void {
+  if (!Object.is(value, 0)) writer.double(tag, value);
+}
+
+function writeWhole(writer: BackwardWriter, tag: number, value: number, largest: number): void {
+  if (value === 0) return;
+  if (!Number.isInteger(value) || value < 0 || value > largest) {
+    throw new Error(`${value} is no whole number from 0 to ${largest}`);
+  }
+  writer.varint(tag, value);
+}
