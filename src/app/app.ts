@@ -59,7 +59,7 @@ import { readTlsFiles } from '../process/tls-files.js';
 import { VERSION } from '../process/version.js';
 import { addressText } from '../transport/address.js';
 import { Admission } from '../transport/admission/admission.js';
-import { trustedProxies } from '../transport/admission/client-address.js';
+import { trustedProxies } from '../config/trusted-proxies.js';
 import { createEntrance } from '../transport/admission/entrance.js';
 import { createFrontGate } from '../transport/admission/front-gate.js';
 import { createKeyGuessing } from '../transport/admission/key-guessing.js';

@@ -1,4 +1,4 @@
-import { isTrustableNetwork } from '../transport/admission/client-address.js';
+import { isTrustableNetwork } from './trusted-proxies.js';
 import {
   BOOLEAN,
   commaList,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
-import type { AdmissionLimits } from '../transport/admission/limits.js';
+import type { AdmissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, isDatabaseVariable } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 

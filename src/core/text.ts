@@ -1,25 +1,10 @@
 import type { JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
 
-export { stringifyJson };
-
 /**
  * The text that `regex` and `list` look at: strings as they are, everything else as compact JSON, integers of any
  * size with all their digits.
  */
 export function textOf(value: JsonValue): string {
   return typeof value === 'string' ? value : stringifyJson(value);
-}
-
-/** `text`, cut to at most `limit` characters (code points, 4 or more); a cut text ends in three dots. */
-export function shorten(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  let kept = '';
-  let count = 0;
-  for (const character of text) {
-    count += 1;
-    if (count > limit) return `${kept}...`;
-    if (count <= limit - 3) kept += character;
-  }
-  return text;
 }

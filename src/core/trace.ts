@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json-value.js';
-import { shorten } from './text.js';
+import { shorten } from '../linear-text/shorten.js';
 import type { EvaluatorResult } from './types.js';
 
 /** Why a node was not evaluated, or did not evaluate all its children. */

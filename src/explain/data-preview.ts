@@ -1,4 +1,4 @@
-import { shorten } from '../core/text.js';
+import { shorten } from '../linear-text/shorten.js';
 import { isNumber, type JsonNumber } from '../json/json-number.js';
 import { isObject, type JsonValue } from '../json/json-value.js';
 import { MASK, maskSecrets } from './mask-secrets.js';

@@ -1,6 +1,6 @@
 import type { Applicability } from '../core/applicability.js';
 import type { Scope } from '../core/scope.js';
-import { shorten } from '../core/text.js';
+import { shorten } from '../linear-text/shorten.js';
 import type { ControlResult, Stage, Step } from '../core/types.js';
 import { safeText } from './data-preview.js';
 

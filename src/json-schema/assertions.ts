@@ -1,4 +1,4 @@
-import { isOfType } from '../evaluators/json/field-types.js';
+import { isOfType } from './value-types.js';
 import { compareNumbers, doubleOf, isMultiple, isNumber } from '../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';

@@ -1,4 +1,4 @@
-import { shorten } from '../core/text.js';
+import { shorten } from '../linear-text/shorten.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { compilePattern } from '../linear-text/linear-pattern.js';
 import { APPLICATORS, every } from './applicators.js';

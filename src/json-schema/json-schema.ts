@@ -1,6 +1,6 @@
 import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { shorten } from '../core/text.js';
+import { shorten } from '../linear-text/shorten.js';
 import { hasOnlyExactNumbers } from '../json/exact-numbers.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';

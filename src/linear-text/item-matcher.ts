@@ -1,4 +1,4 @@
-import type { SearchTexts } from '../core/data-texts.js';
+import type { SearchTexts } from './search-texts.js';
 import type { StepMeter } from './linear-pattern.js';
 import { createValueMatcher, type MatchMode, type ValueMatcher } from './value-matcher.js';
 

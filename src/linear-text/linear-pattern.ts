@@ -1,4 +1,4 @@
-import type { SearchTexts } from '../core/data-texts.js';
+import type { SearchTexts } from './search-texts.js';
 import { asksForEdges, type CompiledProgram, compileProgram } from './engine.js';
 import { foldCase } from './fold-case.js';
 import { LazyDfa, SearchTooCostly } from './lazy-dfa.js';

@@ -1,4 +1,4 @@
-import type { SearchTexts } from '../core/data-texts.js';
+import type { SearchTexts } from './search-texts.js';
 
 /** Longest text that is normalised, in UTF-16 code units, unless it is ASCII: the worst one takes some 50 ms. */
 export const MAX_NORMALIZED_LENGTH = 250_000;

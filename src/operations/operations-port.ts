@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { addressText } from '../transport/address.js';
 import { Admission } from '../transport/admission/admission.js';
-import { trustedProxies } from '../transport/admission/client-address.js';
+import { trustedProxies } from '../config/trusted-proxies.js';
 import { createFrontGate } from '../transport/admission/front-gate.js';
 import { createListener, type Listener } from '../transport/listener/listener.js';
 import { createPathClasses, isRpcPath } from '../transport/path-classes.js';

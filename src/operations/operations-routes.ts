@@ -25,13 +25,6 @@ export interface OperationalState {
   notReadyBecause(): string | null;
 }
 
-/** Paths of the operational routes, with their methods. */
-export const OPERATIONS_PATHS = [
-  { template: '/health', methods: ['GET'] },
-  { template: '/ready', methods: ['GET'] },
-  { template: '/metrics', methods: ['GET', 'HEAD'] },
-] as const;
-
 /** /health, /ready and /metrics: public, without a database query, outside the API prefix. */
 export function registerOperations(app: FastifyInstance, state: OperationalState, metrics: Metrics): void {
   const text = sharedText(

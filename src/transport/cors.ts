@@ -3,7 +3,7 @@ import fastifyCors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import type { ForeignOriginCheck } from './auth/request-origin.js';
-import { REVISION_HEADER, STALENESS_HEADER } from './connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from './reply-headers.js';
 import { WARNING_HEADER } from './warning-header.js';
 
 /** How long browsers may remember the answer to a preflight, in seconds. */

@@ -1,4 +1,4 @@
-import { OPERATIONS_PATHS } from '../operations/operations-routes.js';
+import { OPERATIONS_PATHS } from './routing/operations-paths.js';
 import { type CallClass, callClassOf } from './admission/call-class.js';
 import type { PathClass } from './admission/front-gate.js';
 import type { RpcMethod } from './descriptors/rpc-methods.js';

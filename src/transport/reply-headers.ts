@@ -6,6 +6,11 @@ export const VERSION_HEADER = 'X-SERVICE-Server-Version';
 /** Header that names a request, on requests and replies. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
+/** Header and trailer that carry the revision a change produced. */
+export const REVISION_HEADER = 'x-service-revision';
+/** Header and trailer that tell how old the controls are by which was decided; only when they may be too old. */
+export const STALENESS_HEADER = 'x-service-staleness-seconds';
+
 /** Request ids of callers are taken over when they look like ids; anything else could forge log lines. */
 const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 

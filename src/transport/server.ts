@@ -11,11 +11,8 @@ import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import type { Config } from '../config/config.js';
 import type { HealthState } from '../operations/health.js';
 import type { Metrics } from '../operations/metrics.js';
-import {
-  OPERATIONS_PATHS,
-  type OperationalState,
-  registerOperations,
-} from '../operations/operations-routes.js';
+import { type OperationalState, registerOperations } from '../operations/operations-routes.js';
+import { OPERATIONS_PATHS } from './routing/operations-paths.js';
 import { registerReflection } from '../operations/reflection.js';
 import type { Admission } from './admission/admission.js';
 import type { CallTicket } from './admission/call-ticket.js';

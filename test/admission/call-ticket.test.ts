@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/contract/call/handler.js';
 import { type CallTicket, FREE_BYTES } from '../../src/transport/admission/call-ticket.js';
-import type { AdmissionLimits } from '../../src/transport/admission/limits.js';
+import type { AdmissionLimits } from '../../src/config/admission-limits.js';
 import { openAdmission } from '../support/open-admission.js';
 
 const ANN: Principal = { level: 'key', keyFingerprint: 'aaaaaaaaaaaa' };

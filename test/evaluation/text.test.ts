@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { shorten, textOf } from '../../src/core/text.js';
+import { textOf } from '../../src/core/text.js';
+import { shorten } from '../../src/linear-text/shorten.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 
 describe('textOf', () => {

@@ -1,7 +1,7 @@
+import { isOfType } from '../../json-schema/value-types.js';
 import { z } from 'zod';
 import { field, refuse, report } from '../../contract/input/fields.js';
-import { isIntegral, isNumber } from '../../json/json-number.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import type { Work } from '../../json-schema/work.js';
 import { fieldPath, valueAt, visitLeaves } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
@@ -68,24 +68,6 @@ export function checkTypes(
       errors: problems,
     });
   };
-}
-
-/** Whether a value is of a type of JSON Schema; 5.0 is an integer. */
-export function isOfType(value: JsonValue, type: string): boolean {
-  switch (type) {
-    case 'integer':
-      return isNumber(value) && isIntegral(value);
-    case 'number':
-      return isNumber(value);
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return isObject(value);
-    case 'null':
-      return value === null;
-    default:
-      return typeof value === type;
-  }
 }
 
 /** The narrowest type that a value has. */

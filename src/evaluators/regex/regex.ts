@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { nullable, report, text } from '../../contract/input/fields.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
-import { shorten, textOf } from '../../core/text.js';
+import { textOf } from '../../core/text.js';
+import { shorten } from '../../linear-text/shorten.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { isContainer, type JsonObject } from '../../json/json-value.js';
 import {

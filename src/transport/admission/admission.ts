@@ -4,9 +4,11 @@ import { type AddressAccount, createAddressAccounts } from './address-accounts.j
 import type { CallClass } from './call-class.js';
 import { CallTicket } from './call-ticket.js';
 import { CallTurns } from './call-turns.js';
-import { clientAddress, type TrustedProxies } from './client-address.js';
+import { clientAddress } from './client-address.js';
+import { type TrustedProxies } from '../../config/trusted-proxies.js';
 import { FairTurns, Owner } from './fair-turns.js';
-import type { AdmissionLimits, RefusalMeter } from './limits.js';
+import type { RefusalMeter } from './limits.js';
+import type { AdmissionLimits } from '../../config/admission-limits.js';
 import type { LoadState } from './load-shedder.js';
 import { Peer } from './peer.js';
 import { refusal } from './refusals.js';

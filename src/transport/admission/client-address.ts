@@ -1,57 +1,8 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
-
-/** Forwarding proxies whose `X-Forwarded-For` is believed. */
-export interface TrustedProxies {
-  trusts(address: string): boolean;
-}
-
-/** Networks that `SERVICE_TRUST_PROXY` may name instead of an address. */
-const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.0/8', '::1/128'],
-  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fe80::/10', '169.254.0.0/16'],
-};
+import { isIPv4, isIPv6 } from 'node:net';
+import { plainAddress, type TrustedProxies } from '../../config/trusted-proxies.js';
 
 /** Entries of `X-Forwarded-For` that are read at most: one for each proxy on the way, so a few. */
 const MAX_HOPS = 16;
-
-/**
- * Trust in proxies, by addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`. Throws an Error
- * that names an entry which is none of these.
- */
-export function trustedProxies(entries: readonly string[]): TrustedProxies {
-  const list = new BlockList();
-  for (const entry of entries) {
-    for (const network of NAMED_NETWORKS[entry.toLowerCase()] ?? [entry]) addNetwork(list, network);
-  }
-  if (entries.length === 0) return { trusts: () => false };
-  return {
-    trusts(address) {
-      const plain = plainAddress(address);
-      return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
-    },
-  };
-}
-
-/** Whether `trustedProxies` takes an entry. */
-export function isTrustableNetwork(entry: string): boolean {
-  try {
-    trustedProxies([entry]);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function addNetwork(list: BlockList, network: string): void {
-  const [address = '', prefix] = network.split('/');
-  const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
-  const longest = family === 'ipv4' ? 32 : 128;
-  const length = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
-  if (family === undefined || length < 0 || length > longest) {
-    throw new Error(`${network} is not an address, a network such as 10.0.0.0/8, loopback or private`);
-  }
-  list.addSubnet(address, length, family);
-}
 
 /**
  * The address of the client of a request: that of the connection, or, as far as the proxies on the way are trusted, the
@@ -88,9 +39,4 @@ export function addressGroup(address: string): string {
   const last = tail.split(':').filter((group) => group !== '');
   const zeros = Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0');
   return [...first, ...zeros, ...last].slice(0, 4).join(':');
-}
-
-/** An IPv4 address that a socket of IPv6 tells is the same address. */
-function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }

@@ -1,3 +1,4 @@
+import { REVISION_HEADER, STALENESS_HEADER } from '../reply-headers.js';
 import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import type { Warning } from '../../contract/warnings/warning.js';
@@ -23,11 +24,6 @@ export interface RpcCall {
 export const rpcCallKey = createContextKey<RpcCall | null>(null, {
   description: 'the call as the host sees it',
 });
-
-/** Header and trailer that carry the revision a change produced. */
-export const REVISION_HEADER = 'x-service-revision';
-/** Header and trailer that tell how old the controls are by which was decided; only when they may be too old. */
-export const STALENESS_HEADER = 'x-service-staleness-seconds';
 
 /** The RpcCall of a running handler. */
 export function rpcCallOf(context: HandlerContext): RpcCall {

@@ -80,3 +80,10 @@ function httpBinding(rule: HttpRule, desc: DescMethod, name: string): HttpBindin
     responseBody: rule.responseBody,
   };
 }
+
+/** The path of a binding under the configured prefix. */
+export function restTemplate(binding: HttpBinding, apiBase: string): string {
+  return binding.template.startsWith(`${PROTO_API_BASE}/`)
+    ? apiBase + binding.template.slice(PROTO_API_BASE.length)
+    : binding.template;
+}

@@ -7,7 +7,7 @@ import type { CallTicket } from '../admission/call-ticket.js';
 import { LONGEST_TIMER_MS } from '../call-time.js';
 import { deadlinePassed } from '../connect/body-time.js';
 import { undecodableMessage } from '../connect/message-errors.js';
-import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../reply-headers.js';
 import { codeWord } from '../connect/status-word.js';
 import { logRpcError, rpcStatus } from '../connect/unary.js';
 import type { RpcCaller } from '../evaluation/evaluation-calls.js';

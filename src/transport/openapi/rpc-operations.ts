@@ -2,7 +2,7 @@ import { type DescMethod, getOption } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import { Access, header } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
-import { REVISION_HEADER } from '../connect/rpc-call.js';
+import { REVISION_HEADER } from '../reply-headers.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import { LINES_MEDIA_TYPE } from '../rest/line-stream.js';
 import { type Form, fieldSchema, messageSchema } from './message-schemas.js';

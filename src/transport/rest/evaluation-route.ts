@@ -18,7 +18,8 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
 import { type ErrorContext, problemOf } from './rest-errors.js';
-import { type RestReply, type RestRequest, type RestRoute, restTemplate } from './rest-routes.js';
+import { type RestReply, type RestRequest, type RestRoute } from './rest-routes.js';
+import { restTemplate } from '../descriptors/rpc-methods.js';
 import { printVerdict } from './verdict-json.js';
 
 /** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */

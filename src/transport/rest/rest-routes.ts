@@ -1,3 +1,4 @@
+import { restTemplate } from '../descriptors/rpc-methods.js';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
 import type { AnyHandler, CallContext, Principal } from '../../contract/call/handler.js';
@@ -11,7 +12,7 @@ import { callClassOf } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { createCallTime } from '../call-time.js';
-import { REVISION_HEADER, STALENESS_HEADER } from '../connect/rpc-call.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../reply-headers.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
 import { prepareCall } from '../ignored-parts.js';
@@ -98,13 +99,6 @@ async function* lines(
   print: (reply: object) => string,
 ): AsyncGenerator<string> {
   for await (const reply of replies) yield `${print(reply)}\n`;
-}
-
-/** The path of a binding under the configured prefix. */
-export function restTemplate(binding: HttpBinding, apiBase: string): string {
-  return binding.template.startsWith(`${PROTO_API_BASE}/`)
-    ? apiBase + binding.template.slice(PROTO_API_BASE.length)
-    : binding.template;
 }
 
 function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => string {
