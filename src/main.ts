@@ -95,7 +95,7 @@ async function single(config: Config, { log }: ServiceLog): Promise<App> {
 async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
   const { createPrimary } = await import('./cluster/primary.js');
   // Workers read them, but what is wrong with them is to be told once.
-  if (config.tls !== null) (await import('./process/tls-files.js')).readTlsFiles(config.tls);
+  if (config.tls !== null) (await import('./app/tls-files.js')).readTlsFiles(config.tls);
   const created = createPrimary({
     config,
     log,

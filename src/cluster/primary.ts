@@ -1,11 +1,11 @@
 import type { Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
+import { addressText } from '../app/address.js';
 import type { Addresses, PortName } from '../app/app.js';
 import type { Config } from '../config/config.js';
 import { migrateDatabase } from '../last-known-good/start-database.js';
 import { createSupervisorMetrics } from '../operations/metrics.js';
-import { addressText } from '../transport/address.js';
 import { Dispatcher, type Receiver } from './dispatcher.js';
 import { createDuty } from './duty.js';
 import { type FromWorker, tellWorker } from './messages.js';

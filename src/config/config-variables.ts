@@ -1,4 +1,3 @@
-import { isTrustableNetwork } from './trusted-proxies.js';
 import {
   BOOLEAN,
   commaList,
@@ -11,6 +10,7 @@ import {
   text,
   textLike,
 } from './config-readers.js';
+import { isTrustableNetwork } from './trusted-proxies.js';
 
 /** One variable: its names (the first one set wins), its reader, and what `--help` shows. */
 export interface Variable<T = unknown> {

@@ -1,7 +1,7 @@
-import type { SearchTexts } from '../linear-text/search-texts.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import { normalizeTexts } from '../linear-text/normalize-text.js';
+import type { SearchTexts } from '../linear-text/search-texts.js';
 import { textOf } from './text.js';
 
 /** What JSON escapes, and some control characters that it does not escape, which only costs time. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.js';
-import type { CompiledEvaluator, Evaluator, EvaluatorRegistry } from './evaluator.js';
 import { stringifyJson } from '../json/stringify-json.js';
+import type { CompiledEvaluator, Evaluator, EvaluatorRegistry } from './evaluator.js';
 import type { SizedPart } from './types.js';
 
 /** A configured evaluator with what the core has to know of it. Leaves and programs share it. */

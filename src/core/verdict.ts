@@ -1,6 +1,6 @@
+import { shorten } from '../linear-text/shorten.js';
 import { fullResult, type Outcome } from './condition.js';
 import { SCOPE_FAILURE_TEXT } from './failure.js';
-import { shorten } from '../linear-text/shorten.js';
 import type { ControlResult, Decision, EvaluatorResult, SteeringContext, Verdict } from './types.js';
 
 /** Most controls that a reason names. */

@@ -1,6 +1,6 @@
-import { shorten } from '../linear-text/shorten.js';
 import { isNumber, type JsonNumber } from '../json/json-number.js';
 import { isObject, type JsonValue } from '../json/json-value.js';
+import { shorten } from '../linear-text/shorten.js';
 import { MASK, maskSecrets } from './mask-secrets.js';
 import { isSecretName } from './secret-names.js';
 

@@ -1,7 +1,7 @@
 import type { Applicability } from '../core/applicability.js';
 import type { Scope } from '../core/scope.js';
-import { shorten } from '../linear-text/shorten.js';
 import type { ControlResult, Stage, Step } from '../core/types.js';
+import { shorten } from '../linear-text/shorten.js';
 import { safeText } from './data-preview.js';
 
 /** Why a control does or does not look at a step; a draft of a template is none to the evaluation. */

@@ -1,9 +1,9 @@
-import { isOfType } from './value-types.js';
 import { compareNumbers, doubleOf, isMultiple, isNumber } from '../json/json-number.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import { areUnique, createMembership } from './membership.js';
 import type { Check } from './run.js';
+import { isOfType } from './value-types.js';
 import type { CountedPattern } from './work.js';
 
 /** What a keyword needs to be compiled: the schema it stands in, and the patterns of the whole document. */

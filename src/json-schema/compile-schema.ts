@@ -1,6 +1,6 @@
-import { shorten } from '../linear-text/shorten.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { compilePattern } from '../linear-text/linear-pattern.js';
+import { shorten } from '../linear-text/shorten.js';
 import { APPLICATORS, every } from './applicators.js';
 import { ASSERTIONS } from './assertions.js';
 import { countValues } from './bounds.js';

@@ -1,11 +1,11 @@
 import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { shorten } from '../linear-text/shorten.js';
 import { hasOnlyExactNumbers } from '../json/exact-numbers.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import { compilePattern } from '../linear-text/linear-pattern.js';
 import { estimateCost } from '../linear-text/pattern-cost.js';
+import { shorten } from '../linear-text/shorten.js';
 import { countValues, schemaBoundsProblem } from './bounds.js';
 import { SchemaWorkError } from './reference.js';
 import { schemaWork, type WorkBudget } from './schema-work.js';

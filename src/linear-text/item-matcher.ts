@@ -1,5 +1,5 @@
-import type { SearchTexts } from './search-texts.js';
 import type { StepMeter } from './linear-pattern.js';
+import type { SearchTexts } from './search-texts.js';
 import { createValueMatcher, type MatchMode, type ValueMatcher } from './value-matcher.js';
 
 /** Search steps that take as long as comparing one text. */

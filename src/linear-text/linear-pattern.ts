@@ -1,10 +1,10 @@
-import type { SearchTexts } from './search-texts.js';
 import { asksForEdges, type CompiledProgram, compileProgram } from './engine.js';
 import { foldCase } from './fold-case.js';
 import { LazyDfa, SearchTooCostly } from './lazy-dfa.js';
 import { estimateCost, type PatternCost } from './pattern-cost.js';
 import { patternProblem } from './pattern-problem.js';
 import { containsAny, requiredLiterals } from './required-literals.js';
+import type { SearchTexts } from './search-texts.js';
 
 /** Longest pattern text, in UTF-16 code units: more is a word list, for which there is the `list` evaluator. */
 export const MAX_PATTERN_LENGTH = 65_536;

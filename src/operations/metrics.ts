@@ -8,7 +8,7 @@ import type { VerdictLabel } from '../decisions/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
 import type { ClosedReason, RefusalReason } from '../transport/admission/limits.js';
-import type { StreamNames } from '../transport/open-streams.js';
+import type { StreamNames } from '../transport/routing/open-streams.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AdmissionLimits } from '../../src/config/admission-limits.js';
 import type { Principal } from '../../src/contract/call/handler.js';
 import { type CallTicket, FREE_BYTES } from '../../src/transport/admission/call-ticket.js';
-import type { AdmissionLimits } from '../../src/config/admission-limits.js';
 import { openAdmission } from '../support/open-admission.js';
 
 const ANN: Principal = { level: 'key', keyFingerprint: 'aaaaaaaaaaaa' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressGroup, clientAddress } from '../../src/transport/admission/client-address.js';
 import { isTrustableNetwork, trustedProxies } from '../../src/config/trusted-proxies.js';
+import { addressGroup, clientAddress } from '../../src/transport/admission/client-address.js';
 
 describe('the address of a client', () => {
   const behind = (proxies: string[], connection: string, forwarded?: string | string[]) =>

@@ -5,8 +5,8 @@ import {
   EvaluateRequestSchema,
   EvaluateStreamRequestSchema,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { MappingError } from '../../src/transport/connect/mapping-error.js';
 import { directCodec } from '../../src/transport/wire/direct-codec.js';
+import { MappingError } from '../../src/transport/wire/mapping-error.js';
 import { protobufEsCodec } from '../../src/transport/wire/protobuf-es-codec.js';
 import {
   readBatchRequest,

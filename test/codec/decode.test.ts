@@ -3,7 +3,7 @@ import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { EvaluateRequestSchema } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { JsonValue } from '../../src/json/json-value.js';
-import { freeFormFromPlain } from '../../src/transport/connect/free-form-mapper.js';
+import { freeFormFromPlain } from '../../src/transport/wire/free-form-mapper.js';
 import { compareDecoding, KINDS } from './decode-cases.js';
 
 const value = (plain: JsonValue): Value => freeFormFromPlain(ValueSchema, plain) as Value;

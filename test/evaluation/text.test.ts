@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/core/text.js';
-import { shorten } from '../../src/linear-text/shorten.js';
 import type { JsonValue } from '../../src/json/json-value.js';
+import { shorten } from '../../src/linear-text/shorten.js';
 
 describe('textOf', () => {
   it.each<[JsonValue, string]>([

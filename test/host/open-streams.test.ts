@@ -1,7 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../src/operations/metrics.js';
-import { createStreamNames } from '../../src/transport/open-streams.js';
+import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { parseMetrics } from '../support/prometheus.js';
 import { compileProto } from '../support/scratch-api.js';
 

@@ -11,7 +11,7 @@ import { createMetrics } from '../../src/operations/metrics.js';
 import { createCredentialReader } from '../../src/transport/auth/request-credentials.js';
 import { foreignOriginCheck } from '../../src/transport/auth/request-origin.js';
 import { registerConnect } from '../../src/transport/connect/connect-plugin.js';
-import { createStreamNames } from '../../src/transport/open-streams.js';
+import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
 import { openAdmission } from '../support/open-admission.js';

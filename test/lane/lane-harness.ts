@@ -12,7 +12,7 @@ import { createMetrics, type Metrics } from '../../src/operations/metrics.js';
 import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../src/transport/evaluation/evaluation-calls.js';
 import { createHotLane } from '../../src/transport/grpc-lane/hot-lane.js';
-import { createStreamNames } from '../../src/transport/open-streams.js';
+import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { directCodec } from '../../src/transport/wire/direct-codec.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { type OpenAdmissionOptions, openAdmission } from '../support/open-admission.js';

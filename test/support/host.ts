@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { pino } from 'pino';
+import { createServer } from '../../src/app/server.js';
 import { readConfig } from '../../src/config/config.js';
 import type { AnyHandler } from '../../src/contract/call/handler.js';
 import { createHealthState } from '../../src/operations/health.js';
@@ -10,9 +11,8 @@ import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
 import { handlerRpc } from '../../src/transport/connect/handler-rpc.js';
 import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { createListener } from '../../src/transport/listener/listener.js';
-import { createStreamNames } from '../../src/transport/open-streams.js';
 import { handlerRoutes } from '../../src/transport/rest/rest-routes.js';
-import { createServer } from '../../src/transport/server.js';
+import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { NO_FAILURES } from './failures.js';
 import { openAdmission } from './open-admission.js';
 

@@ -1,9 +1,9 @@
+import type { AdmissionLimits } from '../../src/config/admission-limits.js';
 import { Admission } from '../../src/transport/admission/admission.js';
 import { createEntrance, type Entrance } from '../../src/transport/admission/entrance.js';
 import { createFrontGate, type FrontGate } from '../../src/transport/admission/front-gate.js';
 import { createKeyGuessing } from '../../src/transport/admission/key-guessing.js';
 import type { RefusalMeter } from '../../src/transport/admission/limits.js';
-import type { AdmissionLimits } from '../../src/config/admission-limits.js';
 import type { LoadState } from '../../src/transport/admission/load-shedder.js';
 import type { Authenticator } from '../../src/transport/auth/authenticator.js';
 import { createAuthenticator } from '../../src/transport/auth/authenticator.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { field, refuse, report } from '../../contract/input/fields.js';
 import { textOf } from '../../core/text.js';
-import { shorten } from '../../linear-text/shorten.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { type CountedPattern, countedPattern } from '../../json-schema/work.js';
 import { compilePattern } from '../../linear-text/linear-pattern.js';
+import { shorten } from '../../linear-text/shorten.js';
 import { INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, patternTextCost } from './compile-cost.js';
 import { fieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';

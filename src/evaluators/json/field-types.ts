@@ -1,7 +1,7 @@
-import { isOfType } from '../../json-schema/value-types.js';
 import { z } from 'zod';
 import { field, refuse, report } from '../../contract/input/fields.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { isOfType } from '../../json-schema/value-types.js';
 import type { Work } from '../../json-schema/work.js';
 import { fieldPath, valueAt, visitLeaves } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';

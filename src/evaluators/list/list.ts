@@ -3,12 +3,12 @@ import { boolean, field, list, oneOf, refuse, report, withDefault } from '../../
 import type { DataTexts } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import { textOf } from '../../core/text.js';
-import { shorten } from '../../linear-text/shorten.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { isNumber } from '../../json/json-number.js';
 import { isContainer, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { createItemMatcher, STEPS_PER_ITEM } from '../../linear-text/item-matcher.js';
 import { MAX_NORMALIZED_LENGTH, normalizeOnce, normalizeText } from '../../linear-text/normalize-text.js';
+import { shorten } from '../../linear-text/shorten.js';
 import { matcherBytes } from '../../linear-text/value-matcher.js';
 import { normalization } from '../normalization.js';
 import { listWarnings } from './config-warnings.js';

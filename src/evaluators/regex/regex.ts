@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { nullable, report, text } from '../../contract/input/fields.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import { textOf } from '../../core/text.js';
-import { shorten } from '../../linear-text/shorten.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { isContainer, type JsonObject } from '../../json/json-value.js';
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../linear-text/linear-pattern.js';
 import { normalizeOnce } from '../../linear-text/normalize-text.js';
 import { compileCostOf, estimateCost } from '../../linear-text/pattern-cost.js';
+import { shorten } from '../../linear-text/shorten.js';
 import { normalization } from '../normalization.js';
 import { ignoresCase, regexWarnings } from './config-warnings.js';
 

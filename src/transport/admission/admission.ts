@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
+import type { AdmissionLimits } from '../../config/admission-limits.js';
+import type { TrustedProxies } from '../../config/trusted-proxies.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { type AddressAccount, createAddressAccounts } from './address-accounts.js';
 import type { CallClass } from './call-class.js';
 import { CallTicket } from './call-ticket.js';
 import { CallTurns } from './call-turns.js';
 import { clientAddress } from './client-address.js';
-import { type TrustedProxies } from '../../config/trusted-proxies.js';
 import { FairTurns, Owner } from './fair-turns.js';
 import type { RefusalMeter } from './limits.js';
-import type { AdmissionLimits } from '../../config/admission-limits.js';
 import type { LoadState } from './load-shedder.js';
 import { Peer } from './peer.js';
 import { refusal } from './refusals.js';

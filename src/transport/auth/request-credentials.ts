@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { protocolOf } from '../connect/protocol.js';
-import { sessionTokenOf } from '../session/session-cookie.js';
+import { protocolOf } from '../wire/protocol.js';
 import { apiKeyOf } from './request-key.js';
 import type { ForeignOriginCheck } from './request-origin.js';
+import { sessionTokenOf } from './session-cookie.js';
 
 /** The session a browser sent. */
 export interface SessionCredential {

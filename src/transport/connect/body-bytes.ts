@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
+import { messageTooSlow } from '../call/body-time.js';
 import { toConnectError } from '../wire/connect-error.js';
-import { messageTooSlow } from './body-time.js';
 
 /** Bytes before each message of a stream: flags and length. The same in gRPC, gRPC-Web and Connect. */
 const PREFIX_LENGTH = 5;

@@ -12,12 +12,12 @@ import type { Metrics } from '../../operations/metrics.js';
 import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
+import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
+import { protocolOf } from '../wire/protocol.js';
+import { codeWord } from '../wire/status-word.js';
 import { guardHandler } from './guard.js';
 import { jsonCopyFor } from './json-copy.js';
-import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
-import { codeWord } from './status-word.js';
 
 export interface ConnectPluginOptions {
   /** Adds the implementations. */

@@ -20,15 +20,15 @@ import {
   stalenessOf,
 } from '../evaluation/evaluation-calls.js';
 import type { Outcome } from '../wire/evaluation-codec.js';
-import { inCompletionOrder } from './completion-order.js';
 import {
   batchMessage,
   evaluationFieldsOf,
   streamFieldsOf,
   streamReplyMessage,
   verdictMessage,
-} from './evaluation-messages.js';
-import { correctedDecodeError } from './message-errors.js';
+} from '../wire/evaluation-messages.js';
+import { correctedDecodeError } from '../wire/message-errors.js';
+import { inCompletionOrder } from './completion-order.js';
 import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 import { itemFailure, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
 

@@ -13,13 +13,13 @@ import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from '@connectrpc/
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import { type ClassifiedMethod, callClassOf } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
-import { LONGEST_TIMER_MS } from '../call-time.js';
+import { deadlinePassed, tooSlow, withinTime } from '../call/body-time.js';
+import { LONGEST_TIMER_MS } from '../call/call-time.js';
 import { toConnectError } from '../wire/connect-error.js';
+import { withMinimalMessage } from '../wire/grpc-message.js';
+import { correctedStatus } from '../wire/message-errors.js';
+import { protocolOf } from '../wire/protocol.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
-import { deadlinePassed, tooSlow, withinTime } from './body-time.js';
-import { withMinimalMessage } from './grpc-message.js';
-import { correctedStatus } from './message-errors.js';
-import { protocolOf } from './protocol.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
 export interface GuardOptions {

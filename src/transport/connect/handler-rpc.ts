@@ -1,8 +1,8 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { AnyHandler, Handler } from '../../contract/call/handler.js';
 import { parseInput } from '../../contract/input/parse-input.js';
+import { prepareCall } from '../call/ignored-parts.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { prepareCall } from '../ignored-parts.js';
 import { messageMapper } from './message-mapper.js';
 import { receivedMessage } from './received-message.js';
 import { type CollectImplementation, collectRpc, type StreamImplementation, streamRpc } from './streams.js';

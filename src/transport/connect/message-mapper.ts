@@ -12,8 +12,8 @@ import type { Value } from '@bufbuild/protobuf/wkt';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { isFreeForm } from '../descriptors/free-form.js';
-import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from './free-form-mapper.js';
-import { within } from './mapping-error.js';
+import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from '../wire/free-form-mapper.js';
+import { within } from '../wire/mapping-error.js';
 
 /**
  * Maps messages of one type to plain JSON-shaped values and back, by their descriptor: enum values to the words of

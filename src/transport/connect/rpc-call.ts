@@ -1,10 +1,10 @@
-import { REVISION_HEADER, STALENESS_HEADER } from '../reply-headers.js';
 import { type Code, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
-import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../wire/reply-headers.js';
+import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
 import type { JsonCopy } from './json-copy.js';
 
 /** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */

@@ -3,7 +3,7 @@ import { Code, type HandlerContext } from '@connectrpc/connect';
 import type { CallContext } from '../../contract/call/handler.js';
 import { untilAborted } from '../../contract/call/until-aborted.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { correctedDecodeError } from './message-errors.js';
+import { correctedDecodeError } from '../wire/message-errors.js';
 import { callContextOf, type RpcCall, rpcCallOf } from './rpc-call.js';
 import { logRpcError, type RpcEnvironment, rpcError, turnOf } from './unary.js';
 

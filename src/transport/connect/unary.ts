@@ -1,15 +1,15 @@
 import type { Message } from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { HostLog } from '../../operations/host-log.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import type { Admission } from '../admission/admission.js';
 import { callClassOf } from '../admission/call-class.js';
-import { createCallTime } from '../call-time.js';
+import { createCallTime } from '../call/call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import type { HostLog } from '../listener/host-log.js';
 import { isUnexpected, toConnectError, toRpcStatus } from '../wire/connect-error.js';
+import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 import type { RpcStatus } from '../wire/rpc-status.js';
 import type { JsonCopy } from './json-copy.js';
-import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 
 /** Where failures of RPCs are logged. */

@@ -13,8 +13,8 @@ import {
 } from '../../json/json-errors.js';
 import type { JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
-import { MappingError, mappingErrorToServiceError } from '../connect/mapping-error.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
+import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 
 /** A request message as the evaluation takes it. Throws a ServiceError that names the field. */
 export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {

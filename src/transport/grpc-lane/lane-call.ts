@@ -4,18 +4,23 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { parseTimeout } from '@connectrpc/connect/protocol-grpc';
 import { TARGET_WARNING } from '../../contract/input/target.js';
 import type { CallTicket } from '../admission/call-ticket.js';
-import { LONGEST_TIMER_MS } from '../call-time.js';
-import { deadlinePassed } from '../connect/body-time.js';
-import { undecodableMessage } from '../connect/message-errors.js';
-import { REVISION_HEADER, STALENESS_HEADER } from '../reply-headers.js';
-import { codeWord } from '../connect/status-word.js';
+import { deadlinePassed } from '../call/body-time.js';
+import { LONGEST_TIMER_MS } from '../call/call-time.js';
 import { logRpcError, rpcStatus } from '../connect/unary.js';
 import type { RpcCaller } from '../evaluation/evaluation-calls.js';
-import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
-import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import { undecodableMessage } from '../wire/message-errors.js';
+import {
+  REQUEST_ID_HEADER,
+  REVISION_HEADER,
+  requestIdOf,
+  STALENESS_HEADER,
+  VERSION_HEADER,
+} from '../wire/reply-headers.js';
 import type { RpcStatus } from '../wire/rpc-status.js';
+import { codeWord } from '../wire/status-word.js';
+import { OK_TRAILERS, statusTrailers } from '../wire/trailers.js';
+import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
-import { OK_TRAILERS, statusTrailers } from './trailers.js';
 
 /** Takes what a call tells in its trailers. */
 export interface LaneReport {

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { unexpectedCompression } from '../connect/message-errors.js';
+import { unexpectedCompression } from '../wire/message-errors.js';
 
 /** Bytes before each message: flags and length (gRPC over HTTP2, "Length-Prefixed-Message"). */
 const PREFIX_LENGTH = 5;

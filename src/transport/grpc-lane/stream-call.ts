@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
 import { FREE_BYTES } from '../admission/call-ticket.js';
-import { messageTooSlow } from '../connect/body-time.js';
+import { messageTooSlow } from '../call/body-time.js';
 import { type EvaluationCall, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
 import type { StreamReply } from '../wire/evaluation-codec.js';
 import { LaneCall } from './lane-call.js';

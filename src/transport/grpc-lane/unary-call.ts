@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { createCallTime } from '../call-time.js';
-import { tooSlow } from '../connect/body-time.js';
+import { tooSlow } from '../call/body-time.js';
+import { createCallTime } from '../call/call-time.js';
 import type { EvaluationCall } from '../evaluation/evaluation-calls.js';
 import { LaneCall, type LaneReport } from './lane-call.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json-value.js';
-import { SESSION_COOKIE } from '../session/session-cookie.js';
+import { SESSION_COOKIE } from '../auth/session-cookie.js';
 import { hostOperations } from './host-operations.js';
 import { failureResponses } from './problem-schemas.js';
 import { commentOf } from './proto-comments.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../json/json-value.js';
-import type { ServedPath } from '../rest/route-finder.js';
+import type { ServedPath } from '../routing/route-finder.js';
 import { DOCS_PAGE, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
 
 const METHODS = ['GET', 'HEAD'];

@@ -15,11 +15,11 @@ import type {
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { restTemplate } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
 import { type ErrorContext, problemOf } from './rest-errors.js';
-import { type RestReply, type RestRequest, type RestRoute } from './rest-routes.js';
-import { restTemplate } from '../descriptors/rpc-methods.js';
+import type { RestReply, RestRequest, RestRoute } from './rest-routes.js';
 import { printVerdict } from './verdict-json.js';
 
 /** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */

@@ -3,10 +3,15 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { CallTicket } from '../admission/call-ticket.js';
-import { type CallTime, createCallTime } from '../call-time.js';
-import { REVISION_HEADER, STALENESS_HEADER } from '../reply-headers.js';
-import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../reply-headers.js';
-import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import { type CallTime, createCallTime } from '../call/call-time.js';
+import {
+  REQUEST_ID_HEADER,
+  REVISION_HEADER,
+  requestIdOf,
+  STALENESS_HEADER,
+  VERSION_HEADER,
+} from '../wire/reply-headers.js';
+import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
 import { ClientGoneError, errorAnswer } from './rest-errors.js';
 import type { RestLaneOptions } from './rest-lane.js';
 import {

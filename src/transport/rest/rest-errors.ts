@@ -4,11 +4,11 @@ import { ServiceError } from '../../contract/errors/service-error.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
-import type { Unserved } from '../unserved.js';
+import type { RouteFinder } from '../routing/route-finder.js';
+import type { Unserved } from '../routing/unserved.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wire/problem.js';
 import { rpcErrorReply } from '../wire/rpc-reply.js';
 import { UndecodableBodyError } from './rest-body.js';
-import type { RouteFinder } from './route-finder.js';
 
 /** Nobody is left to be answered. */
 export class ClientGoneError extends ServiceError {

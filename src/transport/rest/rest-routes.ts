@@ -1,4 +1,3 @@
-import { restTemplate } from '../descriptors/rpc-methods.js';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
 import type { AnyHandler, CallContext, Principal } from '../../contract/call/handler.js';
@@ -11,12 +10,17 @@ import type { Admission } from '../admission/admission.js';
 import { callClassOf } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
-import { createCallTime } from '../call-time.js';
-import { REVISION_HEADER, STALENESS_HEADER } from '../reply-headers.js';
+import { createCallTime } from '../call/call-time.js';
+import { prepareCall } from '../call/ignored-parts.js';
 import { replyShape } from '../descriptors/reply-shape.js';
-import { type HttpBinding, PROTO_API_BASE, type RpcMethod } from '../descriptors/rpc-methods.js';
-import { prepareCall } from '../ignored-parts.js';
-import { WARNING_HEADER, warningHeader } from '../warning-header.js';
+import {
+  type HttpBinding,
+  PROTO_API_BASE,
+  type RpcMethod,
+  restTemplate,
+} from '../descriptors/rpc-methods.js';
+import { REVISION_HEADER, STALENESS_HEADER } from '../wire/reply-headers.js';
+import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { type ArrivedBody, readBody } from './rest-body.js';
 import { ClientGoneError, type FailedRequest } from './rest-errors.js';

@@ -6,10 +6,10 @@ import type { Entrance } from '../admission/entrance.js';
 import { type Authenticator, foreignOrigin, type NewSession } from '../auth/authenticator.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
+import { sessionCookie } from '../auth/session-cookie.js';
 import { SESSION_SECONDS } from '../auth/session-tokens.js';
 import { readBody } from '../rest/rest-body.js';
-import type { ServedPath } from '../rest/route-finder.js';
-import { sessionCookie } from './session-cookie.js';
+import type { ServedPath } from '../routing/route-finder.js';
 
 /** What the session routes work with. */
 export interface SessionRouteOptions {

@@ -1,6 +1,6 @@
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { JsonObject } from '../../json/json-value.js';
-import type { MappingError } from '../connect/mapping-error.js';
+import type { MappingError } from './mapping-error.js';
 import type { RpcStatus } from './rpc-status.js';
 
 /** One EvaluateRequest, its fields as they were sent: nothing is checked beyond what protobuf checks. */

@@ -7,15 +7,15 @@ import {
   EvaluateStreamRequestSchema,
   EvaluateStreamResponseSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { EvaluationCodec } from './evaluation-codec.js';
 import {
   batchMessage,
   evaluationFieldsOf,
   streamFieldsOf,
   streamReplyMessage,
   verdictMessage,
-} from '../connect/evaluation-messages.js';
-import { MESSAGE_RECURSION_LIMIT } from '../connect/free-form-mapper.js';
-import type { EvaluationCodec } from './evaluation-codec.js';
+} from './evaluation-messages.js';
+import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 
 /** Bytes before each message of gRPC: a flag and the length. */
 const PREFIX_LENGTH = 5;

@@ -5,9 +5,9 @@ import {
   endStreamToJson,
   errorToJsonBytes,
 } from '@connectrpc/connect/protocol-connect';
-import { statusTrailers } from '../grpc-lane/trailers.js';
 import { toConnectError, toRpcStatus } from './connect-error.js';
 import { toServiceError } from './problem.js';
+import { statusTrailers } from './trailers.js';
 
 /** A whole reply to a call of gRPC, gRPC-Web or Connect that failed before any handler of its RPC has seen it. */
 export interface RpcErrorReply {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { MAX_FREE_FORM_DEPTH } from '../connect/free-form-mapper.js';
+import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
 import { UNUSUAL, type WireReader } from './wire-reader.js';
 
 /** Highest field number of Step. */

@@ -1,9 +1,8 @@
 import type { DescService } from '@bufbuild/protobuf';
-import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
-import { ServerReflection as ServerReflectionV1 } from '../../gen/proto/grpc/reflection/v1/reflection_pb.js';
-import { ServerReflection as ServerReflectionV1Alpha } from '../../gen/proto/grpc/reflection/v1alpha/reflection_pb.js';
-import { rpcMethods } from './descriptors/rpc-methods.js';
-import { restTemplate } from './descriptors/rpc-methods.js';
+import { Health } from '../../../gen/proto/grpc/health/v1/health_pb.js';
+import { ServerReflection as ServerReflectionV1 } from '../../../gen/proto/grpc/reflection/v1/reflection_pb.js';
+import { ServerReflection as ServerReflectionV1Alpha } from '../../../gen/proto/grpc/reflection/v1alpha/reflection_pb.js';
+import { restTemplate, rpcMethods } from '../descriptors/rpc-methods.js';
 
 /** Tells which of the running calls are streams, so that they can be counted without a counter of their own. */
 export interface StreamNames {

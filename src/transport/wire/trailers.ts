@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { encodeGrpcMessage } from '../connect/grpc-message.js';
-import { encodeStatus } from '../wire/encode-status.js';
-import type { RpcStatus } from '../wire/rpc-status.js';
+import { encodeStatus } from './encode-status.js';
+import { encodeGrpcMessage } from './grpc-message.js';
+import type { RpcStatus } from './rpc-status.js';
 
 /** The trailers of a call that went well. */
 export const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' };

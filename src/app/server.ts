@@ -12,37 +12,37 @@ import type { Config } from '../config/config.js';
 import type { HealthState } from '../operations/health.js';
 import type { Metrics } from '../operations/metrics.js';
 import { type OperationalState, registerOperations } from '../operations/operations-routes.js';
-import { OPERATIONS_PATHS } from './routing/operations-paths.js';
 import { registerReflection } from '../operations/reflection.js';
-import type { Admission } from './admission/admission.js';
-import type { CallTicket } from './admission/call-ticket.js';
-import type { Entrance } from './admission/entrance.js';
-import type { FrontGate } from './admission/front-gate.js';
-import type { Authenticator } from './auth/authenticator.js';
+import type { Admission } from '../transport/admission/admission.js';
+import type { CallTicket } from '../transport/admission/call-ticket.js';
+import type { Entrance } from '../transport/admission/entrance.js';
+import type { FrontGate } from '../transport/admission/front-gate.js';
+import type { Authenticator } from '../transport/auth/authenticator.js';
 import {
   type CredentialReader,
   createCredentialReader,
   createKeylessCredentialReader,
-} from './auth/request-credentials.js';
-import { foreignOriginCheck, keylessPageCheck } from './auth/request-origin.js';
-import { registerConnect } from './connect/connect-plugin.js';
-import { rpcCallOf } from './connect/rpc-call.js';
-import { registerCors } from './cors.js';
-import type { RpcMethod } from './descriptors/rpc-methods.js';
-import { boundBodies } from './limits/body-bytes.js';
-import { isHttp2 } from './limits/request-connection.js';
-import { answerClientError } from './listener/client-error.js';
-import type { Listener } from './listener/listener.js';
-import { openApiDocument } from './openapi/document.js';
-import { DOCS_PATH, OPENAPI_PATHS, registerOpenApi } from './openapi/openapi-routes.js';
-import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
-import { type ErrorContext, registerRestErrors, sendError } from './rest/rest-errors.js';
-import { CLIENT_GONE_STATUS, type RestRoute, registerRestRoutes } from './rest/rest-routes.js';
-import { createRouteFinder, type ServedPath } from './rest/route-finder.js';
-import { registerSessionRoutes, sessionPaths } from './session/session-routes.js';
-import { abandonUnreadBodies } from './unread-body.js';
-import { createUnserved, type Unserved } from './unserved.js';
-import { toConnectError } from './wire/connect-error.js';
+} from '../transport/auth/request-credentials.js';
+import { foreignOriginCheck, keylessPageCheck } from '../transport/auth/request-origin.js';
+import { registerConnect } from '../transport/connect/connect-plugin.js';
+import { rpcCallOf } from '../transport/connect/rpc-call.js';
+import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
+import { boundBodies } from '../transport/http/body-bytes.js';
+import { registerCors } from '../transport/http/cors.js';
+import { isHttp2 } from '../transport/http/request-connection.js';
+import { abandonUnreadBodies } from '../transport/http/unread-body.js';
+import { answerClientError } from '../transport/listener/client-error.js';
+import type { Listener } from '../transport/listener/listener.js';
+import { openApiDocument } from '../transport/openapi/document.js';
+import { DOCS_PATH, OPENAPI_PATHS, registerOpenApi } from '../transport/openapi/openapi-routes.js';
+import { type ErrorContext, registerRestErrors, sendError } from '../transport/rest/rest-errors.js';
+import { CLIENT_GONE_STATUS, type RestRoute, registerRestRoutes } from '../transport/rest/rest-routes.js';
+import { OPERATIONS_PATHS } from '../transport/routing/operations-paths.js';
+import { createRouteFinder, type ServedPath } from '../transport/routing/route-finder.js';
+import { createUnserved, type Unserved } from '../transport/routing/unserved.js';
+import { registerSessionRoutes, sessionPaths } from '../transport/session/session-routes.js';
+import { toConnectError } from '../transport/wire/connect-error.js';
+import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wire/reply-headers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

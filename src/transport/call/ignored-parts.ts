@@ -1,6 +1,6 @@
-import type { AnyHandler, CallContext, HandlerCall } from '../contract/call/handler.js';
-import { type ReceivedRequest, requestWarnings } from '../contract/warnings/request-warnings.js';
-import type { Warning } from '../contract/warnings/warning.js';
+import type { AnyHandler, CallContext, HandlerCall } from '../../contract/call/handler.js';
+import { type ReceivedRequest, requestWarnings } from '../../contract/warnings/request-warnings.js';
+import type { Warning } from '../../contract/warnings/warning.js';
 
 /** A call as a handler gets it. */
 export interface PreparedCall {

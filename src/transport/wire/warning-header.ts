@@ -1,4 +1,4 @@
-import type { Warning } from '../contract/warnings/warning.js';
+import type { Warning } from '../../contract/warnings/warning.js';
 
 /**
  * Header and trailer with warnings about a call whose reply has no member for them: `FIELD: MESSAGE`, several with

@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
 import type { FastifyInstance } from 'fastify';
-import { isHttp2, type RawRequest } from './limits/request-connection.js';
+import { isHttp2, type RawRequest } from './request-connection.js';
 
 /**
  * Ends the stream of a request that is answered before its whole request has arrived, as HTTP/2 asks for (RFC 9113,

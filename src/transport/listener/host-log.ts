@@ -1,4 +1,4 @@
-import type { ConnectionProblem } from '../transport/listener/problem.js';
+import type { ConnectionProblem } from './problem.js';
 
 /** The part of a pino logger that the host uses. */
 export interface HostLog {

@@ -1,7 +1,7 @@
-import { OPERATIONS_PATHS } from './routing/operations-paths.js';
-import { type CallClass, callClassOf } from './admission/call-class.js';
-import type { PathClass } from './admission/front-gate.js';
-import type { RpcMethod } from './descriptors/rpc-methods.js';
+import { type CallClass, callClassOf } from '../admission/call-class.js';
+import type { PathClass } from '../admission/front-gate.js';
+import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { OPERATIONS_PATHS } from './operations-paths.js';
 
 /** What calls without a key cost, in units of a simple request: Connect takes some hundred microseconds for an RPC. */
 const RPC_UNITS = 5;

@@ -1,13 +1,13 @@
 import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { addressText } from '../transport/address.js';
-import { Admission } from '../transport/admission/admission.js';
 import { trustedProxies } from '../config/trusted-proxies.js';
+import { Admission } from '../transport/admission/admission.js';
 import { createFrontGate } from '../transport/admission/front-gate.js';
 import { createListener, type Listener } from '../transport/listener/listener.js';
-import { createPathClasses, isRpcPath } from '../transport/path-classes.js';
-import { createRefusedCalls } from '../transport/refused-calls.js';
-import { createOperationsServer, type ServerOptions } from '../transport/server.js';
+import { createRefusedCalls } from '../transport/rest/refused-calls.js';
+import { createPathClasses, isRpcPath } from '../transport/routing/path-classes.js';
+import { addressText } from './address.js';
+import { createOperationsServer, type ServerOptions } from './server.js';
 
 /** A port of its own for health, readiness, metrics and, where it is wanted, reflection. */
 export interface OperationsPort {

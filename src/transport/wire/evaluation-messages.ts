@@ -25,10 +25,10 @@ import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_
 import type { ControlResult, SteeringContext } from '../../core/types.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../wire/evaluation-codec.js';
-import { RpcStatus } from '../wire/rpc-status.js';
+import type { EvaluationFields, Outcome, StreamFields, StreamReply } from './evaluation-codec.js';
 import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
 import { MappingError, within } from './mapping-error.js';
+import { RpcStatus } from './rpc-status.js';
 
 /** The fields of an EvaluateRequest message. */
 export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {

@@ -1,8 +1,8 @@
 import { Code } from '@connectrpc/connect';
-import { callerError, type ServiceError } from '../contract/errors/service-error.js';
-import { didYouMean } from '../contract/warnings/suggestion.js';
+import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
+import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { isRpcPath } from './path-classes.js';
-import type { RouteFinder } from './rest/route-finder.js';
+import type { RouteFinder } from './route-finder.js';
 
 /** Most characters of a path that a message repeats. */
 const MAX_SHOWN = 200;

@@ -1,4 +1,4 @@
-import { ServiceError } from '../contract/errors/service-error.js';
+import { ServiceError } from '../../contract/errors/service-error.js';
 
 /** Longest time that a timer of Node.js takes, in milliseconds; beyond it, it fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import type { FrontGateOptions, RefusedCall } from './admission/front-gate.js';
-import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from './reply-headers.js';
-import { errorAnswer, type FailedRequest } from './rest/rest-errors.js';
-import { type RpcErrorReply, rpcErrorReply } from './wire/rpc-reply.js';
+import type { FrontGateOptions, RefusedCall } from '../admission/front-gate.js';
+import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../wire/reply-headers.js';
+import { type RpcErrorReply, rpcErrorReply } from '../wire/rpc-reply.js';
+import { errorAnswer, type FailedRequest } from './rest-errors.js';
 
 export interface RefusedCallOptions {
   readonly version: string;
