@@ -7,7 +7,8 @@ import { STORAGE_STATES } from '../database/storage-health/storage-state.js';
 import type { VerdictLabel } from '../decisions/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
-import type { ClosedReason, RefusalReason } from '../transport/admission/limits.js';
+import type { RefusalMeter } from '../transport/admission/limits.js';
+import type { CallMeter } from '../transport/call/call-meter.js';
 import type { StreamNames } from '../transport/routing/open-streams.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
@@ -38,21 +39,13 @@ export interface MeasuredValue {
 }
 
 /** Prometheus metrics of the service. */
-export interface Metrics {
+export interface Metrics extends CallMeter, RefusalMeter {
   readonly contentType: string;
   /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
   /** All metrics as data. */
   measure(): Promise<MeasuredMetric[]>;
-  restStarted(method: string, path: string): void;
-  restEnded(method: string, path: string, status: number, seconds: number): void;
-  rpcStarted(rpc: string, protocol: string): void;
-  rpcEnded(rpc: string, protocol: string, code: string, seconds: number): void;
   evaluated(label: VerdictLabel, stage: Stage, protocol: string): void;
-  /** A call was turned away. */
-  callRefused(reason: RefusalReason): void;
-  /** A connection was not accepted, or was cut off. */
-  connectionClosed(reason: ClosedReason): void;
   /** The meter of an evaluator, once for each. */
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */

@@ -30,6 +30,8 @@ export type ClosedReason = (typeof CLOSED_REASONS)[number];
 
 /** Hears of everything that is turned away. */
 export interface RefusalMeter {
+  /** A call was turned away. */
   callRefused(reason: RefusalReason): void;
+  /** A connection was not accepted, or was cut off. */
   connectionClosed(reason: ClosedReason): void;
 }

@@ -8,15 +8,15 @@ import {
   ErrorInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
-import type { Metrics } from '../../operations/metrics.js';
 import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
+import type { CallMeter } from '../call/call-meter.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
+import { jsonCopyFor } from '../wire/json-copy.js';
 import { protocolOf } from '../wire/protocol.js';
 import { codeWord } from '../wire/status-word.js';
 import { guardHandler } from './guard.js';
-import { jsonCopyFor } from './json-copy.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
 export interface ConnectPluginOptions {
@@ -26,7 +26,7 @@ export interface ConnectPluginOptions {
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly entrance: Pick<Entrance, 'enter'>;
   readonly credentials: CredentialReader;
-  readonly metrics: Metrics;
+  readonly metrics: CallMeter;
   /** How long the request of a unary call may take to arrive, in milliseconds. */
   readonly requestTimeoutMs: number;
   /** Largest message in either direction, in bytes. */
@@ -97,7 +97,7 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
 }
 
 /** Counts and times every call. */
-function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>, metrics: Metrics): void {
+function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>, metrics: CallMeter): void {
   scope.addHook('onRequest', (request, reply, done) => {
     const rpc = (request.routeOptions.url ?? '').slice(1);
     const protocol = protocolOf(request.headers['content-type'] ?? '');

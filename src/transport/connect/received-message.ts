@@ -2,7 +2,7 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { parseStoredJson } from '../../json/parse-json.js';
-import type { JsonCopy } from './json-copy.js';
+import type { JsonCopy } from '../wire/json-copy.js';
 import { unknownFields } from './unknown-fields.js';
 
 /** A request of an RPC as it arrived: its JSON when it came as that, else the plain value of its message. */

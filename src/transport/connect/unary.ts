@@ -7,9 +7,9 @@ import { createCallTime } from '../call/call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { HostLog } from '../listener/host-log.js';
 import { isUnexpected, toConnectError, toRpcStatus } from '../wire/connect-error.js';
+import type { JsonCopy } from '../wire/json-copy.js';
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 import type { RpcStatus } from '../wire/rpc-status.js';
-import type { JsonCopy } from './json-copy.js';
 import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 
 /** Where failures of RPCs are logged. */

@@ -1,7 +1,7 @@
-import type { Metrics } from '../../operations/metrics.js';
 import type { Admission } from '../admission/admission.js';
 import type { ClassifiedMethod } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
+import type { CallMeter } from '../call/call-meter.js';
 import type { RpcLogs } from '../connect/unary.js';
 import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
 import type { EvaluationCodec } from '../wire/evaluation-codec.js';
@@ -11,7 +11,7 @@ import type { LaneCall } from './lane-call.js';
 export interface LaneEnvironment extends RpcLogs {
   readonly calls: EvaluationCalls;
   readonly codec: EvaluationCodec;
-  readonly metrics: Metrics;
+  readonly metrics: CallMeter;
   /** Whether anybody reads a log line for each call. */
   readonly logsCalls: boolean;
   /** Told on every reply. */

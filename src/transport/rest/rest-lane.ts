@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Metrics } from '../../operations/metrics.js';
 import type { Admission } from '../admission/admission.js';
 import { FREE_BYTES } from '../admission/call-ticket.js';
 import type { Entrance } from '../admission/entrance.js';
 import { apiKeyOf } from '../auth/request-key.js';
+import type { CallMeter } from '../call/call-meter.js';
 import type { RequestTaker } from '../listener/listener.js';
 import { LaneRequest } from './lane-request.js';
 import type { ErrorContext } from './rest-errors.js';
@@ -15,7 +15,7 @@ export interface RestLaneOptions extends ErrorContext {
   readonly routes: readonly RestRoute[];
   readonly admission: Pick<Admission, 'ticket'>;
   readonly entrance: Pick<Entrance, 'enterWithKey'>;
-  readonly metrics: Pick<Metrics, 'restStarted' | 'restEnded'>;
+  readonly metrics: Pick<CallMeter, 'restStarted' | 'restEnded'>;
   readonly log: FastifyBaseLogger;
   /** Whether anybody reads a log line for each request. */
   readonly logsCalls: boolean;

@@ -13,12 +13,7 @@ import type { CredentialReader } from '../auth/request-credentials.js';
 import { createCallTime } from '../call/call-time.js';
 import { prepareCall } from '../call/ignored-parts.js';
 import { replyShape } from '../descriptors/reply-shape.js';
-import {
-  type HttpBinding,
-  PROTO_API_BASE,
-  type RpcMethod,
-  restTemplate,
-} from '../descriptors/rpc-methods.js';
+import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { REVISION_HEADER, STALENESS_HEADER } from '../wire/reply-headers.js';
 import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { JsonSyntaxError } from '../../json/json-errors.js';
 import { parseStoredJson } from '../../json/parse-json.js';
-import type { JsonCopy } from '../connect/json-copy.js';
+import type { JsonCopy } from './json-copy.js';
 
 /** How Connect begins the messages of what it calls an internal error, though the caller did it. */
 const DECODE_ERROR = 'parse binary: ';

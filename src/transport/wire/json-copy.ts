@@ -1,4 +1,4 @@
-import { protocolOf } from '../wire/protocol.js';
+import { protocolOf } from './protocol.js';
 
 /** Bytes before a message in an envelope: flags and length. */
 const PREFIX_LENGTH = 5;
