@@ -1,13 +1,20 @@
 import type { JsonValue } from '../json/json-value.js';
 import { LazyCheckCall } from './check-call.js';
-import type { Outcome } from './condition.js';
 import { TextCache } from './data-texts.js';
 import type { LeafPlace } from './evaluator.js';
 import { CANCELLED, ExternalChecks } from './external-checks.js';
+import type { Outcome } from './outcome.js';
 import { Slots } from './slots.js';
 import { type NextTurn, StepAccount } from './step-account.js';
-import type { ScanState } from './text-scan.js';
 import type { Detail, Step } from './types.js';
+
+/** What one evaluation knows about one scan. */
+export interface ScanState {
+  /** How many searches were asked for; from the last one done by itself on, the scan is done. */
+  asked: number;
+  /** 1 for each search that may find something. */
+  readonly found: Uint8Array;
+}
 
 /** How much room the evaluations of a program need. */
 export interface EvaluationSize {

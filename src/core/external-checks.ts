@@ -1,4 +1,4 @@
-import type { Outcome } from './condition.js';
+import type { Outcome } from './outcome.js';
 
 /** A check of an external evaluator: it has not begun, or has not answered. */
 interface ExternalCheck {

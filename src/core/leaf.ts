@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import type { LazyCheckCall } from './check-call.js';
-import { type ConditionNode, fullResult, type Outcome } from './condition.js';
+import { type ConditionNode, fullResult } from './condition.js';
 import type { Evaluation } from './evaluation.js';
 import type { LeafPlace } from './evaluator.js';
 import type { EvaluatorPart } from './evaluator-part.js';
 import { describeThrown, failureText } from './failure.js';
+import type { Outcome } from './outcome.js';
 import type { SelectorSlot } from './selector-table.js';
 import { standing } from './standing-results.js';
 import type { TextScan } from './text-scan.js';

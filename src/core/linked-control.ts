@@ -1,6 +1,7 @@
-import { type ConditionNode, compileNot, compileSequence, type Outcome } from './condition.js';
+import { type ConditionNode, compileNot, compileSequence } from './condition.js';
 import { failureText } from './failure.js';
 import type { LeafTable } from './leaf-table.js';
+import type { Outcome } from './outcome.js';
 import type { PreparedControl, PreparedNode } from './prepared-control.js';
 import type { Scope } from './scope.js';
 import type { TraceMaker } from './trace.js';

@@ -1,4 +1,3 @@
-import type { Outcome } from './condition.js';
 import { Evaluation } from './evaluation.js';
 import type { WithTimeout } from './leaf.js';
 import { createLeafTable } from './leaf-table.js';
@@ -10,6 +9,7 @@ import {
   linkControl,
   linkedBytes,
 } from './linked-control.js';
+import type { Outcome } from './outcome.js';
 import { createScopeIndex, type Selection } from './scope-index.js';
 import type { NextTurn } from './step-account.js';
 import { type TraceMaker, wireTraces } from './trace.js';

@@ -16,14 +16,6 @@ const ROW_BYTES = 256;
 /** The table has at most so many; see `createPrefilter`. */
 const MAX_TABLE_BYTES = 4 * MAX_TABLE_CELLS;
 
-/** What one evaluation knows about one scan. */
-export interface ScanState {
-  /** How many searches were asked for; from the last one done by itself on, the scan is done. */
-  asked: number;
-  /** 1 for each search that may find something. */
-  readonly found: Uint8Array;
-}
-
 /** The searches that leaves do in the texts of one selected value, as far as they say which literals they need. */
 export interface TextScan {
   /** Number of searches. */

@@ -1,6 +1,7 @@
 import { shorten } from '../linear-text/shorten.js';
-import { fullResult, type Outcome } from './condition.js';
+import { fullResult } from './condition.js';
 import { SCOPE_FAILURE_TEXT } from './failure.js';
+import type { Outcome } from './outcome.js';
 import type { ControlResult, Decision, EvaluatorResult, SteeringContext, Verdict } from './types.js';
 
 /** Most controls that a reason names. */

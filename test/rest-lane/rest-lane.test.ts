@@ -9,7 +9,7 @@ import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
 import { restTemplate, rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
 import { evaluationRoutes } from '../../src/transport/rest/evaluation-route.js';
 import { createRestLane } from '../../src/transport/rest/rest-lane.js';
-import type { RestRoute } from '../../src/transport/rest/rest-routes.js';
+import type { RestRoute } from '../../src/transport/rest/rest-route.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { exchange } from '../support/http-exchange.js';
 import { openAdmission } from '../support/open-admission.js';

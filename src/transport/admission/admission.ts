@@ -4,7 +4,7 @@ import type { TrustedProxies } from '../../config/trusted-proxies.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { type AddressAccount, createAddressAccounts } from './address-accounts.js';
 import type { CallClass } from './call-class.js';
-import { CallTicket } from './call-ticket.js';
+import { CallTicket, type KeyAccount, type ProcessAccount } from './call-ticket.js';
 import { CallTurns } from './call-turns.js';
 import { clientAddress } from './client-address.js';
 import { FairTurns, Owner } from './fair-turns.js';
@@ -27,15 +27,6 @@ const CONNECTIONS_PER_TURN = 1;
 /** A rate may be exceeded for a moment by what comes in so many seconds. */
 const BURST_SECONDS = 1;
 
-/** What the calls of one key use. */
-export interface KeyAccount {
-  readonly owner: Owner;
-  running: number;
-  heldBytes: number;
-  /** Null for any number of calls a second. */
-  readonly rate: TokenBucket | null;
-}
-
 export interface AdmissionOptions {
   readonly limits: AdmissionLimits;
   readonly load: LoadState;
@@ -51,7 +42,7 @@ export interface AdmissionOptions {
  * Decides, for every protocol, which connections and calls are taken, in which order they are started, and how much they
  * may hold. It knows connections as peers, callers by their address and key, and the class of each call.
  */
-export class Admission {
+export class Admission implements ProcessAccount {
   readonly limits: AdmissionLimits;
   readonly meter: RefusalMeter;
   readonly #options: AdmissionOptions;

@@ -1,9 +1,36 @@
+import type { AdmissionLimits } from '../../config/admission-limits.js';
 import type { Principal } from '../../contract/call/handler.js';
 import type { AddressAccount } from './address-accounts.js';
-import type { Admission, KeyAccount } from './admission.js';
-import type { RefusalReason } from './limits.js';
+import type { Owner } from './fair-turns.js';
+import type { RefusalMeter, RefusalReason } from './limits.js';
 import type { Peer } from './peer.js';
 import { refusal } from './refusals.js';
+import type { TokenBucket } from './token-bucket.js';
+
+/** What the calls of one key use. */
+export interface KeyAccount {
+  readonly owner: Owner;
+  running: number;
+  heldBytes: number;
+  /** Null for any number of calls a second. */
+  readonly rate: TokenBucket | null;
+}
+
+/** What is bounded for the whole process, and who is told of refusals. */
+export interface ProcessAccount {
+  readonly limits: AdmissionLimits;
+  readonly meter: RefusalMeter;
+  /** Calls without a key that are running. */
+  publicCalls: number;
+  /** Bytes of unanswered requests. */
+  heldBytes: number;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  /** Counts a call without a valid key. Fails with RATE_LIMITED. */
+  spendPublic(account: AddressAccount, units: number): void;
+  /** The account of the key of a principal; undefined without a key. */
+  keyAccountOf(principal: Principal): KeyAccount | undefined;
+}
 
 /**
  * Bytes that one request may always hold: about as much memory as an open request takes without them. However much
@@ -16,15 +43,15 @@ export class CallTicket {
   /** Address of the caller, as far as proxies are trusted to tell it. */
   readonly address: string;
   readonly peer: Peer | undefined;
-  readonly #admission: Admission;
+  readonly #process: ProcessAccount;
   readonly #account: AddressAccount;
   #key: KeyAccount | undefined;
   #isPublic = false;
   #isOver = false;
   #heldBytes = 0;
 
-  constructor(admission: Admission, peer: Peer | undefined, address: string, account: AddressAccount) {
-    this.#admission = admission;
+  constructor(process: ProcessAccount, peer: Peer | undefined, address: string, account: AddressAccount) {
+    this.#process = process;
     this.peer = peer;
     this.address = address;
     this.#account = account;
@@ -44,13 +71,13 @@ export class CallTicket {
     if (this.#isPublic || this.#isOver) return;
     const limit = this.#publicLimit();
     if (limit !== null) {
-      this.#admission.meter.callRefused('public-limit');
+      this.#process.meter.callRefused('public-limit');
       this.offended();
       throw refusal('public-limit', limit);
     }
     this.spendPublic(units);
     this.#isPublic = true;
-    this.#admission.publicCalls += 1;
+    this.#process.publicCalls += 1;
     this.#account.publicCalls += 1;
     if (this.peer !== undefined) this.peer.publicCalls += 1;
   }
@@ -58,7 +85,7 @@ export class CallTicket {
   /** Counts a call without a valid key. Fails with RATE_LIMITED. */
   spendPublic(units: number): void {
     try {
-      this.#admission.spendPublic(this.#account, units);
+      this.#process.spendPublic(this.#account, units);
     } catch (error) {
       this.offended();
       throw error;
@@ -76,11 +103,11 @@ export class CallTicket {
    */
   takePlace(principal: Principal): void {
     if (this.#isOver || this.#key !== undefined) return;
-    const key = this.#admission.keyAccountOf(principal);
+    const key = this.#process.keyAccountOf(principal);
     if (key === undefined) return;
-    const { callsPerKey } = this.#admission.limits;
+    const { callsPerKey } = this.#process.limits;
     if (callsPerKey > 0 && key.running >= callsPerKey) {
-      this.#admission.meter.callRefused('key-limit');
+      this.#process.meter.callRefused('key-limit');
       throw refusal('key-limit', callsPerKey);
     }
     this.#spendRate(key, 1);
@@ -123,14 +150,14 @@ export class CallTicket {
     this.#isOver = true;
     if (this.#key !== undefined) this.#key.running -= 1;
     if (!this.#isPublic) return;
-    this.#admission.publicCalls -= 1;
+    this.#process.publicCalls -= 1;
     this.#account.publicCalls -= 1;
     if (this.peer !== undefined) this.peer.publicCalls -= 1;
   }
 
   /** The limit of public calls that is reached; null while there is room. */
   #publicLimit(): number | null {
-    const { limits, publicCalls } = this.#admission;
+    const { limits, publicCalls } = this.#process;
     if ((this.peer?.publicCalls ?? 0) >= limits.publicCallsPerConnection && this.peer?.isProxy !== true)
       return limits.publicCallsPerConnection;
     if (this.#account.publicCalls >= limits.publicCallsPerAddress) return limits.publicCallsPerAddress;
@@ -139,33 +166,33 @@ export class CallTicket {
 
   #spendRate({ rate }: KeyAccount, units: number): void {
     if (rate === null) return;
-    const nowMs = this.#admission.now();
+    const nowMs = this.#process.now();
     // A batch may be larger than what a second gives; the calls after it wait for longer.
     const waitMs = rate.waitMs(1, nowMs);
     if (waitMs > 0) {
-      this.#admission.meter.callRefused('key-rate');
-      throw refusal('key-rate', this.#admission.limits.callsPerSecondPerKey, Math.ceil(waitMs / 1000));
+      this.#process.meter.callRefused('key-rate');
+      throw refusal('key-rate', this.#process.limits.callsPerSecondPerKey, Math.ceil(waitMs / 1000));
     }
     rate.owe(units, nowMs);
   }
 
   #checkBytes(more: number): void {
-    const { connectionBytes, addressBytes, keyBytes, totalBytes } = this.#admission.limits;
+    const { connectionBytes, addressBytes, keyBytes, totalBytes } = this.#process.limits;
     const check = (reason: RefusalReason & `${string}-bytes`, held: number, limit: number): void => {
       if (held + more <= limit) return;
-      this.#admission.meter.callRefused(reason);
+      this.#process.meter.callRefused(reason);
       throw refusal(reason, limit);
     };
     check('connection-bytes', this.peer?.heldBytes ?? this.#heldBytes, connectionBytes);
     check('address-bytes', this.#account.heldBytes, addressBytes);
     check('key-bytes', this.#key?.heldBytes ?? 0, keyBytes);
-    check('process-bytes', this.#admission.heldBytes, totalBytes);
+    check('process-bytes', this.#process.heldBytes, totalBytes);
   }
 
   #change(more: number): void {
     this.#heldBytes += more;
     this.#account.heldBytes += more;
-    this.#admission.heldBytes += more;
+    this.#process.heldBytes += more;
     if (this.peer !== undefined) this.peer.heldBytes += more;
     if (this.#key !== undefined) this.#key.heldBytes += more;
   }

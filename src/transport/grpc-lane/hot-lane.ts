@@ -9,7 +9,7 @@ import { stalenessOf } from '../evaluation/evaluation-calls.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { EvaluationFields, Outcome } from '../wire/evaluation-codec.js';
 import type { LaneCall } from './lane-call.js';
-import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
+import type { LaneEnvironment, LaneMethod, StoppableCall } from './lane-environment.js';
 import { StreamCall } from './stream-call.js';
 import { Turns } from './turns.js';
 import { UnaryCall, type UnaryWork } from './unary-call.js';
@@ -29,7 +29,7 @@ type StartCall = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => La
  * leaves everything else, and every doubt, to them. To a client both look the same; test/lane holds them together.
  */
 export function createHotLane(options: HotLaneOptions): StreamTaker {
-  const running = new Set<LaneCall>();
+  const running = new Set<StoppableCall>();
   const env: LaneEnvironment = { ...options, running };
   const { calls, codec } = options;
   const turnsOf = turnsBySession(options.admission);

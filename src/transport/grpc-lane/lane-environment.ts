@@ -1,3 +1,4 @@
+import type { ConnectError } from '@connectrpc/connect';
 import type { Admission } from '../admission/admission.js';
 import type { ClassifiedMethod } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
@@ -5,7 +6,11 @@ import type { CallMeter } from '../call/call-meter.js';
 import type { RpcLogs } from '../connect/unary.js';
 import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
 import type { EvaluationCodec } from '../wire/evaluation-codec.js';
-import type { LaneCall } from './lane-call.js';
+
+/** A call that can be ended from outside. */
+export interface StoppableCall {
+  stop(reason: ConnectError): void;
+}
 
 /** What every call of the lane needs. */
 export interface LaneEnvironment extends RpcLogs {
@@ -23,7 +28,7 @@ export interface LaneEnvironment extends RpcLogs {
   readonly admission: Pick<Admission, 'ticket' | 'peerOf'>;
   readonly entrance: Pick<Entrance, 'enterWithKey'>;
   /** Calls that want to be told when the server shuts down. */
-  readonly running: Set<LaneCall>;
+  readonly running: Set<StoppableCall>;
 }
 
 /** An RPC of the lane. */

@@ -19,7 +19,7 @@ import { restTemplate } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
 import { type ErrorContext, problemOf } from './rest-errors.js';
-import type { RestReply, RestRequest, RestRoute } from './rest-routes.js';
+import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
 import { printVerdict } from './verdict-json.js';
 
 /** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */

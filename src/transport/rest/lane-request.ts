@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyBaseLogger } from 'fastify';
 import type { CallContext, Principal } from '../../contract/call/handler.js';
 import type { Warning } from '../../contract/warnings/warning.js';
+import type { Admission } from '../admission/admission.js';
 import type { CallTicket } from '../admission/call-ticket.js';
+import type { Entrance } from '../admission/entrance.js';
+import type { CallMeter } from '../call/call-meter.js';
 import { type CallTime, createCallTime } from '../call/call-time.js';
 import {
   REQUEST_ID_HEADER,
@@ -12,18 +15,32 @@ import {
   VERSION_HEADER,
 } from '../wire/reply-headers.js';
 import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
+import type { ErrorContext } from './rest-errors.js';
 import { ClientGoneError, errorAnswer } from './rest-errors.js';
-import type { RestLaneOptions } from './rest-lane.js';
-import {
-  CLIENT_GONE_STATUS,
-  JSON_TYPE,
-  type RestReply,
-  type RestRequest,
-  type RestRoute,
-} from './rest-routes.js';
+import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
+import { CLIENT_GONE_STATUS, JSON_TYPE } from './rest-routes.js';
 
 const NONE = {};
 const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
+
+export interface RestLaneOptions extends ErrorContext {
+  /** Served by the lane: POST with a body, and no parameters in the path. */
+  readonly routes: readonly RestRoute[];
+  readonly admission: Pick<Admission, 'ticket'>;
+  readonly entrance: Pick<Entrance, 'enterWithKey'>;
+  readonly metrics: Pick<CallMeter, 'restStarted' | 'restEnded'>;
+  readonly log: FastifyBaseLogger;
+  /** Whether anybody reads a log line for each request. */
+  readonly logsCalls: boolean;
+  /** Told on every reply. */
+  readonly version: string;
+  /** Headers of every reply to a request without an origin, names and values by turns. */
+  readonly corsHeaders: readonly string[];
+  /** Longest time that an evaluation may take, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** Largest body, in bytes. */
+  readonly maxBodyBytes: number;
+}
 
 /** One request of the lane, from its headers to the end of its reply; what its route is given of it, too. */
 export class LaneRequest implements RestRequest, CallContext {

@@ -1,33 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger } from 'fastify';
-import type { Admission } from '../admission/admission.js';
 import { FREE_BYTES } from '../admission/call-ticket.js';
-import type { Entrance } from '../admission/entrance.js';
 import { apiKeyOf } from '../auth/request-key.js';
-import type { CallMeter } from '../call/call-meter.js';
 import type { RequestTaker } from '../listener/listener.js';
+import type { RestLaneOptions } from './lane-request.js';
 import { LaneRequest } from './lane-request.js';
-import type { ErrorContext } from './rest-errors.js';
-import type { RestRoute } from './rest-routes.js';
-
-export interface RestLaneOptions extends ErrorContext {
-  /** Served by the lane: POST with a body, and no parameters in the path. */
-  readonly routes: readonly RestRoute[];
-  readonly admission: Pick<Admission, 'ticket'>;
-  readonly entrance: Pick<Entrance, 'enterWithKey'>;
-  readonly metrics: Pick<CallMeter, 'restStarted' | 'restEnded'>;
-  readonly log: FastifyBaseLogger;
-  /** Whether anybody reads a log line for each request. */
-  readonly logsCalls: boolean;
-  /** Told on every reply. */
-  readonly version: string;
-  /** Headers of every reply to a request without an origin, names and values by turns. */
-  readonly corsHeaders: readonly string[];
-  /** Longest time that an evaluation may take, in milliseconds. */
-  readonly requestTimeoutMs: number;
-  /** Largest body, in bytes. */
-  readonly maxBodyBytes: number;
-}
+import type { RestRoute } from './rest-route.js';
 
 /**
  * The short way for the JSON requests that agents make for every step: over HTTP/1.1, with an ordinary JSON body of a

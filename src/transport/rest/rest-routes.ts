@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
-import type { AnyHandler, CallContext, Principal } from '../../contract/call/handler.js';
+import type { AnyHandler, Principal } from '../../contract/call/handler.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { inputItems, invalidRequest } from '../../contract/input/parse-input.js';
 import type { Warning } from '../../contract/warnings/warning.js';
@@ -17,33 +17,16 @@ import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/r
 import { REVISION_HEADER, STALENESS_HEADER } from '../wire/reply-headers.js';
 import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
-import { type ArrivedBody, readBody } from './rest-body.js';
-import { ClientGoneError, type FailedRequest } from './rest-errors.js';
+import { readBody } from './rest-body.js';
+import { ClientGoneError } from './rest-errors.js';
+import type { RestRequest, RestRoute } from './rest-route.js';
 import { checkQuery, queryMembers, receivedRequest, unreadHint } from './unread-parts.js';
-
-/** A JSON reply, already as text, or as its bytes in UTF-8. */
-export type RestReply = string | Buffer;
 
 /** Media type of JSON replies. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Status under which requests are counted whose clients went away before they were answered; nobody gets to see it. */
 export const CLIENT_GONE_STATUS = 499;
-
-/** What a route is told of a request. */
-export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query' | 'ticket'>;
-
-/** What runs behind a JSON route. */
-export interface RestRoute {
-  readonly method: RpcMethod;
-  readonly binding: HttpBinding;
-  /** Path with the configured prefix, for example `/api/v1/controls/{control_id}`. */
-  readonly template: string;
-  /** Reads the input; for the documentation of the route. */
-  readonly input: z.ZodType;
-  /** The reply; an iterable of lines when the RPC answers with a stream. */
-  run(request: RestRequest, context: CallContext): RestReply | Promise<RestReply> | AsyncIterable<string>;
-}
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -9,7 +9,7 @@ import type { Warning } from '../../contract/warnings/warning.js';
 import { decodeJsonText } from '../../json/decode-text.js';
 import type { JsonValue } from '../../json/json-value.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
-import type { RestRequest } from './rest-routes.js';
+import type { RestRequest } from './rest-route.js';
 
 /** Parameters that a warning names; a query string may have thousands. */
 const MAX_NAMED_PARAMETERS = 20;
