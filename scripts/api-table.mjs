@@ -9,20 +9,20 @@ import { PACKAGE_ROOT } from './compose-schema.mjs';
 import { readProto } from './proto-source.mjs';
 
 const FILE = join(PACKAGE_ROOT, 'docs', 'api.md');
-const EVERY_RPC = 'test/features';
+const EVERY_RPC = 'test/e2e';
 const NO_TEST = 'none';
 
 /** Routes of the host itself, which no proto file tells of, with the tests that are about them. */
 const HOST_ROUTES = [
-  ['GET', '/health', 'test/features/database-outage.test.ts'],
-  ['GET', '/ready', 'test/features/database-outage.test.ts'],
-  ['GET, HEAD', '/metrics', 'test/host/metrics.test.ts'],
-  ['GET', '/api/config', 'test/host/session-routes.test.ts'],
-  ['POST', '/api/login', 'test/host/session-routes.test.ts'],
-  ['POST', '/api/logout', 'test/host/session-routes.test.ts'],
-  ['GET, HEAD', '/openapi.json', 'test/openapi/docs-page.test.ts'],
-  ['GET, HEAD', '/docs', 'test/openapi/docs-page.test.ts'],
-  ['GET, HEAD', '/redoc', 'test/openapi/docs-page.test.ts'],
+  ['GET', '/health', 'test/e2e/database-outage.test.ts'],
+  ['GET', '/ready', 'test/e2e/database-outage.test.ts'],
+  ['GET, HEAD', '/metrics', 'test/operations/metrics.test.ts'],
+  ['GET', '/api/config', 'test/transport/session/session-routes.test.ts'],
+  ['POST', '/api/login', 'test/transport/session/session-routes.test.ts'],
+  ['POST', '/api/logout', 'test/transport/session/session-routes.test.ts'],
+  ['GET, HEAD', '/openapi.json', 'test/transport/openapi/docs-page.test.ts'],
+  ['GET, HEAD', '/docs', 'test/transport/openapi/docs-page.test.ts'],
+  ['GET, HEAD', '/redoc', 'test/transport/openapi/docs-page.test.ts'],
 ];
 
 const UNARY = 'REST, gRPC, gRPC-Web, Connect';
@@ -91,7 +91,7 @@ const current = `# The API
 Made from the proto files by \`node scripts/api-table.mjs\`; do not edit. RPC names have \`enforcement.v1.\` in front.
 \`key\` is a regular or an admin key, \`admin\` an admin key; a browser session counts as the key it was made with. Access
 is checked only when keys are enabled. \`GET /openapi.json\` describes requests and replies, \`/docs\` shows them. The
-files \`every-rpc.*\` are steps that \`test/features/every-rpc.test.ts\` plays over every protocol, on both databases.
+files \`every-rpc.*\` are steps that \`test/e2e/every-rpc.test.ts\` plays over every protocol, on both databases.
 
 ${table}
 `;

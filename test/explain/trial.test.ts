@@ -16,8 +16,8 @@ import {
   aGeneratedStep,
   EVALUATORS,
   generatedControls,
-} from '../evaluation/reference/generate.js';
-import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator } from '../evaluation/support.js';
+} from '../core/reference/generate.js';
+import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator } from '../core/support.js';
 
 /** Tries definitions, or texts that are stored as they are, with ids 1, 2 …; newest first, as they come. */
 function attempt(

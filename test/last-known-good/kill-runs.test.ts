@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fuzzSeed } from '../codec/random.js';
-import { removableDatabase } from '../features/last-known-good.support.js';
+import { removableDatabase } from '../e2e/last-known-good.support.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed } from '../transport/wire/random.js';
 import { killRuns, NOTHING_WRONG } from './kill-runs.js';
 
 const KILLS = 4;

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.js';
-import { Random } from '../codec/random.js';
-import type { RemovableDatabase } from '../features/last-known-good.support.js';
+import type { RemovableDatabase } from '../e2e/last-known-good.support.js';
 import { type RestClient, restClient } from '../support/rest-client.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
+import { Random } from '../transport/wire/random.js';
 
 /** What the runs found; everything but the first three has to be 0. */
 export interface KillReport {

@@ -7,9 +7,9 @@ import { type Database, openDatabase } from '../../src/database/database.js';
 import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
 import { writeDatabaseState } from '../../src/last-known-good/read-database.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
-import { Random } from '../codec/random.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
+import { Random } from '../transport/wire/random.js';
 
 const CONTROL_COLUMNS = `"id", "name", "live_name", "data", "enabled", "template_backed", "restricts_step_types",
   "restricts_stages", "created_at_ms", "updated_at_ms", "deleted_at_ms"`;

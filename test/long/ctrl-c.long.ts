@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CLEAN_END, MOMENTS, type Moment, stopGroup } from '../cluster/support/group-stop.js';
-import { fuzzSeed, Random } from '../codec/random.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed, Random } from '../transport/wire/random.js';
 
 const ROUNDS = Number(process.env.CTRL_C_ROUNDS ?? 100);
 /** Longest time after the moment, in milliseconds: about what a worker takes to start. */

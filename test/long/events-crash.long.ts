@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fuzzSeed } from '../codec/random.js';
-import { crashRuns, NOTHING_WRONG } from '../observability/crash-runs.js';
+import { crashRuns, NOTHING_WRONG } from '../events/crash-runs.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 50;
 const LIMIT_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startHostileLoad } from '../limits/hostile-load.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { restClient } from '../support/rest-client.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
+import { startHostileLoad } from '../transport/http/hostile-load.js';
 
 const AGENT = 'laned-agent-1';
 const IDLE_STREAMS = 10_000;

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { compareImplementations } from '../evaluators/json-schema-differential.js';
+import { compareImplementations } from '../json-schema/differential.js';
 
 const SCHEMAS = 5_000;
 

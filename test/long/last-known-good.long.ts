@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fuzzSeed } from '../codec/random.js';
-import { removableDatabase } from '../features/last-known-good.support.js';
+import { removableDatabase } from '../e2e/last-known-good.support.js';
 import { killRuns, NOTHING_WRONG } from '../last-known-good/kill-runs.js';
 import { DATABASE_KINDS } from '../support/databases.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed } from '../transport/wire/random.js';
 
 const KILLS = 100;
 const LIMIT_MS = 3_600_000;

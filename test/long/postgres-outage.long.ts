@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fuzzSeed } from '../codec/random.js';
-import { NOTHING_LOST, outageRuns } from '../storage/outage-runs.js';
+import { NOTHING_LOST, outageRuns } from '../database/outage-runs.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed } from '../transport/wire/random.js';
 
 /** Of each kind: immediate stops, and fast restarts. */
 const OUTAGES = Number(process.env.VERIFY_OUTAGES ?? 50);

@@ -7,7 +7,7 @@ import {
   WatchControlsRequestSchema,
   WatchControlsResponseSchema,
 } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { watchControls } from '../features/watch-controls.support.js';
+import { watchControls } from '../e2e/watch-controls.support.js';
 import { envelope } from '../support/bad-input-rpc.js';
 import { createTestDatabase, DATABASE_KINDS } from '../support/databases.js';
 import { restClient } from '../support/rest-client.js';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { observability } from '../features/event-streams.support.js';
-import { event } from '../features/events.support.js';
+import { observability } from '../e2e/event-streams.support.js';
+import { event } from '../e2e/events.support.js';
 import { createTestDatabase, DATABASE_KINDS } from '../support/databases.js';
 import { restClient } from '../support/rest-client.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';

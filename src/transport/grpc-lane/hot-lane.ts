@@ -26,7 +26,7 @@ type StartCall = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => La
 /**
  * The short way for the calls that agents make for every step: plain gRPC over HTTP/2 without compression is served
  * on the HTTP/2 stream itself, beneath Fastify and Connect, which cost several times what an evaluation costs. It
- * leaves everything else, and every doubt, to them. To a client both look the same; test/lane holds them together.
+ * leaves everything else, and every doubt, to them. To a client both look the same; test/transport/grpc-lane holds them together.
  */
 export function createHotLane(options: HotLaneOptions): StreamTaker {
   const running = new Set<StoppableCall>();

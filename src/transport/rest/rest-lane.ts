@@ -10,7 +10,7 @@ import type { RestRoute } from './rest-route.js';
  * The short way for the JSON requests that agents make for every step: over HTTP/1.1, with an ordinary JSON body of a
  * stated length, and from no browser. They are served on the request itself, beneath Fastify, whose router, hooks and
  * reply cost several times what an evaluation costs. It leaves everything else, and every doubt, to Fastify. To a
- * client both look the same; test/rest-lane holds them together.
+ * client both look the same; test/transport/rest/lane holds them together.
  */
 export function createRestLane(options: RestLaneOptions): RequestTaker {
   const routes = new Map<string | undefined, RestRoute>();

@@ -4,7 +4,7 @@ import { BackwardWriter } from './backward-writer.js';
 import type { RpcStatus, StatusDetail } from './rpc-status.js';
 
 // The tags below are those of google/rpc/status.proto, google/rpc/error_details.proto and google/protobuf/any.proto;
-// test/host/encode-status.test.ts holds both together.
+// test/transport/wire/encode-status.test.ts holds both together.
 
 /** Nothing here waits, so one writer serves all. */
 const writer = new BackwardWriter();

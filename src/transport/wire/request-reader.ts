@@ -3,7 +3,7 @@ import type { EvaluationFields, StreamFields } from './evaluation-codec.js';
 import { readStep } from './step-reader.js';
 import { UNUSUAL, WireReader } from './wire-reader.js';
 
-// The tags below are those of evaluation_service.proto; test/codec/fields.test.ts holds both together.
+// The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts holds both together.
 
 /** Highest field numbers of the messages. */
 const EVALUATE_FIELDS = 8;

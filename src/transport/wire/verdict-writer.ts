@@ -7,7 +7,7 @@ import type { Outcome, StreamReply } from './evaluation-codec.js';
 import { RpcStatus } from './rpc-status.js';
 import { writeStructFields } from './struct-writer.js';
 
-// The tags below are those of evaluation_service.proto; test/codec/fields.test.ts holds both together.
+// The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts holds both together.
 
 const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;
 const LARGEST_INT32 = 2 ** 31 - 1;

@@ -1,0 +1,288 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type Database, openDatabase } from '../../src/database/database.js';
+import { type ControlEvent, ORIGINS, shownEvent } from '../../src/events/event.js';
+import { mergeEvents } from '../../src/events/event-merge.js';
+import { createEventSearch } from '../../src/events/event-search.js';
+import { createEventWriter, encodeEvent } from '../../src/events/event-writer.js';
+import { rebuildRollups } from '../../src/events/rollup-rebuild.js';
+import { createStatisticsStore, type Statistics, type Sums } from '../../src/events/statistics-store.js';
+import { segmentsOf, TIME_RANGES, type TimeWindow, timeWindow } from '../../src/events/time-range.js';
+import { allEvents, eventArbitrary, storedEvent } from '../events/events.support.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { executeSql } from '../support/sql.js';
+
+const NOW = 1_760_000_000_123;
+const near = (value: number) => expect.closeTo(value, 5);
+
+function sumsOf(events: readonly ControlEvent[]): object {
+  const count = (wanted: (one: ControlEvent) => boolean) => events.filter(wanted).length;
+  const durations = events.flatMap(({ execution_duration_ms: duration }) => duration ?? []);
+  const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
+  return {
+    executions: events.length,
+    matches: count((one) => one.matched && one.error_message === null),
+    nonMatches: count((one) => !one.matched && one.error_message === null),
+    errors: count((one) => one.error_message !== null),
+    denies: count((one) => one.matched && one.action === 'deny'),
+    steers: count((one) => one.matched && one.action === 'steer'),
+    observes: count((one) => one.matched && one.action === 'observe'),
+    confidenceSum: near(sum(events.map(({ confidence }) => confidence))),
+    durations: durations.length,
+    // Of sums that large the last digits are beyond a double.
+    durationSum: expect.toSatisfy((shown: number) => {
+      const exact = sum(durations);
+      return Math.abs(shown - exact) <= 1e-5 + exact * 1e-12;
+    }),
+  };
+}
+
+/** Counts stored events one by one. */
+function naive(events: readonly ControlEvent[], window: TimeWindow, byBucket: boolean) {
+  const second = ({ timestamp }: ControlEvent) => Number(timestamp.us / 1_000_000n);
+  const inside = events.filter((one) => second(one) >= window.startS);
+  const bucketOf = (one: ControlEvent) =>
+    byBucket && second(one) < window.bucketsEndS
+      ? Math.floor((second(one) - window.startS) / window.bucketS)
+      : null;
+  const group = <K>(keyOf: (one: ControlEvent) => K): [K, object][] => {
+    const groups = new Map<K, ControlEvent[]>();
+    for (const one of inside) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+    return [...groups].map(([key, found]) => [key, sumsOf(found)]);
+  };
+  return {
+    buckets: new Map(group(bucketOf)),
+    agents: new Map(group((one) => one.agent_name)),
+    controls: new Map(group((one) => JSON.stringify([one.agent_name, one.control_id, one.control_name]))),
+  };
+}
+
+function shown(found: Statistics) {
+  return {
+    buckets: new Map(found.buckets),
+    agents: new Map(found.agents.map(({ agentName, ...sums }) => [agentName, sums])),
+    controls: new Map(
+      found.controls.map(({ agentName, controlId, controlName, ...sums }) => [
+        JSON.stringify([agentName, controlId, controlName]),
+        sums as Sums,
+      ]),
+    ),
+  };
+}
+
+describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
+  let url: string;
+  let database: Database;
+  const others: Database[] = [];
+  beforeAll(async () => {
+    url = await freshDatabaseUrl();
+    database = await openDatabase({ url });
+  });
+  const clear = () =>
+    executeSql(
+      url,
+      `BEGIN; DELETE FROM "events"; DELETE FROM "event_rollups"; DELETE FROM "event_control_names";
+       UPDATE "event_log" SET "events" = 0; COMMIT`,
+    );
+  afterEach(async () => {
+    for (const other of others.splice(0)) await other.close();
+    await clear();
+  });
+  afterAll(() => database.close());
+
+  const writer = (on: Database, nowMs = NOW) => {
+    const write = createEventWriter({ database: on, now: () => nowMs });
+    return (events: readonly ControlEvent[]) => write(events.map(encodeEvent));
+  };
+  const statistics = (window: TimeWindow, byBucket: boolean, agentName: string | null = null) =>
+    createStatisticsStore(database).count({
+      agentName,
+      controlId: null,
+      window,
+      byBucket,
+      agents: 100,
+      controls: 10_000,
+    });
+  const byId = (events: readonly ControlEvent[]) =>
+    new Map(events.map((one) => [one.control_execution_id, { ...shownEvent(one), origin: one.origin }]));
+
+  it('and rows are what the batches say, whatever their order, duplicates and times', async () => {
+    const origins = ORIGINS.filter((origin) => origin !== 'merged');
+    const batches = fc.array(
+      fc.array(eventArbitrary(NOW, origins), { minLength: 1, maxLength: 25, size: 'max' }),
+      { minLength: 1, maxLength: 5, size: 'max' },
+    );
+    await fc.assert(
+      fc
+        .asyncProperty(
+          batches,
+          fc.constantFrom(...TIME_RANGES),
+          fc.boolean(),
+          async (all, range, byBucket) => {
+            for (const batch of all) await writer(database)(batch);
+            const expected = new Map<string, ControlEvent>();
+            for (const one of all.flat()) {
+              const first = expected.get(one.control_execution_id);
+              expected.set(one.control_execution_id, first === undefined ? one : mergeEvents(first, one));
+            }
+            const stored = await allEvents(database);
+            expect(byId(stored)).toEqual(byId([...expected.values()]));
+            expect(await createEventSearch(database.bulk).count({})).toBe(stored.length);
+            const window = timeWindow(range, NOW);
+            expect(shown(await statistics(window, byBucket))).toEqual(naive(stored, window, byBucket));
+            const agent = 'rolled-bot-1';
+            const own = stored.filter((one) => one.agent_name === agent);
+            expect(shown(await statistics(window, byBucket, agent))).toEqual(naive(own, window, byBucket));
+            // It looks at each hour on its own, of which there can be a hundred.
+            if (all.length > 1) return;
+            expect(await rebuildRollups({ database, now: () => NOW })).toMatchObject({ corrected: 0 });
+          },
+        )
+        .afterEach(clear),
+      { numRuns: 30, interruptAfterTimeLimit: 60_000 },
+    );
+  });
+
+  it('are right when several processes write the same checks at once, and positions come in order', async () => {
+    const writers = [writer(database)];
+    for (let index = 0; index < 3; index += 1) {
+      const other = await openDatabase({ url, migrate: false });
+      others.push(other);
+      writers.push(writer(other));
+    }
+    const samples = fc.sample(eventArbitrary(NOW, ['client', 'service']), { numRuns: 400, seed: 7 });
+    let before = 0n;
+    let watching = true;
+    const watch = async () => {
+      while (watching) {
+        // Whoever has seen a position will never see a smaller one appear.
+        const [seen] = await database.bulk.read(
+          'search',
+          Prisma.sql`SELECT COALESCE(MAX("position"), 0), COUNT(*) FROM "events" WHERE "position" <= ${before}`,
+        );
+        const [all] = await database.bulk.read(
+          'search',
+          Prisma.sql`SELECT COALESCE(MAX("position"), 0) FROM "events"`,
+        );
+        const known = counts.get(before) ?? 0;
+        expect(Number(seen?.[1])).toBe(known);
+        before = BigInt(String(all?.[0]));
+        const [count] = await database.bulk.read(
+          'search',
+          Prisma.sql`SELECT COUNT(*) FROM "events" WHERE "position" <= ${before}`,
+        );
+        counts.set(before, Number(count?.[0]));
+      }
+    };
+    const counts = new Map<bigint, number>();
+    const watched = watch();
+    await Promise.all(
+      writers.map(async (write, index) => {
+        for (let at = 0; at < samples.length; at += 20) {
+          const part = samples.slice(at, at + 20);
+          await write(index % 2 === 0 ? part : part.toReversed());
+        }
+      }),
+    );
+    watching = false;
+    await watched;
+    const stored = await allEvents(database);
+    expect(stored).toHaveLength(new Set(samples.map((one) => one.control_execution_id)).size);
+    const window = timeWindow('7d', NOW);
+    expect(shown(await statistics(window, true))).toEqual(naive(stored, window, true));
+    expect(await rebuildRollups({ database, now: () => NOW })).toMatchObject({ corrected: 0 });
+  });
+
+  it('are corrected by a rebuild, also while events are stored', async () => {
+    const samples = fc.sample(eventArbitrary(NOW, ['client']), { numRuns: 300, seed: 11 });
+    const renamed = samples.map((one, index) => ({ ...one, control_execution_id: `check-${index}` }));
+    const write = writer(database);
+    await write(renamed.slice(0, 150));
+    await executeSql(
+      url,
+      `UPDATE "event_rollups" SET "executions" = "executions" + 5, "denies" = 0 WHERE "control_id" = 1;
+       DELETE FROM "event_rollups" WHERE "control_id" = 2;
+       INSERT INTO "event_rollups" SELECT 'made-up-bot', "unit_s", "start_s", 9, 'x', 1,1,1,1,1,1,1,1,1,1,1
+         FROM "event_rollups" GROUP BY "unit_s", "start_s"`,
+    );
+    const rebuild = () => rebuildRollups({ database, now: () => NOW });
+    const [result, again] = await Promise.all([
+      rebuild(),
+      rebuild(),
+      (async () => {
+        for (let at = 150; at < 300; at += 10) await write(renamed.slice(at, at + 10));
+      })(),
+    ]);
+    expect(result.corrected + again.corrected).toBeGreaterThan(0);
+    expect(await rebuild()).toMatchObject({ corrected: 0 });
+    const stored = await allEvents(database);
+    expect(stored).toHaveLength(300);
+    for (const range of TIME_RANGES) {
+      const window = timeWindow(range, NOW);
+      expect(shown(await statistics(window, true))).toEqual(naive(stored, window, true));
+    }
+  });
+
+  it('of events that were pruned survive a rebuild', async () => {
+    const at = (ageS: number, id: string) =>
+      storedEvent({
+        control_execution_id: id,
+        timestamp: { us: BigInt(NOW - ageS * 1000) * 1_000n, text: 'any' },
+      });
+    await writer(database)([at(3 * 86_400, 'old'), at(10, 'new')]);
+    const cut = BigInt(NOW - 86_400_000) * 1_000n;
+    await executeSql(
+      url,
+      `DELETE FROM "events" WHERE "time_us" < ${cut}; UPDATE "event_log" SET "pruned_before_us" = ${cut}`,
+    );
+    expect(await rebuildRollups({ database, now: () => NOW })).toMatchObject({ corrected: 0 });
+    const { agents } = await statistics(timeWindow('30d', NOW), false);
+    expect(agents[0]?.executions).toBe(2);
+    await executeSql(url, 'UPDATE "event_log" SET "pruned_before_us" = -1000000000000000000');
+  });
+
+  it('hold no more than the longest durations of a million events', async () => {
+    const longest = Array.from({ length: 1_500 }, (_, index) =>
+      storedEvent({
+        control_execution_id: `long-${index}`,
+        timestamp: { us: BigInt(NOW) * 1_000n, text: 'now' },
+        execution_duration_ms: Number.MAX_SAFE_INTEGER,
+      }),
+    );
+    await writer(database)(longest);
+    await writer(database)(
+      longest.map((one) => ({ ...one, control_execution_id: `${one.control_execution_id}b` })),
+    );
+    const { agents } = await statistics(timeWindow('1m', NOW), false);
+    expect((agents[0]?.durationSum ?? 0) / 3_000).toBeCloseTo(Number.MAX_SAFE_INTEGER, -3);
+  });
+
+  it('are looked up and written with few statements, however many events there are', async () => {
+    const sent: number[] = [];
+    const counting = {
+      kind: database.kind,
+      bulk: {
+        transaction: <T>(work: Parameters<typeof database.bulk.transaction<T>>[0]) =>
+          database.bulk.transaction<T>((tx) =>
+            work({
+              run(...statements) {
+                sent.push(statements.length);
+                return tx.run(...statements);
+              },
+            }),
+          ),
+      },
+    };
+    const write = createEventWriter({ database: counting, now: () => NOW });
+    const many = Array.from({ length: 1_000 }, (_, index) =>
+      encodeEvent(storedEvent({ control_execution_id: `m${index}`, control_id: index })),
+    );
+    await write(many);
+    expect(sent).toEqual([1, 1, 2]);
+    sent.splice(0);
+    await write(many.map(({ event }) => encodeEvent({ ...event, origin: 'service' })));
+    expect(sent).toEqual([1, 1, 1, 3]);
+    expect(segmentsOf(timeWindow('365d', NOW), true).length).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed } from '../transport/wire/random.js';
+import { NOTHING_LOST, outageRuns } from './outage-runs.js';
+
+const OUTAGES = 3;
+const LIMIT_MS = 240_000;
+
+describe('PostgreSQL that is stopped and restarted under load', () => {
+  let compiled: CompiledService;
+  beforeAll(async () => {
+    compiled = await compileService();
+  });
+  afterAll(() => compiled.remove());
+
+  it.each([1, 2])(
+    'ends no process, keeps loaded agents answered and loses nothing acknowledged, SERVICE_WORKERS=%i',
+    async (workers) => {
+      const report = await outageRuns({ compiled, workers, outages: OUTAGES, seed: fuzzSeed() });
+      expect(report).toMatchObject(NOTHING_LOST);
+      expect(report.acknowledgedEvents).toBeGreaterThan(0);
+      expect(report.acknowledgedControls).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+});

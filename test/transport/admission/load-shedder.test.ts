@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { createLoadShedder, type LoadShedder } from '../../../src/transport/admission/load-shedder.js';
+
+/** A clock whose timer is as late as it is told. */
+function lateClock() {
+  let time = 0;
+  let tick = () => {};
+  let stopped = false;
+  return {
+    clock: {
+      now: () => time,
+      every(_ms: number, called: () => void) {
+        tick = called;
+        return () => {
+          stopped = true;
+        };
+      },
+    },
+    /** One turn of the timer, this late. */
+    late(...delays: number[]) {
+      for (const delay of delays) {
+        time += 100 + delay;
+        tick();
+      }
+    },
+    /** Time goes by, and the timer does not come. */
+    starve(ms: number) {
+      time += ms;
+    },
+    stopped: () => stopped,
+  };
+}
+
+const refused = (load: LoadShedder) =>
+  (['evaluation', 'keyed', 'public'] as const).filter((callClass) => load.refuses(callClass));
+
+describe('a late event loop', () => {
+  it('is an overload when it is late twice in a row, not once', () => {
+    const { clock, late } = lateClock();
+    const load = createLoadShedder(500, clock);
+    late(5_000, 0, 500, 499);
+    expect(load.refuses('evaluation')).toBe(false);
+    late(500, 500);
+    expect(load.refuses('evaluation')).toBe(true);
+    expect(load.delayMs).toBe(500);
+  });
+
+  it('refuses the least urgent calls first', () => {
+    const { clock, late } = lateClock();
+    const load = createLoadShedder(800, clock);
+    late(99, 99);
+    expect(refused(load)).toEqual([]);
+    late(100, 100);
+    expect(refused(load)).toEqual(['public']);
+    late(400, 400);
+    expect(refused(load)).toEqual(['keyed', 'public']);
+    late(800, 800);
+    expect(refused(load)).toEqual(['evaluation', 'keyed', 'public']);
+  });
+
+  it('stays an overload until it was below half the limit for a while', () => {
+    const { clock, late } = lateClock();
+    const load = createLoadShedder(500, clock);
+    late(900, 900);
+    late(...Array<number>(9).fill(249), 250, ...Array<number>(9).fill(0));
+    expect(load.refuses('evaluation')).toBe(true);
+    late(0);
+    expect(load.refuses('evaluation')).toBe(false);
+  });
+
+  it('is an overload when the timer does not come for as long as two late ones', () => {
+    const { clock, late, starve } = lateClock();
+    const load = createLoadShedder(500, clock);
+    late(0);
+    starve(1_099);
+    expect(load.refuses('evaluation')).toBe(false);
+    expect(load.delayMs).toBe(999);
+    starve(1);
+    expect(load.refuses('evaluation')).toBe(true);
+    const never = lateClock();
+    const off = createLoadShedder(0, never.clock);
+    never.starve(60_000);
+    expect(refused(off)).toEqual([]);
+  });
+
+  it('is measured but never an overload when the limit is 0', () => {
+    const { clock, late, stopped } = lateClock();
+    const load = createLoadShedder(0, clock);
+    late(9_000, 9_000);
+    expect(refused(load)).toEqual([]);
+    expect(load.delayMs).toBe(9_000);
+    load.stop();
+    expect(stopped()).toBe(true);
+  });
+});

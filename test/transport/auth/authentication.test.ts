@@ -1,0 +1,363 @@
+import http from 'node:http';
+import http2 from 'node:http2';
+import { create, type DescMethod, getOption } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { Metadata } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ControlService } from '../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { Access, access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
+import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.js';
+import { grpcJsClient, rawGrpcCall } from '../../support/grpc-js-client.js';
+import { restClient } from '../../support/rest-client.js';
+import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';
+import { startService, type TestService } from '../../support/service.js';
+
+const REGULAR = 'regular-key';
+const ADMIN = 'admin-key';
+const BOTH = 'key-in-both-lists';
+
+/** What every caller is told, by level: the contract, written down a second time. */
+const LEVELS: Record<string, 'key' | 'admin'> = {
+  ListAgents: 'key',
+  InitAgent: 'key',
+  GetAgent: 'key',
+  ListAgentControls: 'key',
+  WatchControls: 'key',
+  AddAgentControl: 'admin',
+  RemoveAgentControl: 'admin',
+  UpdateAgent: 'admin',
+  ListAgentEvaluators: 'key',
+  GetAgentEvaluator: 'key',
+  CreateControl: 'admin',
+  ListControls: 'key',
+  GetControlSchema: 'key',
+  ValidateControl: 'key',
+  GetControl: 'key',
+  UpdateControl: 'admin',
+  DeleteControl: 'admin',
+  ListControlVersions: 'key',
+  GetControlVersion: 'key',
+  RestoreControlVersion: 'admin',
+  GetControlData: 'key',
+  SetControlData: 'admin',
+  CreatePolicy: 'admin',
+  ListPolicyControls: 'key',
+  AddPolicyControl: 'admin',
+  RemovePolicyControl: 'admin',
+  ListAgentPolicies: 'key',
+  AddAgentPolicy: 'admin',
+  RemoveAgentPolicy: 'admin',
+  RemoveAllAgentPolicies: 'admin',
+  GetAgentPolicy: 'key',
+  SetAgentPolicy: 'admin',
+  DeleteAgentPolicy: 'admin',
+  Evaluate: 'key',
+  EvaluateBatch: 'key',
+  EvaluateStream: 'key',
+  Explain: 'key',
+  ListEvaluators: 'key',
+  RenderTemplate: 'key',
+};
+
+const METHODS = [
+  AgentService,
+  ControlService,
+  EvaluationService,
+  EvaluatorService,
+  PolicyService,
+  TemplateService,
+].flatMap((service) => service.methods.map((method): [string, DescMethod] => [method.name, method]));
+
+/** Keys as callers send them; undefined sends no header. */
+const KEYS = {
+  'no key': undefined,
+  'an empty key': '',
+  'an unknown key': 'unknown',
+  'a known key with a blank in it': 'regular -key',
+  'a known key in quotes': '"regular-key"',
+  'a known key in another case': 'REGULAR-KEY',
+  'the beginning of a known key': 'regular-ke',
+  'both keys at once': `${REGULAR}, ${ADMIN}`,
+  'a regular key': REGULAR,
+  'an admin key': ADMIN,
+  'a key in both lists': BOTH,
+} as const;
+
+type Answer = 'missing' | 'invalid' | 'forbidden' | 'allowed';
+
+function expectedAnswer(key: string | undefined, level: 'key' | 'admin'): Answer {
+  if (key === undefined || key === '') return 'missing';
+  if (key === ADMIN || key === BOTH) return 'allowed';
+  if (key !== REGULAR) return 'invalid';
+  return level === 'admin' ? 'forbidden' : 'allowed';
+}
+
+let closed: TestService;
+let open: TestService;
+beforeAll(async () => {
+  closed = await startService({
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_API_KEYS: `${REGULAR},${BOTH}`,
+    SERVICE_ADMIN_API_KEYS: `${ADMIN},${BOTH}`,
+  });
+  open = await startService();
+});
+afterAll(async () => {
+  await closed.stop();
+  await open.stop();
+});
+
+function headersWith(key: string | undefined): Record<string, string> {
+  return key === undefined ? {} : { 'x-api-key': key };
+}
+
+/** Calls the JSON route of an RPC with as little input as possible. */
+async function callRest(service: TestService, method: DescMethod, key: string | undefined) {
+  const { pattern, body } = getOption(method, httpRule);
+  const template = pattern.value as string;
+  const path = template.replace('{agent_name}', 'nobody-at-all').replace('{control_id}', '999');
+  const call = restClient(service.url);
+  return call((pattern.case ?? '').toUpperCase(), path, body === '' ? undefined : {}, headersWith(key));
+}
+
+/** Calls an RPC with an empty message; the code it ends with, or 'ok'. */
+async function callRpc(
+  service: TestService,
+  protocol: RpcProtocol,
+  method: DescMethod,
+  key: string | undefined,
+) {
+  const transport = rpcTransport(protocol, service.url);
+  const header = headersWith(key);
+  const message = create(method.input);
+  try {
+    if (method.methodKind === 'unary') {
+      await transport.unary(method as never, undefined, undefined, header, message);
+    } else {
+      const messages = (async function* () {
+        yield message;
+      })();
+      const { message: replies } = await transport.stream(
+        method as never,
+        undefined,
+        undefined,
+        header,
+        messages,
+      );
+      for await (const _ of replies);
+    }
+    return { code: 'ok' as const };
+  } catch (error) {
+    const { code, rawMessage } = ConnectError.from(error);
+    return { code, rawMessage };
+  }
+}
+
+/** What the service says about keys, which does not depend on the language it is asked in. */
+const RPC_ANSWERS = {
+  missing: { code: Code.Unauthenticated, rawMessage: 'Missing credentials: this call needs an API key.' },
+  invalid: {
+    code: Code.Unauthenticated,
+    rawMessage: 'Invalid API key: it is not known to this service.',
+  },
+  forbidden: { code: Code.PermissionDenied, rawMessage: 'This call needs an admin key.' },
+} as const;
+const REST_ANSWERS = {
+  missing: { status: 401, body: { error_code: 'AUTH_MISSING_KEY', title: 'Authentication Required' } },
+  invalid: { status: 401, body: { error_code: 'AUTH_INVALID_KEY', title: 'Invalid API Key' } },
+  forbidden: { status: 403, body: { error_code: 'AUTH_INSUFFICIENT_PRIVILEGES', reason: 'Forbidden' } },
+} as const;
+
+describe('the access table', () => {
+  it('has a level for every RPC', () => {
+    const words = { [Access.KEY]: 'key', [Access.ADMIN]: 'admin' } as Record<Access, string>;
+    const stated = METHODS.map(([name, method]) => [name, words[getOption(method, access)]]);
+    expect(Object.fromEntries(stated)).toEqual(LEVELS);
+  });
+});
+
+describe.each(METHODS)('%s', (name, method) => {
+  const level = LEVELS[name] ?? 'admin';
+
+  if (getOption(method, httpRule).pattern.case !== undefined)
+    it('checks keys over REST', async () => {
+      const unguarded = await callRest(open, method, undefined);
+      for (const [description, key] of Object.entries(KEYS)) {
+        const answer = expectedAnswer(key, level);
+        const reply = await callRest(closed, method, key);
+        if (answer === 'allowed') {
+          expect({ description, status: reply.status, code: reply.body?.error_code }).toEqual({
+            description,
+            status: unguarded.status,
+            code: unguarded.body?.error_code,
+          });
+        } else {
+          expect({ description, ...reply }).toMatchObject({ description, ...REST_ANSWERS[answer] });
+        }
+        expect(reply.headers.get('www-authenticate')).toBe(reply.status === 401 ? 'ApiKey' : null);
+      }
+    });
+
+  it.each(RPC_PROTOCOLS.filter((protocol) => method.methodKind === 'unary' || !protocol.includes('1.1')))(
+    'checks keys over %s',
+    async (protocol) => {
+      const unguarded = await callRpc(open, protocol, method, undefined);
+      for (const [description, key] of Object.entries(KEYS)) {
+        const answer = expectedAnswer(key, level);
+        const expected = answer === 'allowed' ? unguarded : RPC_ANSWERS[answer];
+        expect({ description, ...(await callRpc(closed, protocol, method, key)) }).toEqual({
+          description,
+          ...expected,
+        });
+      }
+    },
+  );
+
+  if (method.methodKind === 'unary')
+    it('checks keys of a client that shares no code with it', async () => {
+      const rpc = `${method.parent.typeName}/${method.name}`;
+      const unguarded = await rawGrpcCall(open, rpc, Buffer.alloc(0), new Metadata());
+      for (const [description, key] of Object.entries(KEYS)) {
+        const metadata = new Metadata();
+        if (key !== undefined) metadata.set('x-api-key', key);
+        const answer = expectedAnswer(key, level);
+        const expected = answer === 'allowed' ? unguarded.code : RPC_ANSWERS[answer].code;
+        const { code } = await rawGrpcCall(closed, rpc, Buffer.alloc(0), metadata);
+        expect({ description, code }).toEqual({ description, code: expected });
+      }
+    });
+
+  if (method.methodKind === 'unary')
+    it('refuses bytes that are no message before it reads them', async () => {
+      const rpc = `${method.parent.typeName}/${method.name}`;
+      const garbage = Buffer.from('ffffffffffff', 'hex');
+      expect((await rawGrpcCall(closed, rpc, garbage, new Metadata())).code).toBe(Code.Unauthenticated);
+      const web = await fetch(`${closed.url}/${rpc}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/grpc-web+proto' },
+        body: garbage,
+      });
+      expect(Buffer.from(await web.arrayBuffer()).toString()).toMatch(/grpc-status: ?16\r\n/i);
+      const connect = await restClient(closed.url)('POST', `/${rpc}`, '{broken');
+      expect(connect).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+    });
+});
+
+describe('authentication', () => {
+  it('comes before the body is looked at', async () => {
+    const call = restClient(closed.url);
+    const bodies = ['{broken', '', 'x'.repeat(100_000), '\ufeff[]'];
+    for (const body of bodies) {
+      expect(await call('POST', '/api/v1/evaluation', body)).toMatchObject(REST_ANSWERS.missing);
+      expect(await call('PUT', '/api/v1/controls', body, { 'x-api-key': REGULAR })).toMatchObject(
+        REST_ANSWERS.forbidden,
+      );
+    }
+    const compressed = { 'content-encoding': 'gzip' };
+    expect(await call('POST', '/api/v1/evaluation', 'x', compressed)).toMatchObject(REST_ANSWERS.missing);
+  });
+  it('answers before a body has arrived', async () => {
+    const request = http.request({
+      host: closed.host,
+      port: closed.port,
+      method: 'POST',
+      path: '/api/v1/evaluation',
+      headers: { 'content-type': 'application/json', 'content-length': 1_000_000 },
+    });
+    request.on('error', () => {});
+    request.write('{');
+    const response = await new Promise<http.IncomingMessage>((resolve) => request.once('response', resolve));
+    expect(response.statusCode).toBe(401);
+    request.destroy();
+  });
+  it('takes the first of repeated headers over HTTP/1.1', async () => {
+    const status = (keys: string[]) =>
+      new Promise((resolve, reject) => {
+        const headers = ['Host', closed.host, ...keys.flatMap((key) => ['X-API-Key', key])];
+        http
+          .get({ host: closed.host, port: closed.port, path: '/api/v1/agents', headers }, (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          })
+          .once('error', reject);
+      });
+    expect(await status([REGULAR, 'unknown'])).toBe(200);
+    expect(await status(['unknown', REGULAR])).toBe(401);
+    expect(await status(['', REGULAR])).toBe(401);
+  });
+  it('takes the first of repeated headers over HTTP/2', async () => {
+    const session = http2.connect(closed.url);
+    const status = (keys: string[]) =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ':path': '/api/v1/agents', 'x-api-key': keys });
+        stream.once('response', (headers) => resolve(headers[':status']));
+        stream.once('error', reject);
+        stream.resume();
+      });
+    expect(await status([REGULAR, 'unknown'])).toBe(200);
+    expect(await status(['unknown', REGULAR])).toBe(401);
+    session.close();
+  });
+  it('reads keys from nowhere else', async () => {
+    const call = restClient(closed.url);
+    const elsewhere = {
+      authorization: `Bearer ${ADMIN}`,
+      cookie: `x-api-key=${ADMIN}`,
+      'x-service-api-key': ADMIN,
+    };
+    expect(await call('GET', `/api/v1/agents?x-api-key=${ADMIN}`, undefined, elsewhere)).toMatchObject(
+      REST_ANSWERS.missing,
+    );
+  });
+  it('drops the blanks that HTTP allows around a value', async () => {
+    const call = restClient(closed.url);
+    expect((await call('GET', '/api/v1/agents', undefined, { 'x-api-key': `  ${REGULAR}\t` })).status).toBe(
+      200,
+    );
+  });
+  it('gives no key away in an error', async () => {
+    const call = restClient(closed.url);
+    const reply = await call('GET', '/api/v1/agents', undefined, { 'x-api-key': 'planted-wrong-key' });
+    expect(JSON.stringify(reply.body)).not.toMatch(/planted-wrong-key|regular-key|admin-key/);
+  });
+  it('is not needed for health, readiness and metrics', async () => {
+    for (const path of ['/health', '/ready', '/metrics']) {
+      expect((await fetch(closed.url + path)).status).toBe(200);
+      expect((await fetch(closed.url + path, { headers: { 'x-api-key': 'unknown' } })).status).toBe(200);
+    }
+  });
+  it('is not needed for gRPC health', async () => {
+    const client = grpcJsClient(closed, 'grpc/health/v1/health.proto', 'grpc.health.v1.Health');
+    const reply = await new Promise((resolve, reject) => {
+      client.Check?.({ service: '' }, (error: Error | null, value: unknown) =>
+        error ? reject(error) : resolve(value),
+      );
+    });
+    expect(reply).toEqual({ status: 'SERVING' });
+    client.close();
+  });
+  it.each(['v1', 'v1alpha'])('is not needed for gRPC reflection %s', async (version) => {
+    const client = grpcJsClient(
+      closed,
+      `grpc/reflection/${version}/reflection.proto`,
+      `grpc.reflection.${version}.ServerReflection`,
+    );
+    const stream = client.ServerReflectionInfo?.() as NodeJS.ReadWriteStream;
+    const reply = new Promise((resolve, reject) => stream.once('data', resolve).once('error', reject));
+    stream.write({ list_services: '' } as never);
+    expect(await reply).toMatchObject({ message_response: 'list_services_response' });
+    stream.end();
+    client.close();
+  });
+  it('hides nothing from callers without a key but what needs one', async () => {
+    const call = restClient(closed.url);
+    expect((await call('GET', '/api/v1/nothing')).status).toBe(404);
+    expect((await call('GET', '/api/v1/agents/')).status).toBe(307);
+    expect((await call('PATCH', '/api/v1/evaluation')).status).toBe(405);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { metric, parseMetrics } from '../../support/prometheus.js';
+import { restClient } from '../../support/rest-client.js';
+import { denyWord, evaluate, seeder } from '../../support/seed.js';
+import { startService } from '../../support/service.js';
+import { until } from '../../support/until.js';
+import { startHostileLoad } from './hostile-load.js';
+
+const AGENT = 'laned-agent-1';
+
+it('idle, flooding, resetting and slow clients together leave others served and nothing behind', async () => {
+  const service = await startService({ SERVICE_LOG_LEVEL: 'error' });
+  const call = restClient(service.url);
+  const running = async () => {
+    const samples = parseMetrics((await call('GET', '/metrics')).body);
+    return metric(samples, 'control_enforcement_server_rpcs_in_progress');
+  };
+  let end = () => {};
+  try {
+    const seed = seeder(call);
+    await seed.agent(AGENT);
+    await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
+    end = await startHostileLoad(service.url, { idle: 600, neverReading: 2, resetting: 1, slow: 20 });
+    for (let count = 0; count < 20; count += 1)
+      expect((await evaluate(call, AGENT, count % 2 === 0 ? 'bad' : 'good')).body.is_safe).toBe(
+        count % 2 === 1,
+      );
+    expect(await running()).toBeGreaterThanOrEqual(602);
+    end();
+    await until(running, (count) => count === 0);
+  } finally {
+    end();
+    await service.stop();
+  }
+});

@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { standing } from '../../../src/core/standing-results.js';
+import type { ControlResult, EvaluatorResult, Verdict } from '../../../src/core/types.js';
+import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import { stringifyJson } from '../../../src/json/stringify-json.js';
+import { printVerdict } from '../../../src/transport/rest/verdict-json.js';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constantFrom('', 'a"b\\c', '\ud800', '\u2028', 'x'.repeat(3_000)),
+);
+const confidence = fc.double({ min: 0, max: 1, noNaN: true });
+const metadata = fc.dictionary(
+  text,
+  fc.oneof(fc.jsonValue(), fc.bigInt(), fc.double()) as fc.Arbitrary<JsonValue>,
+);
+const result: fc.Arbitrary<EvaluatorResult> = fc
+  .record({
+    matched: fc.boolean(),
+    confidence,
+    message: fc.option(text),
+    metadata: fc.option(metadata),
+    error: fc.option(text),
+    stands: fc.boolean(),
+  })
+  .map(({ stands, ...rest }) => (stands ? standing(rest) : rest));
+/** Few results and few controls, so that the same ones meet again and again, under other names too. */
+const verdicts: fc.Arbitrary<Verdict[]> = fc
+  .array(result, { minLength: 1, maxLength: 3 })
+  .chain((results) => {
+    const item: fc.Arbitrary<ControlResult> = fc.record({
+      control_execution_id: fc.uuid(),
+      control_id: fc.integer({ min: 1, max: 3 }),
+      control_name: fc.constantFrom('one', 'other', 'with "quotes"'),
+      action: fc.constantFrom('deny', 'steer', 'observe'),
+      result: fc.constantFrom(...results),
+      steering_context: fc.constantFrom(null, { message: 'a' }, { message: 'b', required_actions: ['c'] }),
+    });
+    const list = fc.array(item, { maxLength: 4 });
+    const verdict = fc.record({
+      is_safe: fc.boolean(),
+      confidence,
+      reason: fc.option(text),
+      matches: list,
+      errors: list,
+      non_matches: list,
+    });
+    return fc.array(verdict, { minLength: 1, maxLength: 4 });
+  });
+
+describe('the text of a verdict', () => {
+  it('is that of its members, however often its results come again', () => {
+    fc.assert(
+      fc.property(verdicts, (all) => {
+        for (const verdict of all)
+          expect(printVerdict(verdict).toString()).toBe(stringifyJson(asJson(verdict)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** In the order of the contract, with every declared member. */
+function asJson(verdict: Verdict): JsonObject {
+  const { is_safe, confidence: sure, reason, matches, errors, non_matches } = verdict;
+  const lists = [matches, errors, non_matches].map((list) => list.map(itemAsJson));
+  return {
+    is_safe,
+    confidence: sure,
+    reason,
+    matches: lists[0] as JsonObject[],
+    errors: lists[1] as JsonObject[],
+    non_matches: lists[2] as JsonObject[],
+  };
+}
+
+function itemAsJson(item: ControlResult): JsonObject {
+  const { control_execution_id, control_id, control_name, action, steering_context: steering } = item;
+  const { matched, confidence: sure, message, metadata: facts, error } = item.result;
+  return {
+    control_execution_id,
+    control_id,
+    control_name,
+    action,
+    result: { matched, confidence: sure, message, metadata: facts, error },
+    steering_context:
+      steering === null
+        ? null
+        : { message: steering.message, required_actions: [...(steering.required_actions ?? [])] },
+  };
+}
