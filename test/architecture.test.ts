@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const SOURCES = path.join(ROOT, 'src');
+const page = readFileSync(path.join(ROOT, 'docs', 'architecture.md'), 'utf8');
+
+/** Names in backquotes that the lines of a list begin with. */
+function listed(section: string): string[] {
+  return [...section.matchAll(/^- `([^`]+)`/gm)].map(([, name = '']) => name);
+}
+
+/** Every source file with the files that it imports, types included, as paths below the repository. */
+function importsOfSources(): Map<string, readonly string[]> {
+  const names = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => /\.m?ts$|\.mjs$/.test(name)).map((name) => path.join('src', name));
+  const known = new Set(files);
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(path.join(ROOT, file), 'utf8');
+      const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, target = '']) =>
+        path.join(path.dirname(file), target).replace(/\.js$/, '.ts'),
+      );
+      return [file, targets.filter((target) => known.has(target))];
+    }),
+  );
+}
+
+const imports = importsOfSources();
+const layers = listed(page.slice(page.indexOf('## Folders'), page.indexOf('## What a step')));
+
+/** The folder of a file as the page lists it; undefined for the entry point, which may import everything. */
+function layerOf(file: string): string | undefined {
+  const [, first = '', second = '', ...rest] = file.split(path.sep);
+  if (second === '') return undefined;
+  return first === 'transport' && rest.length > 0 ? `${first}/${second}` : first;
+}
+
+describe('the folders of the architecture page', () => {
+  it('are the folders of the sources', () => {
+    const folders = new Set([...imports.keys()].map(layerOf).filter((layer) => layer !== undefined));
+    expect([...folders].sort()).toEqual([...layers].sort());
+  });
+
+  it('import folders above them in the list only', () => {
+    const wrong = [...imports].flatMap(([file, targets]) => {
+      const layer = layerOf(file);
+      if (layer === undefined) return [];
+      return targets
+        .filter((target) => layers.indexOf(layerOf(target) ?? 'main') > layers.indexOf(layer))
+        .map((target) => `${file} imports ${target}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('are free of circles between files', () => {
+    const done = new Set<string>();
+    const visit = (file: string, way: readonly string[]): void => {
+      if (way.includes(file)) throw new Error(`circle: ${[...way, file].join(' -> ')}`);
+      if (done.has(file)) return;
+      for (const target of imports.get(file) ?? []) visit(target, [...way, file]);
+      done.add(file);
+    };
+    for (const file of imports.keys()) visit(file, []);
+    expect(done.size).toBe(imports.size);
+  });
+});
+
+const walks = [...page.matchAll(/^#{2,3} (.+)\n([^#]*)/gm)]
+  .map(([, title = '', text = '']) => ({
+    title,
+    files: listed(text).filter((name) => name.startsWith('src/')),
+  }))
+  .filter(({ files }) => files.length > 0);
+
+describe.each(walks)('the walk $title', ({ files }) => {
+  it('goes from import to import', () => {
+    for (const [index, file] of files.entries()) {
+      expect(imports.has(file), file).toBe(true);
+      const next = files[index + 1];
+      if (next === undefined) continue;
+      const isConnected =
+        imports.get(file)?.includes(next) === true || imports.get(next)?.includes(file) === true;
+      expect(isConnected, `${file} and ${next}`).toBe(true);
+    }
+  });
+
+  it('enters no folder twice', () => {
+    const folders = files.map((file) => path.dirname(file));
+    const entered = folders.filter((folder, index) => folder !== folders[index - 1]);
+    expect(entered).toEqual([...new Set(entered)]);
+  });
+});
+
+it('the page has a walk for each way in', () => {
+  expect(walks.length).toBe(4);
+});
