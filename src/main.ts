@@ -6,10 +6,10 @@ import { startWarnings } from './app/start-warnings.js';
 import type { Primary } from './cluster/primary.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config/config.js';
 import { createLogger, type ServiceLog } from './process/logger.js';
+import { VERSION } from './process/package-root.js';
 import { takeSignals } from './process/signals.js';
 import { explanation, isOurMistake } from './process/start-error.js';
 import { stopOnSignals } from './process/stop-on-signals.js';
-import { VERSION } from './process/version.js';
 
 // What takes long to load is imported where it is needed: signals that come meanwhile must be heard.
 const [argument] = process.argv.slice(2);

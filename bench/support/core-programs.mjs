@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkProgram } from '../../dist/src/core/program.js';
 import { createControlLibrary } from '../../dist/src/decisions/control-library.js';
-import { builtinEvaluators, createRegistry } from '../../dist/src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../dist/src/evaluators/load-evaluators.js';
 
 /** Enough for every benchmark to keep what it has compiled, as the service does by default. */
 const KEPT_EVALUATORS = 10_000;

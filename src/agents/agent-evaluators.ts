@@ -14,7 +14,7 @@ import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
 import { existingAgent } from './agent-service.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
 import { registeredEvaluators } from './registered-evaluators.js';
-import { compareTexts, stepKey } from './step-key.js';
+import { compareTexts, stepKey } from './steps-catalogue.js';
 
 export interface AgentEvaluatorsOptions {
   readonly database: Database;

@@ -13,8 +13,7 @@ import {
 } from '../contract/input/fields.js';
 import { described } from '../contract/input/messages.js';
 import { agentName } from '../contract/input/names.js';
-import { inputItems } from '../contract/input/parse-input.js';
-import { strictFlag } from '../contract/input/strict-flag.js';
+import { inputItems, strictFlag } from '../contract/input/parse-input.js';
 import { checkTarget, targetMembers } from '../contract/input/target.js';
 import type { JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';

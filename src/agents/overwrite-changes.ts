@@ -1,7 +1,7 @@
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
 import { jsonEqual } from '../json/json-equal.js';
 import type { AgentRegistration, EvaluatorRegistration, StepDefinition } from './agent-registration.js';
-import { compareSteps, compareTexts, type StepKey, stepKey } from './step-key.js';
+import { compareSteps, compareTexts, type StepKey, stepKey } from './steps-catalogue.js';
 
 /** What an overwriting registration changed, as it is printed. */
 export type OverwriteChanges = {

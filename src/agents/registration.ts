@@ -10,7 +10,7 @@ import {
   overwriteChanges,
 } from './overwrite-changes.js';
 import { incompatibleChanges } from './schema-compatibility.js';
-import { stepKey } from './step-key.js';
+import { stepKey } from './steps-catalogue.js';
 
 /** What a registration leads to. */
 export interface Merge {

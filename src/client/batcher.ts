@@ -1,6 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { EvaluateStreamResult } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { pauseMs } from './back-off.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
 import { askedPauseMs, errorOfStatus, isTransient, type Remedy, remedyFor } from './failures.js';
 import type { Pending } from './pending.js';
@@ -200,4 +199,19 @@ export class Batcher {
 
 function travelsAlone(pending: Pending): boolean {
   return pending.alone || pending.bytes > MAX_BATCH_BYTES;
+}
+
+/** Upper bound of the first pause. */
+const FIRST_PAUSE_MS = 25;
+/** Upper bound of every pause: a service that is back is noticed within this time. */
+const LONGEST_PAUSE_MS = 2_000;
+
+/**
+ * How long to wait before the next attempt: a random time up to a bound that doubles with each failure, so that
+ * clients which lost the same server do not come back at the same moment ("full jitter"). `failures` counts from 0;
+ * `atLeastMs` is what the service asked for.
+ */
+export function pauseMs(failures: number, atLeastMs = 0, random: () => number = Math.random): number {
+  const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 16));
+  return Math.min(atLeastMs, LONGEST_PAUSE_MS) + random() * bound;
 }

@@ -7,7 +7,6 @@ import type { Config } from '../config/config.js';
 import { migrateDatabase } from '../last-known-good/start-database.js';
 import { createSupervisorMetrics } from '../operations/metrics.js';
 import { Dispatcher, type Receiver } from './dispatcher.js';
-import { createDuty } from './duty.js';
 import { type FromWorker, tellWorker } from './messages.js';
 import { type Measurable, SharedMetrics } from './shared-metrics.js';
 import { WorkerPool } from './worker-pool.js';
@@ -160,4 +159,35 @@ function withSharedSecret(config: Config): Config {
   const { auth } = config;
   const sessionSecret = auth.sessionSecret ?? randomBytes(SECRET_BYTES).toString('base64url');
   return { ...config, auth: { ...auth, sessionSecret } };
+}
+
+/** A task that one of several workers has: the one that serves longest, and the next one when that leaves. */
+export interface Duty<Worker> {
+  /** A worker serves. */
+  add(worker: Worker): void;
+  /** It does not any more. */
+  remove(worker: Worker): void;
+}
+
+/** `appoint` is called with the worker that has the task from now on. */
+export function createDuty<Worker>(appoint: (worker: Worker) => void): Duty<Worker> {
+  const candidates = new Set<Worker>();
+  let holder: Worker | undefined;
+  const choose = (): void => {
+    if (holder !== undefined) return;
+    [holder] = candidates;
+    if (holder !== undefined) appoint(holder);
+  };
+  return {
+    add(worker) {
+      candidates.add(worker);
+      choose();
+    },
+    remove(worker) {
+      candidates.delete(worker);
+      if (holder !== worker) return;
+      holder = undefined;
+      choose();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { type HandlersOf, handler } from '../contract/call/handler.js';
-import { withoutUndefined } from '../contract/input/without-undefined.js';
+import { withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { controlJsonSchema } from './control-json-schema.js';
 import { createControlSchemas } from './control-schemas.js';

@@ -1,9 +1,13 @@
 import type { CallContext } from '../contract/call/handler.js';
 import type { DbClient } from '../database/database.js';
-import { controlNameConflict, controlNotFound } from './control-errors.js';
+import {
+  controlNameConflict,
+  controlNotFound,
+  controlVersionCorrupted,
+  controlVersionNotFound,
+} from './control-errors.js';
 import { type ControlServiceOptions, existing, isControlId } from './control-service.js';
 import { createControlStore } from './control-store.js';
-import { controlVersionCorrupted, controlVersionNotFound } from './control-version-errors.js';
 import {
   type ControlVersionContent,
   type ControlVersionRow,

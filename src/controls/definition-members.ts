@@ -12,7 +12,7 @@ import {
   text,
   withDefault,
 } from '../contract/input/fields.js';
-import { withoutUndefined } from '../contract/input/without-undefined.js';
+import { withoutUndefined } from '../contract/input/parse-input.js';
 import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../core/selector.js';
 import { isObject } from '../json/json-value.js';
 import { compilePattern } from '../linear-text/linear-pattern.js';

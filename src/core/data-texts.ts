@@ -2,7 +2,6 @@ import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/
 import { stringifyJson } from '../json/stringify-json.js';
 import { normalizeTexts } from '../linear-text/normalize-text.js';
 import type { SearchTexts } from '../linear-text/search-texts.js';
-import { textOf } from './text.js';
 
 /** What JSON escapes, and some control characters that it does not escape, which only costs time. */
 const ESCAPED = /["\\\p{Control}\p{Surrogate}]/u;
@@ -112,4 +111,12 @@ export class TextCache {
     this.#texts = null;
     if (this.#others.size > 0) this.#others.clear();
   }
+}
+
+/**
+ * The text that `regex` and `list` look at: strings as they are, everything else as compact JSON, integers of any
+ * size with all their digits.
+ */
+export function textOf(value: JsonValue): string {
+  return typeof value === 'string' ? value : stringifyJson(value);
 }

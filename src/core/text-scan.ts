@@ -2,8 +2,8 @@ import { isContainer, type JsonValue } from '../json/json-value.js';
 import { MAX_TABLE_CELLS } from '../linear-text/automaton.js';
 import { normalizeOnce } from '../linear-text/normalize-text.js';
 import { createPrefilter, type Prefilter } from '../linear-text/prefilter.js';
+import { textOf } from './data-texts.js';
 import type { Evaluation } from './evaluation.js';
-import { textOf } from './text.js';
 
 /**
  * Fewer searches of one value than this are quicker done one by one: in programs that have no more, and in evaluations

@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import type { SqlDriverAdapterFactory, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { PrismaClient as PostgresqlClient } from '../../gen/prisma/postgresql/client.js';
 import { type Prisma, PrismaClient as SqliteClient } from '../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase } from './bulk.js';
@@ -7,7 +7,6 @@ import { createPostgresBulk } from './bulk-postgres.js';
 import { createSqliteBulk, type SqliteBulk } from './bulk-sqlite.js';
 import { failClosed } from './fail-closed-transactions.js';
 import { createMutex } from './mutex.js';
-import { observed } from './observed-adapter.js';
 import { createPostgresPool, MAX_BULK_CONNECTIONS, MAX_CONNECTIONS } from './postgres-pool.js';
 import { createSqliteAdapterFactory } from './sqlite-adapter.js';
 import type { OpenedFiles } from './storage-health/file-check.js';
@@ -91,5 +90,38 @@ function options(factory: SqlDriverAdapterFactory, { onQuery, onFailure }: Clien
     log: onQuery === undefined ? [] : log,
     // The other formats print the arguments of a failed call: slow for large ones, and nothing for a log.
     errorFormat: 'minimal' as const,
+  };
+}
+
+/** Tells `onFailure` of every statement that fails, inside transactions and outside. */
+export function observed(
+  factory: SqlDriverAdapterFactory,
+  onFailure: (error: unknown) => void,
+): SqlDriverAdapterFactory {
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      onFailure(error);
+      throw error;
+    }
+  };
+  const observe = <Queryable extends SqlQueryable>(queryable: Queryable): Queryable => {
+    const queryRaw = queryable.queryRaw.bind(queryable);
+    const executeRaw = queryable.executeRaw.bind(queryable);
+    queryable.queryRaw = (query) => told(queryRaw(query));
+    queryable.executeRaw = (query) => told(executeRaw(query));
+    return queryable;
+  };
+  return {
+    provider: factory.provider,
+    adapterName: factory.adapterName,
+    async connect() {
+      const adapter = observe(await told(factory.connect()));
+      const startTransaction = adapter.startTransaction.bind(adapter);
+      adapter.startTransaction = async (isolationLevel) =>
+        observe(await told(startTransaction(isolationLevel)));
+      return adapter;
+    },
   };
 }

@@ -1,6 +1,5 @@
 import { ServiceError } from '../contract/errors/service-error.js';
-import { errorChain, sqliteCodesOf, textCodesOf } from './error-chain.js';
-import { storageStateOf } from './storage-health/storage-failure.js';
+import { errorChain, sqliteCodesOf, storageStateOf, textCodesOf } from './storage-health/storage-failure.js';
 import { StorageError } from './storage-health/storage-state.js';
 
 /** After this many seconds a caller may try again when the database could not answer. */

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { field, nullable, oneOf, refuse, report } from '../contract/input/fields.js';
 import { pathPart } from '../contract/warnings/quoted.js';
 import { createSuggester, type Suggester } from '../contract/warnings/suggestion.js';
 import type { ConfigWarning } from '../core/evaluator.js';
@@ -139,4 +141,37 @@ export function configPath(config: string, path: readonly (string | number)[]): 
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${pathPart(part)}`),
     config,
   );
+}
+
+/** What is wrong with one member of a configuration. */
+export interface ConfigProblem {
+  /** Issue code of the contract: `missing`, `value_error`, `string_type` … */
+  readonly code: string;
+  readonly message: string;
+  /** Path of the member within the configuration. */
+  readonly path: readonly PropertyKey[];
+  /** What was sent; undefined for what is missing. */
+  readonly input: JsonValue | undefined;
+}
+
+/** A schema for configurations that a function checks. They are kept as they were sent. */
+export function configSchemaOf(
+  problemsOf: (config: JsonObject) => readonly ConfigProblem[],
+): z.ZodType<JsonObject> {
+  return field((value, sink) => {
+    if (!isObject(value)) return refuse(sink, 'dict_type', 'must be an object', value);
+    const problems = problemsOf(value);
+    for (const { code, message, path, input } of problems) report(sink, code, message, input, [...path]);
+    return problems.length === 0 ? value : z.NEVER;
+  });
+}
+
+/** The member of a configuration that says whether texts are normalised before they are looked at; nothing or `nfkc`. */
+export function normalization() {
+  return nullable(oneOf(['nfkc'])).meta({
+    description:
+      'With nfkc, texts are brought into the Unicode form NFKC before they are looked at, and characters that are not ' +
+      'seen (Default_Ignorable_Code_Point: zero-width ones, marks of direction, soft hyphens, tags …) are left out. ' +
+      'Default: texts are looked at as they are.',
+  });
 }

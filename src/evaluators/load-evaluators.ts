@@ -1,8 +1,11 @@
-import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
 import type { CustomEvaluatorOptions } from './custom/custom-evaluator.js';
 import { loadCustomEvaluators } from './custom/load-custom-evaluators.js';
+import { jsonEvaluator } from './json/json.js';
+import { listEvaluator } from './list/list.js';
 import { loadOptionalEvaluators, type OptionalEvaluatorOptions } from './optional-evaluators.js';
-import { builtinEvaluators, createRegistry } from './registry.js';
+import { regexEvaluator } from './regex/regex.js';
+import { sqlEvaluator } from './sql/sql.js';
 
 export interface EvaluatorsOptions {
   /** What SERVICE_EVALUATORS names. */
@@ -36,4 +39,22 @@ export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evalua
     await close();
     throw error;
   }
+}
+
+/** The evaluators that the service always has. */
+export const builtinEvaluators: readonly Evaluator[] = [
+  regexEvaluator,
+  listEvaluator,
+  jsonEvaluator,
+  sqlEvaluator,
+];
+
+/** A registry of evaluators. Throws when two have the same name: which one ran would be an accident. */
+export function createRegistry(evaluators: readonly Evaluator[]): EvaluatorRegistry {
+  const registry = new Map<string, Evaluator>();
+  for (const evaluator of evaluators) {
+    if (registry.has(evaluator.name)) throw new Error(`two evaluators are named ${evaluator.name}`);
+    registry.set(evaluator.name, evaluator);
+  }
+  return registry;
 }

@@ -1,8 +1,8 @@
+import { textOf } from '../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../core/evaluator.js';
-import { textOf } from '../core/text.js';
 import { Decimal } from '../json/decimal.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { type ConfigProblem, configSchemaOf } from './config-problems.js';
+import { type ConfigProblem, configSchemaOf } from './config-members.js';
 
 /** Packages that register an evaluator by being installed. */
 const PACKAGES = ['@control-enforcement/evaluator-vendor-model'] as const;

@@ -1,4 +1,6 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { invalidRequest } from '../contract/input/parse-input.js';
+import type { Warning } from '../contract/warnings/warning.js';
 import type { Decision, Stage } from '../core/types.js';
 import { isStorable } from '../database/text.js';
 import type { AppliesTo, ControlEvent } from './event.js';
@@ -125,4 +127,20 @@ function facetsTest({ actions = [], matched, stages = [], appliesTo = [] }: Even
     passes(actions, one.action) &&
     passes(stages, one.check_stage) &&
     passes(appliesTo, one.applies_to);
+}
+
+/**
+ * Throws a VALIDATION_ERROR for filters that do not exist, with an item for each: without them a search would find
+ * more than was asked for.
+ */
+export function refuseUnknownFilters(ignored: readonly Warning[]): void {
+  if (ignored.length === 0) return;
+  throw invalidRequest(
+    ignored.map(({ code, field, message }) => ({
+      resource: 'Request',
+      field,
+      code: 'extra_forbidden',
+      message: code === 'unknown_member' ? message.replace('unknown member', 'unknown filter') : message,
+    })),
+  );
 }

@@ -1,6 +1,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { asServiceError, isRefusedData, unavailable } from '../database/errors.js';
+import { type RepeatLog, reasonOf } from '../process/repeat-log.js';
 import { type ControlEvent, shownEvent } from './event.js';
 import { type EncodedEvent, encodeEvent, type WriteEvents } from './event-writer.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
@@ -173,4 +174,15 @@ async function encode(events: readonly ControlEvent[]): Promise<EncodedEvent[]> 
 /** One call brings either events of clients or of the service itself. */
 function isOfClient([first]: readonly EncodedEvent[]): boolean {
   return first?.event.origin === 'client';
+}
+
+/**
+ * Logs events that the database can never hold. `error` says why when the database itself refused them. What a client
+ * goes on sending is counted in one line per interval.
+ */
+export function logRefusedEvents(failures: Pick<RepeatLog, 'told'>, events: number, error?: unknown): void {
+  failures.told('warn', 'refused events', 'events were dropped because the database can never hold them', {
+    events,
+    ...(error === undefined ? {} : { reason: reasonOf(error) }),
+  });
 }

@@ -3,9 +3,8 @@ import type { CallContext } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { type ControlEvent, isStorableEvent } from './event.js';
-import { type Ingest, IngestFullError } from './event-ingest.js';
+import { type Ingest, IngestFullError, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityMeter } from './observability-meter.js';
-import { logRefusedEvents } from './refused-events.js';
 
 /** Events of one stream that wait for their commit at most: those of a transaction that runs, and of the next one. */
 const MAX_IN_FLIGHT = 4_000;

@@ -8,13 +8,13 @@ import {
   handler,
   streamHandler,
 } from '../contract/call/handler.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import type { ExportEvents } from './event-export.js';
+import { refuseUnknownFilters } from './event-filter.js';
 import { createEventSchemas } from './event-schemas.js';
 import type { WatchEvents } from './event-watch.js';
 import type { IngestStream } from './ingest-stream.js';
-import { observabilityOff } from './observability-errors.js';
 import type { ObservabilityService } from './observability-service.js';
-import { refuseUnknownFilters } from './unknown-filters.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
 
@@ -77,4 +77,12 @@ const off: Handler = handler(refused, refuse);
 
 function status(initialized: boolean): object {
   return { status: 'ok', ingestor_initialized: initialized, store_initialized: initialized };
+}
+
+/** The event store is switched off. It stays so until the service is started anew, so there is no time for a retry. */
+export function observabilityOff(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', {
+    detail: 'Observability is switched off: events are neither stored nor counted.',
+    hint: 'Start the service with SERVICE_OBSERVABILITY_ENABLED=true.',
+  });
 }

@@ -1,5 +1,6 @@
 import { agentNotFound } from '../agents/agent-errors.js';
 import { createAgentStore } from '../agents/agent-store.js';
+import { ServiceError } from '../contract/errors/service-error.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { createAgentControlStore, type StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlData } from '../controls/control-data.js';
@@ -8,7 +9,6 @@ import { type ControlDefinition, isDraft } from '../controls/definition.js';
 import type { DbClient } from '../database/database.js';
 import type { JsonObject } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
-import { notControlOfAgent, trialIsForAdmins } from './explain-errors.js';
 import type { ExplainInput } from './explain-schema.js';
 import { type Explanation, type TrialOptions, tryStep } from './trial.js';
 
@@ -77,4 +77,22 @@ export function createExplainService(options: ExplainServiceOptions) {
       return tryStep(rows, { ...input, mayKnowAll, neverAsked, ignored }, options);
     },
   };
+}
+
+/** Only admin keys may try definitions that nobody has stored. */
+export function trialIsForAdmins(): ServiceError {
+  return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'Evaluating a definition given as data needs an admin key.',
+    hint: 'Use a key from SERVICE_ADMIN_API_KEYS, or explain the stored controls of an agent.',
+  });
+}
+
+/** A control that is to be explained, and that the agent does not have. */
+export function notControlOfAgent(controlId: number, agentName: string): ServiceError {
+  return new ServiceError('CONTROL_NOT_FOUND', {
+    detail: `Control ${controlId} was not found among the controls of agent "${agentName}".`,
+    hint: 'Name controls that are linked to the agent or belong to one of its policies, or leave control_ids out.',
+    name: String(controlId),
+    kind: 'Control',
+  });
 }

@@ -1,10 +1,10 @@
 import { decodeJsonText } from './decode-text.js';
 import { checkTextDepth, MAX_JSON_DEPTH, MAX_STORED_JSON_DEPTH } from './json-depth.js';
+import { withoutStack } from './json-errors.js';
 import { checkSize } from './json-size.js';
 import type { JsonValue } from './json-value.js';
 import { parseLosslessly } from './lossless-parser.js';
 import { mayLoseDigits } from './number-scan.js';
-import { withoutStack } from './without-stack.js';
 
 /** How much a JSON text may ask for. */
 export interface ParseJsonOptions {

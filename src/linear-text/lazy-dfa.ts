@@ -12,9 +12,8 @@ import {
 } from './flat-program.js';
 import { createRuneClasses, type RuneClasses } from './rune-classes.js';
 import { nextMark, reserve, scratch } from './scratch.js';
-import { releaseWhenFull } from './state-memory.js';
-import { StateTable } from './state-table.js';
-import { isWordUnit } from './word-boundary.js';
+import { releaseWhenFull, StateTable } from './state-table.js';
+import { isWordUnit } from './word-finder.js';
 
 /** Code units of a text that take as long as one visit of an instruction. */
 const UNITS_PER_STEP = 4;

@@ -1,6 +1,6 @@
 import { type Instruction, InstructionOp, type Program } from './engine.js';
+import { areEqual, hashOf } from './flat-program.js';
 import { caseVariants, foldCodePoint } from './fold-case.js';
-import { areEqual, hashOf } from './int-list.js';
 
 const LAST_CODE_POINT = 0x10ffff;
 /** Most steps spent on merging classes, some milliseconds; beyond, classes stay apart, which only costs memory. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { StorageState } from '../database/storage-health/storage-state.js';
+import { TokenBucket } from '../transport/admission/token-bucket.js';
 import type { Metrics } from './metrics.js';
-import { sharedText } from './shared-text.js';
 
 /** Where controls come from; `nothing` when there are none, and every evaluation is refused. */
 export type ControlsSource =
@@ -61,4 +61,35 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
     url: '/metrics',
     handler: async (_request, reply) => reply.type(metrics.contentType).send(await text()),
   });
+}
+
+/** Times that a text is made at once, and in each second after that. */
+const BURST = 100;
+const PER_SECOND = 1;
+
+/**
+ * Makes a text that takes long for a reader that comes now and then; many readers share one that is made once a second.
+ * Those who ask while it is made get the same. `now` is in milliseconds and never goes back.
+ */
+export function sharedText(make: () => Promise<string>, now: () => number): () => Promise<Buffer> {
+  const turns = new TokenBucket(PER_SECOND, BURST, now());
+  let last: Promise<Buffer> | null = null;
+  let isBeingMade = false;
+  return () => {
+    if (last !== null && (isBeingMade || !turns.take(1, now()))) return last;
+    isBeingMade = true;
+    const made = make().then((text) => Buffer.from(text));
+    last = made;
+    made.then(
+      () => {
+        isBeingMade = false;
+      },
+      () => {
+        isBeingMade = false;
+        // A failure is not shared with those who ask later.
+        if (last === made) last = null;
+      },
+    );
+    return made;
+  };
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** Path of a file of this package, whether the code runs from `src` or from `dist/src`. */
@@ -12,3 +12,8 @@ export function findUp(relative: string): string {
     directory = parent;
   }
 }
+
+/** Version of this package, as in package.json. */
+export const VERSION: string = (
+  JSON.parse(readFileSync(findUp('package.json'), 'utf8')) as { version: string }
+).version;

@@ -10,7 +10,7 @@ import {
   text,
   withDefault,
 } from '../contract/input/fields.js';
-import { withoutUndefined } from '../contract/input/without-undefined.js';
+import { withoutUndefined } from '../contract/input/parse-input.js';
 import { isObject, type JsonValue } from '../json/json-value.js';
 import type { PatternBudget } from './pattern-budget.js';
 import type { TemplateParameter } from './template.js';

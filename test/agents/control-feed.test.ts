@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControlFeed } from '../../src/agents/control-feed.js';
 import { createWatchControls, type WatchControls } from '../../src/agents/watch-controls.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { executeSql } from '../support/sql.js';
 
 const AGENT = 'fed-agent-01';

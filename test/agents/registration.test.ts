@@ -6,7 +6,7 @@ import { noChanges } from '../../src/agents/overwrite-changes.js';
 import { checkRegistration, mergeOverwrite, mergeStrict } from '../../src/agents/registration.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { parseInput } from '../../src/contract/input/parse-input.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { stringifyJson } from '../../src/json/stringify-json.js';
 

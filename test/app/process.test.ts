@@ -3,7 +3,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/config-variables.js';
-import { VERSION } from '../../src/process/version.js';
+import { VERSION } from '../../src/process/package-root.js';
 import {
   type CompiledService,
   compileService,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCrashLoop, MAX_EARLY_ENDS } from '../../src/cluster/crash-loop.js';
+import { createCrashLoop, MAX_EARLY_ENDS } from '../../src/cluster/worker-pool.js';
 
 describe('the replacement of workers that end', () => {
   it('comes at once for those that lived, however often', () => {

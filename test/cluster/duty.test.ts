@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createDuty } from '../../src/cluster/duty.js';
+import { createDuty } from '../../src/cluster/primary.js';
 
 it('a task goes to the worker that serves longest, once, and to the next when that leaves', () => {
   const appointed: string[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inputItems } from '../../src/contract/input/parse-input.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 
 const schema = createDefinitionSchema(createRegistry(builtinEvaluators));
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inputItems } from '../../src/contract/input/parse-input.js';
 import { controlJsonSchema } from '../../src/controls/control-json-schema.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { readCaseFiles } from '../support/evaluation-cases.js';
 

@@ -11,7 +11,7 @@ import {
 } from '../../src/controls/definition-presentation.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
 import { MAX_CONDITION_DEPTH } from '../../src/core/limits.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { MAX_JSON_DEPTH } from '../../src/json/json-depth.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { parseStoredJson } from '../../src/json/parse-json.js';

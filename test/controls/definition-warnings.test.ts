@@ -4,7 +4,7 @@ import { isMistake, listed, WARNING_CODES, type Warning } from '../../src/contra
 import { createControlDataSchema } from '../../src/controls/control-data.js';
 import { proposeControl } from '../../src/controls/control-proposal.js';
 import { definitionWarnings } from '../../src/controls/definition-warnings/definition-warnings.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 
 const registry = createRegistry(builtinEvaluators);

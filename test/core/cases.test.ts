@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileProgram } from '../../src/core/compile.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { type CaseFile, expectVerdict, readCaseFiles } from '../support/evaluation-cases.js';
 
 const files = readCaseFiles();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type CompileOptions, compileProgram } from '../../src/core/compile.js';
 import type { CheckCall, Evaluator } from '../../src/core/evaluator.js';
 import type { Decision, Detail, EvaluatorResult, Stage, Step, Verdict } from '../../src/core/types.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 
 /** A tool step whose input is `{ q: "hello" }` unless told otherwise. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOf } from '../../src/core/text.js';
+import { textOf } from '../../src/core/data-texts.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 import { shorten } from '../../src/linear-text/shorten.js';
 

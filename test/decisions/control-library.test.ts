@@ -3,7 +3,7 @@ import type { Evaluator } from '../../src/core/evaluator.js';
 import { linkProgram } from '../../src/core/program.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
 import { WeakStore } from '../../src/decisions/weak-store.js';
-import { createRegistry } from '../../src/evaluators/registry.js';
+import { createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { JsonObject } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator } from '../core/support.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigUse } from '../../src/core/evaluator.js';
 import { configPath, undeclaredMembers } from '../../src/evaluators/config-members.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { JsonObject } from '../../src/json/json-value.js';
 import { FULL_CALL } from '../support/check-call.js';
 

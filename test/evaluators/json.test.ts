@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EvaluatorResult } from '../../src/core/types.js';
-import { MAX_JSON_TEXT_LENGTH } from '../../src/evaluators/json/input.js';
-import { jsonEvaluator } from '../../src/evaluators/json/json.js';
+import { jsonEvaluator, MAX_JSON_TEXT_LENGTH } from '../../src/evaluators/json/json.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { parseJson } from '../../src/json/parse-json.js';
 import { FULL_CALL } from '../support/check-call.js';

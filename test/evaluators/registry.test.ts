@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listEvaluator } from '../../src/evaluators/list/list.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 
 describe('createRegistry', () => {
   it('finds evaluators by name', () => {

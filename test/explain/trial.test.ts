@@ -4,7 +4,7 @@ import { compileProgram } from '../../src/core/compile.js';
 import type { Evaluator } from '../../src/core/evaluator.js';
 import type { ControlResult, Verdict } from '../../src/core/types.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
-import { builtinEvaluators, createRegistry } from '../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import type { ConditionExplanation } from '../../src/explain/condition-explanation.js';
 import { MAX_EXPLAINED_CONTROLS } from '../../src/explain/explain-schema.js';
 import { MAX_EXPLAINED_NODES } from '../../src/explain/explanation.js';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { compileProgram, type Program } from '../../src/linear-text/engine.js';
 import { LazyDfa, SearchTooCostly } from '../../src/linear-text/lazy-dfa.js';
 import { createRuneClasses } from '../../src/linear-text/rune-classes.js';
-import { MAX_TOTAL_STATE_BYTES, releaseWhenFull, take } from '../../src/linear-text/state-memory.js';
+import { MAX_TOTAL_STATE_BYTES, releaseWhenFull, take } from '../../src/linear-text/state-table.js';
 import { type PatternCase, patternCase, textOver } from '../support/pattern-cases.js';
 
 const PLENTY = 1_000_000_000;

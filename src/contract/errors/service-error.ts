@@ -1,6 +1,6 @@
 import type { Code } from '@connectrpc/connect';
+import { withoutStack } from '../../json/json-errors.js';
 import type { JsonValue } from '../../json/json-value.js';
-import { withoutStack } from '../../json/without-stack.js';
 import type { ErrorCode } from './error-table.js';
 
 /** What an error item is about. */

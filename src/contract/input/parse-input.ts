@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { callerError, type ErrorItem, type ServiceError } from '../errors/service-error.js';
+import { boolean, nullable } from './fields.js';
 import { errorItems } from './items.js';
 import { PARSE_OPTIONS } from './messages.js';
 
@@ -31,4 +32,18 @@ export function invalidRequest(
     items,
     requestValidation: true,
   });
+}
+
+/** Whether a request asks for strict mode; absent and null mean no. */
+export function strictFlag(): z.ZodType<boolean> {
+  return nullable(boolean()).transform((asked) => asked ?? false);
+}
+
+type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** A member without a value is no member of what is stored. */
+export function withoutUndefined<T extends object>(members: T): Partial<Given<T>> {
+  const given: Partial<T> = { ...members };
+  for (const key in given) if (given[key] === undefined) delete given[key];
+  return given as Partial<Given<T>>;
 }

@@ -1,10 +1,15 @@
+import { ControlDefinitionSchema } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import { quoted } from '../../contract/warnings/quoted.js';
+import { unknownMembers } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
-import { isDraft, leavesOf, type StoredControl } from '../definition.js';
+import { endsAtTextOnly } from '../../linear-text/end-anchor.js';
+import { neverMatches } from '../../linear-text/never-matches.js';
+import { isPlaceholder } from '../../templates/bindings.js';
+import { missingParameters } from '../../templates/template-values.js';
+import { isDraft, leavesOf, type Scope, type StoredControl } from '../definition.js';
 import { evaluatorWarnings } from './evaluator-warnings.js';
-import { scopeWarnings } from './scope-warnings.js';
-import { selectorWarnings } from './selector-warnings.js';
-import { templateWarnings } from './template-warnings.js';
+import { textWarnings } from './text-warnings.js';
 
 /**
  * What a caller should know about a control that is valid, as far as the definition and the evaluators of the service
@@ -21,5 +26,78 @@ export function* definitionWarnings(
   for (const placed of leavesOf(control.condition, 'data.condition')) {
     yield* selectorWarnings(placed.leaf.selector.path ?? '*', `${placed.path}.selector.path`, control.scope);
     yield* evaluatorWarnings(placed, control.execution, registry);
+  }
+}
+
+/** What there is to say about the template of a control, if it has one. */
+export function* templateWarnings(control: StoredControl): Generator<Warning, void> {
+  const { template, template_values: values = {} } = control;
+  if (template === undefined) return;
+  if (isDraft(control)) {
+    for (const name of missingParameters({ template, template_values: values })) {
+      const message = `Stored as disabled draft: template_values.${name} is missing`;
+      yield { code: 'incomplete_template', field: `template_values.${name}`, message };
+    }
+  }
+  yield* unknownMembers(ControlDefinitionSchema, template.definition_template, {
+    spelling: 'rest',
+    path: 'data.template.definition_template',
+    isPlaceholder,
+  });
+}
+
+/** What there is to say about which steps a control looks at, whatever steps there are. */
+export function* scopeWarnings(scope: Scope): Generator<Warning, void> {
+  const { step_types: types = [], step_names: names = [], step_name_regex: regex = '' } = scope;
+  yield* textWarnings(types, 'data.scope.step_types');
+  yield* textWarnings(names, 'data.scope.step_names');
+  for (const [index, name] of names.entries()) {
+    if (name.trim() === name) continue;
+    const message = `${quoted(name)} has blanks around it, and step names are compared exactly`;
+    yield { code: 'surrounding_blanks', field: `data.scope.step_names[${index}]`, message };
+  }
+  if (regex !== '') yield* regexWarnings(regex, 'data.scope.step_name_regex');
+}
+
+function* regexWarnings(regex: string, field: string): Generator<Warning, void> {
+  yield* textWarnings(regex, field);
+  if (neverMatches(regex, { onlyNonEmptyTexts: true })) {
+    yield { code: 'never_matches', field, message: 'the pattern is found in no step name' };
+  } else if (endsAtTextOnly(regex)) {
+    const message =
+      '"$" is the very end of a step name: a name with a line break behind it is not looked at; ' +
+      'write \\s*$ to look at that too';
+    yield { code: 'end_anchor', field, message };
+  }
+}
+
+/** Members of a step that are texts, so that nothing is below them, and the whole step, which has no path. */
+const WITHOUT_MEMBERS = new Set(['*', 'name', 'type']);
+
+/** What there is to say about the path of a selector. */
+export function* selectorWarnings(
+  path: string,
+  field: string,
+  scope: Scope | undefined,
+): Generator<Warning, void> {
+  yield* textWarnings(path, field);
+  const [root = '', ...keys] = path.split('.');
+  if (WITHOUT_MEMBERS.has(root) && keys.length > 0) {
+    const advice = root === '*' ? `; leave "*." away to select a member of the step` : '';
+    const message = `${quoted(path)} selects nothing: ${quoted(root)} has no members${advice}`;
+    yield { code: 'never_matches', field, message };
+  }
+  if (keys.some((key) => key.trim() !== key)) {
+    const message = `${quoted(path)} has blanks around a name, and names are compared exactly`;
+    yield { code: 'surrounding_blanks', field, message };
+  }
+  if (keys.some((key) => /\[\d*\]$/.test(key))) {
+    const message = `${quoted(path)} has no way into lists: a name with brackets is a name like any other`;
+    yield { code: 'list_index', field, message };
+  }
+  const stages = scope?.stages ?? [];
+  if (root === 'output' && stages.length > 0 && !stages.includes('post')) {
+    const message = 'the scope has the stage pre only, at which a step has no output yet';
+    yield { code: 'output_before_step', field, message };
   }
 }

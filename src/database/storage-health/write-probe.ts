@@ -1,6 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkValue } from '../bulk.js';
-import { errorChain, textCodesOf } from '../error-chain.js';
+import { errorChain, textCodesOf } from './storage-failure.js';
 import { StorageError } from './storage-state.js';
 
 const WRITE = Prisma.sql`UPDATE "storage_probe" SET "writes" = "writes" + 1 WHERE "id" = 1`;

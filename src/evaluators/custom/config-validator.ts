@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { schemaBoundsProblem } from '../../json-schema/bounds.js';
 import { dialectOf, linearEngine, MAX_CHECK_WORK, OPTIONS } from '../../json-schema/json-schema.js';
 import { schemaWork, type WorkBudget } from '../../json-schema/schema-work.js';
-import type { ConfigProblem } from '../config-problems.js';
+import type { ConfigProblem } from '../config-members.js';
 
 /** Longest configuration, as JSON text, in characters: it goes to a worker with every check. */
 export const MAX_CONFIG_LENGTH = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { Evaluator } from '../../core/evaluator.js';
-import { configSchemaOf } from '../config-problems.js';
+import { configSchemaOf } from '../config-members.js';
 import { CheckPool, MAX_GROWTH_BYTES } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
 import { startEvaluatorWorker } from './evaluator-worker.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { field, refuse, report } from '../../contract/input/fields.js';
-import { textOf } from '../../core/text.js';
+import { textOf } from '../../core/data-texts.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { type CountedPattern, countedPattern } from '../../json-schema/work.js';
 import { compilePattern } from '../../linear-text/linear-pattern.js';

@@ -2,7 +2,7 @@ import { quoted } from '../../contract/warnings/quoted.js';
 import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { normalizeText } from '../../linear-text/normalize-text.js';
-import { isWordUnit } from '../../linear-text/word-boundary.js';
+import { isWordUnit } from '../../linear-text/word-finder.js';
 
 /** What the author of a `list` configuration should know. */
 export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Generator<ConfigWarning, void> {

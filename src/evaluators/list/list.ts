@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../../contract/input/fields.js';
-import type { DataTexts } from '../../core/data-texts.js';
+import { type DataTexts, textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
-import { textOf } from '../../core/text.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { isNumber } from '../../json/json-number.js';
 import { isContainer, type JsonObject, type JsonValue } from '../../json/json-value.js';
@@ -10,7 +9,7 @@ import { createItemMatcher, STEPS_PER_ITEM } from '../../linear-text/item-matche
 import { MAX_NORMALIZED_LENGTH, normalizeOnce, normalizeText } from '../../linear-text/normalize-text.js';
 import { shorten } from '../../linear-text/shorten.js';
 import { matcherBytes } from '../../linear-text/value-matcher.js';
-import { normalization } from '../normalization.js';
+import { normalization } from '../config-members.js';
 import { listWarnings } from './config-warnings.js';
 
 /**

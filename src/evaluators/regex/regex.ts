@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nullable, report, text } from '../../contract/input/fields.js';
+import { textOf } from '../../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
-import { textOf } from '../../core/text.js';
 import type { EvaluatorResult } from '../../core/types.js';
 import { isContainer, type JsonObject } from '../../json/json-value.js';
 import {
@@ -13,7 +13,7 @@ import {
 import { normalizeOnce } from '../../linear-text/normalize-text.js';
 import { compileCostOf, estimateCost } from '../../linear-text/pattern-cost.js';
 import { shorten } from '../../linear-text/shorten.js';
-import { normalization } from '../normalization.js';
+import { normalization } from '../config-members.js';
 import { ignoresCase, regexWarnings } from './config-warnings.js';
 
 /** How much of a pattern a message quotes, in characters; the metadata have all of it. */

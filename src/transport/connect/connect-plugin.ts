@@ -15,7 +15,7 @@ import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
 import { protocolOf } from '../wire/protocol.js';
-import { codeWord } from '../wire/status-word.js';
+import { codeWord } from '../wire/rpc-status.js';
 import { guardHandler } from './guard.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 

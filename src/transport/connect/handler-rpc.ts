@@ -1,12 +1,16 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { AnyHandler, Handler } from '../../contract/call/handler.js';
 import { parseInput } from '../../contract/input/parse-input.js';
+import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
+import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { parseStoredJson } from '../../json/parse-json.js';
 import { prepareCall } from '../call/ignored-parts.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import type { JsonCopy } from '../wire/json-copy.js';
 import { messageMapper } from './message-mapper.js';
-import { receivedMessage } from './received-message.js';
 import { type CollectImplementation, collectRpc, type StreamImplementation, streamRpc } from './streams.js';
 import { type RpcEnvironment, type UnaryImplementation, unaryRpc } from './unary.js';
+import { unknownFields } from './unknown-fields.js';
 
 /** A handler as Connect takes it: message → plain → handler → plain → message. */
 export function handlerRpc(
@@ -64,4 +68,29 @@ function replyMapper(desc: DescMessage): (plain: object) => Message {
 
 async function* mapped<From, To>(source: AsyncIterable<From>, map: (value: From) => To): AsyncGenerator<To> {
   for await (const value of source) yield map(value);
+}
+
+/** A request of an RPC as it arrived: its JSON when it came as that, else the plain value of its message. */
+export function receivedMessage(
+  desc: DescMessage,
+  message: Message,
+  plain: JsonObject,
+  json: JsonCopy | null,
+): ReceivedRequest {
+  const text = json?.text() ?? null;
+  const value = text === null ? undefined : parsed(text);
+  if (text === null || value === undefined) {
+    const others = unknownFields(desc, message);
+    return { desc, value: plain, spelling: 'rest', elsewhere: [], text: null, others };
+  }
+  return { desc, value, spelling: 'protobuf', elsewhere: [], text };
+}
+
+/** Undefined for JSON beyond our own limits that Connect could read: none of it was looked at by others either. */
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return parseStoredJson(text);
+  } catch {
+    return undefined;
+  }
 }

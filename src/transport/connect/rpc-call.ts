@@ -4,8 +4,7 @@ import type { Warning } from '../../contract/warnings/warning.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
 import type { JsonCopy } from '../wire/json-copy.js';
-import { REVISION_HEADER, STALENESS_HEADER } from '../wire/reply-headers.js';
-import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
+import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
 
 /** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
 export interface RpcCall {

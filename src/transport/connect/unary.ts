@@ -5,7 +5,7 @@ import type { Admission } from '../admission/admission.js';
 import { callClassOf } from '../admission/call-class.js';
 import { createCallTime } from '../call/call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import type { HostLog } from '../listener/host-log.js';
+import type { HostLog } from '../listener/problem.js';
 import { isUnexpected, toConnectError, toRpcStatus } from '../wire/connect-error.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';

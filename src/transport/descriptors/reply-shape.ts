@@ -1,6 +1,5 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
 import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import { isFreeForm } from './free-form.js';
 
 /** Turns what a handler returned into what a JSON route prints. */
 export type ReplyShape = (value: object) => object;
@@ -62,4 +61,11 @@ function fieldShape(field: DescField, omitNulls: boolean, known: Map<string, Sha
       Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, shape(one)]));
   }
   return shape;
+}
+
+const FREE_FORM = new Set(['google.protobuf.Struct', 'google.protobuf.Value', 'google.protobuf.ListValue']);
+
+/** Whether a message stands for any JSON. */
+export function isFreeForm(desc: DescMessage): boolean {
+  return FREE_FORM.has(desc.typeName);
 }

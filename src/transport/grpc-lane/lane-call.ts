@@ -15,11 +15,11 @@ import {
   requestIdOf,
   STALENESS_HEADER,
   VERSION_HEADER,
+  WARNING_HEADER,
+  warningHeader,
 } from '../wire/reply-headers.js';
-import type { RpcStatus } from '../wire/rpc-status.js';
-import { codeWord } from '../wire/status-word.js';
+import { codeWord, type RpcStatus } from '../wire/rpc-status.js';
 import { OK_TRAILERS, statusTrailers } from '../wire/trailers.js';
-import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 
 /** Takes what a call tells in its trailers. */

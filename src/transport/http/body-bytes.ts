@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
-import { isHttp2, type RawRequest } from './request-connection.js';
+import { isHttp2, type RawRequest } from './unread-body.js';
 
 /**
  * Bounds what the bodies of requests take together, from their first byte until the reply. A body that is too much is

@@ -3,8 +3,7 @@ import fastifyCors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.js';
 import type { ForeignOriginCheck } from '../auth/request-origin.js';
-import { REVISION_HEADER, STALENESS_HEADER } from '../wire/reply-headers.js';
-import { WARNING_HEADER } from '../wire/warning-header.js';
+import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER } from '../wire/reply-headers.js';
 
 /** How long browsers may remember the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;

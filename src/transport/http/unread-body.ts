@@ -1,6 +1,6 @@
-import { constants } from 'node:http2';
+import type { IncomingMessage } from 'node:http';
+import { constants, type Http2ServerRequest } from 'node:http2';
 import type { FastifyInstance } from 'fastify';
-import { isHttp2, type RawRequest } from './request-connection.js';
 
 /**
  * Ends the stream of a request that is answered before its whole request has arrived, as HTTP/2 asks for (RFC 9113,
@@ -20,4 +20,12 @@ export function abandonUnreadBodies(app: FastifyInstance): void {
     });
     done();
   });
+}
+
+/** A request of either version of HTTP, as the listener hands it over. */
+export type RawRequest = IncomingMessage | Http2ServerRequest;
+
+/** Whether a request came over HTTP/2. */
+export function isHttp2(raw: RawRequest): raw is Http2ServerRequest {
+  return 'stream' in raw;
 }

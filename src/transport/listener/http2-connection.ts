@@ -6,7 +6,6 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Peer } from '../admission/peer.js';
-import { watchControlFrames } from './control-frames.js';
 import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
 import type { ConnectionProblemKind, ProblemListener } from './problem.js';
@@ -164,4 +163,30 @@ export class Http2Connection implements Connection {
   #report(kind: ConnectionProblemKind): void {
     this.#onProblem({ kind, remoteAddress: this.#remoteAddress });
   }
+}
+
+/** Calls `flooded` once when a client sends more PING and SETTINGS frames within the window than allowed. */
+export function watchControlFrames(
+  session: ServerHttp2Session,
+  limits: ListenerLimits,
+  flooded: () => void,
+): void {
+  let windowStart = performance.now();
+  let frames = 0;
+
+  const count = () => {
+    const now = performance.now();
+    if (now - windowStart >= limits.http2ControlFrameWindowMs) {
+      windowStart = now;
+      frames = 0;
+    }
+    frames += 1;
+    if (frames !== limits.http2MaxControlFrames + 1) return;
+    session.off('ping', count);
+    session.off('remoteSettings', count);
+    flooded();
+  };
+
+  session.on('ping', count);
+  session.on('remoteSettings', count);
 }

@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyServerFactory } from 'fastify';
 import type { Admission } from '../admission/admission.js';
 import type { FrontGate } from '../admission/front-gate.js';
-import { isResetStorm } from './first-flight.js';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
 import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
@@ -13,7 +12,7 @@ import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
 import { type ListenerCounts, OpenConnections } from './open-connections.js';
 import { PipelinedRequests, type WaitingCount } from './pipelined-requests.js';
 import type { ProblemListener } from './problem.js';
-import { type Opening, type Protocol, peekProtocol } from './protocol-peek.js';
+import { isResetStorm, type Opening, type Protocol, peekProtocol } from './protocol-peek.js';
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
 import { isHttp, refuseProtocol } from './wrong-protocol.js';
 

@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
 import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../json/json-value.js';
-import { isFreeForm } from '../descriptors/free-form.js';
+import { isFreeForm } from '../descriptors/reply-shape.js';
 import { problemSchema } from './problem-schemas.js';
 import { descriptionOf } from './proto-comments.js';
 import { mayBeAbsent } from './reply-presence.js';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { jsonSchemaOf } from '../../contract/input/fields.js';
 import type { JsonObject } from '../../json/json-value.js';
-import { isFreeForm } from '../descriptors/free-form.js';
+import { isFreeForm } from '../descriptors/reply-shape.js';
 import type { HttpBinding } from '../descriptors/rpc-methods.js';
 import { controlDataSchema, isControlData } from './control-data-schema.js';
 import { fieldSchema, schemaName } from './message-schemas.js';

@@ -13,10 +13,10 @@ import {
   requestIdOf,
   STALENESS_HEADER,
   VERSION_HEADER,
+  WARNING_HEADER,
+  warningHeader,
 } from '../wire/reply-headers.js';
-import { WARNING_HEADER, warningHeader } from '../wire/warning-header.js';
-import type { ErrorContext } from './rest-errors.js';
-import { ClientGoneError, errorAnswer } from './rest-errors.js';
+import { ClientGoneError, type ErrorContext, errorAnswer } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
 import { CLIENT_GONE_STATUS, JSON_TYPE } from './rest-routes.js';
 

@@ -1,7 +1,6 @@
 import { type CallClass, callClassOf } from '../admission/call-class.js';
 import type { PathClass } from '../admission/front-gate.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { OPERATIONS_PATHS } from './operations-paths.js';
 
 /** What calls without a key cost, in units of a simple request: Connect takes some hundred microseconds for an RPC. */
 const RPC_UNITS = 5;
@@ -49,3 +48,10 @@ export function createPathClasses({
     return { callClass: 'public', publicUnits, isOperational: operational.has(path) };
   };
 }
+
+/** Paths of the operational routes, with their methods. */
+export const OPERATIONS_PATHS = [
+  { template: '/health', methods: ['GET'] },
+  { template: '/ready', methods: ['GET'] },
+  { template: '/metrics', methods: ['GET', 'HEAD'] },
+] as const;

@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf';
-import { type Code, ConnectError } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 
 /** A message that a status carries: its type, and its fields as `create` of protobuf-es takes them. */
 export interface StatusDetail {
@@ -29,4 +29,15 @@ export function connectErrorOf({ code, message, details }: RpcStatus): ConnectEr
 export function statusOfConnectError(error: ConnectError): RpcStatus {
   const details = error.details.filter((detail): detail is StatusDetail & typeof detail => 'desc' in detail);
   return new RpcStatus(error.code, error.rawMessage, details);
+}
+
+const WORDS = new Map(
+  Object.entries(Code)
+    .filter((entry): entry is [string, Code] => typeof entry[1] === 'number')
+    .map(([name, code]) => [code, name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()]),
+);
+
+/** A status as the metrics name it, for example `invalid_argument`. */
+export function codeWord(code: Code): string {
+  return WORDS.get(code) ?? 'unknown';
 }

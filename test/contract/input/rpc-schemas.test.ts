@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { agentSchemas } from '../../../src/agents/agent-schemas.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
 import { createControlSchemas } from '../../../src/controls/control-schemas.js';
-import { builtinEvaluators, createRegistry } from '../../../src/evaluators/registry.js';
+import { builtinEvaluators, createRegistry } from '../../../src/evaluators/load-evaluators.js';
 import type { JsonValue } from '../../../src/json/json-value.js';
 
 const controls = createControlSchemas(createRegistry(builtinEvaluators));

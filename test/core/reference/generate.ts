@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Evaluator } from '../../../src/core/evaluator.js';
 import type { Stage, Step } from '../../../src/core/types.js';
-import { builtinEvaluators } from '../../../src/evaluators/registry.js';
+import { builtinEvaluators } from '../../../src/evaluators/load-evaluators.js';
 import { isContainer, type JsonObject, type JsonValue } from '../../../src/json/json-value.js';
 import { aResult, fakeEvaluator } from '../support.js';
 import type { ReferenceInput } from './interpret.js';

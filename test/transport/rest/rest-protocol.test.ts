@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { Code } from '@connectrpc/connect';
 import { Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../../../src/process/version.js';
+import { VERSION } from '../../../src/process/package-root.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
 import { exchange, type HttpExchange } from '../../support/http-exchange.js';
 import { restClient } from '../../support/rest-client.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Warning } from '../../../src/contract/warnings/warning.js';
-import { warningHeader } from '../../../src/transport/wire/warning-header.js';
+import { warningHeader } from '../../../src/transport/wire/reply-headers.js';
 
 const warning = (field: string, message = 'unknown query parameter'): Warning => ({
   code: 'unknown_member',

@@ -1,4 +1,4 @@
-import { textOf } from '../../../core/text.js';
+import { textOf } from '../../../core/data-texts.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
 import type { EqualityTest, Statement, TableReference } from '../../../sql-reader/model.js';
 import type { ColumnValueRule, SqlConfig } from '../config.js';
