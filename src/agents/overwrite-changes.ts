@@ -24,7 +24,7 @@ export type EvaluatorRemoval = {
 };
 
 /** An enabled control linked to the agent, and the names of its evaluators, each once. */
-export interface LinkedControl {
+export interface EvaluatorUse {
   readonly id: number;
   readonly name: string;
   readonly evaluatorNames: readonly string[];
@@ -48,7 +48,7 @@ export function noChanges(): OverwriteChanges {
 export function overwriteChanges(
   stored: AgentRegistration,
   incoming: AgentRegistration,
-  activeControls: readonly LinkedControl[],
+  activeControls: readonly EvaluatorUse[],
 ): { changes: OverwriteChanges; changed: boolean } {
   const metadataChanged = !jsonEqual(stored.agent, incoming.agent);
   const steps = compareByKey(stored.steps, incoming.steps, stepKey);
@@ -105,9 +105,9 @@ function namesOf(evaluators: readonly EvaluatorRegistration[]): string[] {
 function removalsOf(
   names: readonly string[],
   agentName: string,
-  activeControls: readonly LinkedControl[],
+  activeControls: readonly EvaluatorUse[],
 ): EvaluatorRemoval[] {
-  const usersByEvaluator = new Map<string, LinkedControl[]>(names.map((name) => [name, []]));
+  const usersByEvaluator = new Map<string, EvaluatorUse[]>(names.map((name) => [name, []]));
   for (const control of activeControls) {
     for (const reference of control.evaluatorNames) {
       const scoped = readAgentScopedName(reference);

@@ -4,7 +4,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { jsonEqual } from '../json/json-equal.js';
 import type { AgentRegistration, EvaluatorRegistration, StepDefinition } from './agent-registration.js';
 import {
-  type LinkedControl,
+  type EvaluatorUse,
   noChanges,
   type OverwriteChanges,
   overwriteChanges,
@@ -57,7 +57,7 @@ export function mergeStrict(stored: AgentRegistration, incoming: AgentRegistrati
 export function mergeOverwrite(
   stored: AgentRegistration,
   incoming: AgentRegistration,
-  activeControls: readonly LinkedControl[],
+  activeControls: readonly EvaluatorUse[],
 ): Merge {
   const { changes, changed } = overwriteChanges(stored, incoming, activeControls);
   // Another order alone is no change, and is not stored.

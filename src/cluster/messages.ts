@@ -25,7 +25,7 @@ export type FromPrimary =
   | { readonly type: 'left' }
   | { readonly type: 'stop' };
 
-export type FromWorker =
+export type ToPrimary =
   | { readonly type: 'hello' }
   /** Can serve. */
   | { readonly type: 'ready' }
@@ -55,7 +55,7 @@ export function tellWorker(worker: Worker, message: FromPrimary, socket?: Socket
 }
 
 /** Sends to the primary. Resolves when it was sent or cannot be. */
-export function tellPrimary(message: FromWorker): Promise<void> {
+export function tellPrimary(message: ToPrimary): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve();
     else process.send(message, undefined, undefined, () => resolve());

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.js';
 import { migrateDatabase } from '../last-known-good/start-database.js';
 import { createSupervisorMetrics } from '../operations/metrics.js';
 import { Dispatcher, type Receiver } from './dispatcher.js';
-import { type FromWorker, tellWorker } from './messages.js';
+import { type ToPrimary, tellWorker } from './messages.js';
 import { type Measurable, SharedMetrics } from './shared-metrics.js';
 import { WorkerPool } from './worker-pool.js';
 
@@ -114,7 +114,7 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
     if (peer !== undefined) act(peer);
   }
 
-  function heard(worker: Worker, message: FromWorker): void {
+  function heard(worker: Worker, message: ToPrimary): void {
     if (message.type === 'received') {
       const { id, port, taken } = message;
       withPeer(worker, ({ receivers }) => dispatchers[port].answered(receivers[port], id, taken));

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
-import { type FromWorker, type StartFailure, tellWorker } from './messages.js';
+import { type StartFailure, type ToPrimary, tellWorker } from './messages.js';
 
 /** How long to wait before another try, in milliseconds, when a worker could not start for want of the database. */
 const DATABASE_PAUSE_MS = 1_000;
@@ -26,7 +26,7 @@ export interface WorkerPoolOptions {
   /** Nothing more will be heard of it. */
   readonly onEnded: (worker: Worker) => void;
   /** Everything workers say that the pool does not understand. */
-  readonly onMessage: (worker: Worker, message: FromWorker) => void;
+  readonly onMessage: (worker: Worker, message: ToPrimary) => void;
   /** Workers end as soon as they are started: there is no use in going on. */
   readonly onHopeless: () => void;
 }
@@ -125,7 +125,7 @@ export class WorkerPool {
     const worker = cluster.fork();
     const member: Member = { worker, state: 'starting', readyAtMs: null, failure: undefined };
     this.#members.set(worker, member);
-    worker.on('message', (message: FromWorker) => this.#heard(member, message));
+    worker.on('message', (message: ToPrimary) => this.#heard(member, message));
     worker.on('error', (error) => this.#options.log.debug({ err: error }, 'a worker cannot be reached'));
     worker.once('exit', (code: number | null, signal: string | null) => {
       this.#options.onGone(worker);
@@ -153,7 +153,7 @@ export class WorkerPool {
     this.#pauses.add(pause);
   }
 
-  #heard(member: Member, message: FromWorker): void {
+  #heard(member: Member, message: ToPrimary): void {
     const { worker } = member;
     if (message.type === 'hello') {
       const { config } = this.#options;

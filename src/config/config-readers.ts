@@ -9,7 +9,7 @@ export interface Reader<T> {
 }
 
 /** Any text. */
-export function text(): Reader<string> {
+export function textSetting(): Reader<string> {
   return { schema: z.string(), expected: 'must be a text', example: 'text' };
 }
 
@@ -100,7 +100,7 @@ export function commaList(wildcard?: '*'): Reader<readonly string[] | '*'> {
 }
 
 /** Texts separated by commas, each of which has to be of one form. */
-export function listOf(
+export function listSetting(
   isOne: (entry: string) => boolean,
   form: string,
   example: string,

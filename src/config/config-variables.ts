@@ -3,12 +3,12 @@ import {
   commaList,
   integerIn,
   integerOr,
-  listOf,
+  listSetting,
   numberIn,
   oneOfWords,
   type Reader,
-  text,
   textLike,
+  textSetting,
 } from './config-readers.js';
 import { isTrustableNetwork } from './trusted-proxies.js';
 
@@ -43,7 +43,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critica
 
 /** Every variable the service reads. The configuration table of the README is held against it by a test. */
 export const VARIABLES = {
-  host: variable(['SERVICE_HOST', 'HOST'], text(), '0.0.0.0', 'Address to listen on.'),
+  host: variable(['SERVICE_HOST', 'HOST'], textSetting(), '0.0.0.0', 'Address to listen on.'),
   port: variable(
     ['SERVICE_PORT', 'PORT'],
     integerIn(0, 65_535, '8000'),
@@ -58,7 +58,7 @@ export const VARIABLES = {
   ),
   operationsHost: variable<string | null>(
     ['SERVICE_OPERATIONS_HOST'],
-    text(),
+    textSetting(),
     null,
     'Address of the operations port.',
     'that of SERVICE_HOST',
@@ -77,13 +77,13 @@ export const VARIABLES = {
   ),
   tlsCertFile: variable<string | null>(
     ['SERVICE_TLS_CERT_FILE'],
-    text(),
+    textSetting(),
     null,
     'PEM file with the certificate chain. With SERVICE_TLS_KEY_FILE it turns TLS on.',
   ),
   tlsKeyFile: variable<string | null>(
     ['SERVICE_TLS_KEY_FILE'],
-    text(),
+    textSetting(),
     null,
     'PEM file with the private key.',
   ),
@@ -119,7 +119,7 @@ export const VARIABLES = {
   ),
   sessionSecret: variable<string | null>(
     ['SERVICE_SESSION_SECRET'],
-    text(),
+    textSetting(),
     null,
     'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
     'random',
@@ -230,7 +230,11 @@ export const VARIABLES = {
   ),
   trustProxy: variable<readonly string[]>(
     ['SERVICE_TRUST_PROXY'],
-    listOf(isTrustableNetwork, 'addresses, networks, loopback or private, separated by commas', '10.0.0.0/8'),
+    listSetting(
+      isTrustableNetwork,
+      'addresses, networks, loopback or private, separated by commas',
+      '10.0.0.0/8',
+    ),
     [],
     'Proxies whose X-Forwarded-For names the client: addresses, networks such as 10.0.0.0/8, loopback or private, separated by commas.',
   ),
@@ -304,7 +308,7 @@ export const VARIABLES = {
     'off',
     variable<string | null>(
       ['SERVICE_LAST_KNOWN_GOOD'],
-      text(),
+      textSetting(),
       null,
       'File with the last known controls of all agents, for times without the database. Empty or off: none.',
       'beside the SQLite file; for PostgreSQL in ./data',
@@ -355,7 +359,7 @@ export const VARIABLES = {
   ),
   vendorApiKey: variable<string | null>(
     ['VENDOR_API_KEY'],
-    text(),
+    textSetting(),
     null,
     'Key of the external model evaluator, vendor.model. Without it, its controls cannot be evaluated.',
   ),

@@ -42,7 +42,7 @@ export interface ControlServiceOptions {
 }
 
 /** What PATCH changes of a control. */
-export interface ControlChange {
+export interface ControlPatch {
   readonly name?: string;
   readonly enabled?: boolean;
 }
@@ -164,7 +164,7 @@ export function createControlService(options: ControlServiceOptions) {
      * enabled, when the request has members without effect only, or when `strict` refuses those; then nothing was
      * changed.
      */
-    async update(context: HandlerCall, controlId: number, change: ControlChange, strict: boolean) {
+    async update(context: HandlerCall, controlId: number, change: ControlPatch, strict: boolean) {
       const warnings = patchWarnings(context.ignoredParts(), controlId, change);
       reviewer.demandEffect(warnings, strict);
       return mutate(context, async (tx) => {

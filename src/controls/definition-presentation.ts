@@ -58,7 +58,7 @@ export type PresentedCondition = {
 };
 
 /** What reading a stored control gave: the control, also as it is printed, or what is wrong with it. */
-export type StoredDefinition =
+export type DefinitionReading =
   | { readonly ok: true; readonly stored: StoredControl; readonly definition: PresentedControl }
   /** `draft`: it has a template and no condition. */
   | { readonly ok: false; readonly draft: boolean; readonly items: readonly ErrorItem[] };
@@ -68,7 +68,7 @@ export type StoredDefinition =
  * evaluator that has become stricter. The fields of the items are relative to the definition; `withDataPrefix` makes
  * them relative to the control.
  */
-export function readStoredDefinition(text: string, registry: EvaluatorRegistry): StoredDefinition {
+export function readStoredDefinition(text: string, registry: EvaluatorRegistry): DefinitionReading {
   let data: JsonValue;
   try {
     data = parseStoredJson(text);

@@ -10,7 +10,7 @@ import { createControlVersionStore, type VersionEvent } from './control-version-
 export type RecordedControl = Pick<ControlRow, 'id' | 'name' | 'data' | 'updatedAtMs'>;
 
 /** A change of a control. */
-export interface RecordedChange {
+export interface RecordedVersion {
   readonly eventType: VersionEvent;
   /** What happened, in a few words. */
   readonly note: string;
@@ -39,7 +39,7 @@ const MEMBERS = [
 export function recordVersion(
   tx: DbClient,
   { principal }: CallContext,
-  { eventType, note, before, after }: RecordedChange,
+  { eventType, note, before, after }: RecordedVersion,
 ): Promise<number> {
   return createControlVersionStore(tx).append({
     controlId: after.id,

@@ -1,8 +1,8 @@
 import { isObject, type JsonValue } from '../json/json-value.js';
 import { readDefinition } from './definition-view.js';
 import type { PreparedControl } from './prepared-control.js';
-import type { Scope } from './scope.js';
-import { member } from './strict-reader.js';
+import type { CompiledScope } from './scope.js';
+import { strictMember } from './strict-reader.js';
 import type { Decision, Stage, Step } from './types.js';
 
 /** Whether a control looks at a step, and if not, why: the first test of the contract that it does not pass. */
@@ -39,7 +39,7 @@ export function applicabilityOf(
   const reading = readDefinition(definition);
   const { decision } = reading.intact ? reading.view : reading.damaged;
   if (!prepared.active) {
-    const enabled = isObject(definition) ? member(definition, 'enabled') : undefined;
+    const enabled = isObject(definition) ? strictMember(definition, 'enabled') : undefined;
     return { reason: enabled === false ? 'disabled' : 'not_server_side', decision, problem: null };
   }
   const { scope, problems } = prepared;
@@ -50,7 +50,7 @@ export function applicabilityOf(
 }
 
 function scopeReason(
-  scope: Scope,
+  scope: CompiledScope,
   step: Pick<Step, 'type' | 'name'>,
   stage: Stage,
 ): 'applies' | Omit<ApplicabilityReading, 'decision'> {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from './limits.js';
 import { isSelectorPath } from './selector.js';
-import { check, listIn, member, objectIn, objectOf, optionalTextIn, textIn } from './strict-reader.js';
+import { check, listIn, objectIn, objectOf, optionalTextIn, strictMember, textIn } from './strict-reader.js';
 
 /** A leaf: an evaluator that looks at what a selector selects. */
 export interface LeafView {
@@ -21,7 +21,7 @@ export type ConditionView =
  * Reads the condition of a stored definition, or the older form with selector and evaluator at the top. Throws when
  * it is not exactly one well-formed tree.
  */
-export function readCondition(definition: JsonObject): ConditionView {
+export function viewCondition(definition: JsonObject): ConditionView {
   const stored = present(definition, 'condition');
   const isOld = present(definition, 'selector') !== null || present(definition, 'evaluator') !== null;
   check(stored === null || !isOld, 'condition stands beside selector or evaluator');
@@ -57,7 +57,7 @@ const COMPOSITES = [
 ] as const;
 
 function present(data: JsonObject, name: string): JsonValue {
-  return member(data, name) ?? null;
+  return strictMember(data, name) ?? null;
 }
 
 function leafMembers(definition: JsonObject): JsonObject {

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { type ConditionView, readCondition } from './condition-view.js';
+import { type ConditionView, viewCondition } from './condition-view.js';
 import { describeThrown } from './failure.js';
 import {
   booleanIn,
   check,
   listIn,
-  member,
   objectIn,
   objectOf,
   optionalTextIn,
+  strictMember,
   textIn,
   textsIn,
   wordIn,
@@ -67,12 +67,14 @@ export function readDefinition(definition: JsonValue): DefinitionReading {
 /** What can be read of a definition that turned out to be unusable. Never throws. */
 export function readDamaged(definition: JsonValue, problem: string): DamagedView {
   const data = isObject(definition) ? definition : {};
-  const action = member(data, 'action');
+  const action = strictMember(data, 'action');
   return {
     problem,
-    takesPart: member(data, 'enabled') !== false && member(data, 'execution') !== 'sdk',
+    takesPart: strictMember(data, 'enabled') !== false && strictMember(data, 'execution') !== 'sdk',
     scope: attempt(() => readScope(data)),
-    decision: attempt(() => wordOf(isObject(action) ? member(action, 'decision') : undefined, DECISIONS, '')),
+    decision: attempt(() =>
+      wordOf(isObject(action) ? strictMember(action, 'decision') : undefined, DECISIONS, ''),
+    ),
     steeringContext: attempt(() => (isObject(action) ? readSteering(action) : null)),
   };
 }
@@ -87,27 +89,27 @@ function attempt<T>(read: () => T): T | null {
 
 function readIntact(data: JsonObject): DefinitionView {
   optionalTextIn(data, 'description');
-  const tags = member(data, 'tags');
+  const tags = strictMember(data, 'tags');
   if (tags !== undefined && tags !== null) textsIn(data, 'tags');
   for (const name of ['template', 'template_values']) {
-    const value = member(data, name);
+    const value = strictMember(data, name);
     if (value !== undefined && value !== null) objectIn(data, name);
   }
   const action = objectIn(data, 'action');
   const decision = wordIn(action, 'decision', DECISIONS);
   const steeringContext = readSteering(action);
-  const metadata = member(action, 'metadata');
+  const metadata = strictMember(action, 'metadata');
   check(
     metadata === undefined || metadata === null || isObject(metadata),
     'action.metadata is not an object',
   );
-  const condition = readCondition(data);
+  const condition = viewCondition(data);
   check(
     decision !== 'steer' || condition.kind === 'leaf' || steeringContext !== null,
     'a composite steer control has no steering context',
   );
   return {
-    enabled: member(data, 'enabled') === undefined ? true : booleanIn(data, 'enabled'),
+    enabled: strictMember(data, 'enabled') === undefined ? true : booleanIn(data, 'enabled'),
     execution: wordIn(data, 'execution', EXECUTIONS),
     scope: readScope(data),
     condition,
@@ -117,7 +119,7 @@ function readIntact(data: JsonObject): DefinitionView {
 }
 
 function readScope(data: JsonObject): ScopeView {
-  const scope = member(data, 'scope') === undefined ? {} : objectIn(data, 'scope');
+  const scope = strictMember(data, 'scope') === undefined ? {} : objectIn(data, 'scope');
   return {
     stages: restriction(scope, 'stages', (name) =>
       listIn(scope, name).map((stage) => wordOf(stage, STAGES, name)),
@@ -131,7 +133,7 @@ function readScope(data: JsonObject): ScopeView {
 
 /** A list that, when present, has at least one item: an empty one would silently switch the control off. */
 function restriction<T>(scope: JsonObject, name: string, read: (name: string) => T[]): T[] | null {
-  const value = member(scope, name);
+  const value = strictMember(scope, name);
   if (value === undefined || value === null) return null;
   const items = read(name);
   check(items.length > 0, `scope.${name} is empty`);
@@ -145,11 +147,11 @@ function namesIn(scope: JsonObject, name: string): string[] {
 }
 
 function readSteering(action: JsonObject): SteeringContext | null {
-  const stored = member(action, 'steering_context');
+  const stored = strictMember(action, 'steering_context');
   if (stored === undefined || stored === null) return null;
   const context = objectOf(stored, 'steering_context');
   const message = textIn(context, 'message');
-  const actions = member(context, 'required_actions');
+  const actions = strictMember(context, 'required_actions');
   if (actions === undefined || actions === null) return { message };
   return { message, required_actions: textsIn(context, 'required_actions') };
 }

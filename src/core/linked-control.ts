@@ -3,7 +3,7 @@ import { failureText } from './failure.js';
 import type { LeafTable } from './leaf-table.js';
 import type { Outcome } from './outcome.js';
 import type { PreparedControl, PreparedNode } from './prepared-control.js';
-import type { Scope } from './scope.js';
+import type { CompiledScope } from './scope.js';
 import type { TraceMaker } from './trace.js';
 import type { ControlLabel } from './verdict.js';
 
@@ -23,7 +23,7 @@ export interface LinkableControl {
 
 /** A control that takes part in evaluation. */
 export interface LinkedControl extends ControlLabel {
-  readonly scope: Scope;
+  readonly scope: CompiledScope;
   readonly condition: ConditionNode;
   /** Tells the operator why it could not be evaluated. */
   readonly report: (problem: string) => void;
@@ -88,7 +88,7 @@ function linkCondition(node: PreparedNode, leaves: LeafTable, traces: TraceMaker
 }
 
 /** The leaves of a control, as often as they occur. */
-export function leavesOf({ prepared }: LinkableControl): PreparedLeaf[] {
+export function leavesOfControls({ prepared }: LinkableControl): PreparedLeaf[] {
   const leaves: PreparedLeaf[] = [];
   const visit = (node: PreparedNode): void => {
     if (node.kind === 'leaf') leaves.push(node);

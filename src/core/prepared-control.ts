@@ -3,7 +3,7 @@ import type { ConditionView } from './condition-view.js';
 import { type DamagedView, readDamaged, readDefinition } from './definition-view.js';
 import type { EvaluatorPart, PartOf } from './evaluator-part.js';
 import { describeThrown } from './failure.js';
-import { compileScope, EVERY_STEP, type Scope } from './scope.js';
+import { type CompiledScope, compileScope, EVERY_STEP } from './scope.js';
 import type { Decision, SizedPart, SteeringContext } from './types.js';
 
 /** A node of a condition tree whose evaluators are compiled. */
@@ -24,7 +24,7 @@ export interface PreparedControl extends SizedPart {
   readonly active: boolean;
   readonly decision: Decision;
   readonly steeringContext: SteeringContext | null;
-  readonly scope: Scope;
+  readonly scope: CompiledScope;
   /** Null when the definition is damaged: then the control cannot be evaluated. */
   readonly condition: PreparedNode | null;
   /** What is wrong with the definition, for the operator. */

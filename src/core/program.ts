@@ -5,7 +5,7 @@ import {
   type ControlFailure,
   type LinkableControl,
   type LinkedControl,
-  leavesOf,
+  leavesOfControls,
   linkControl,
   linkedBytes,
 } from './linked-control.js';
@@ -41,7 +41,10 @@ export function linkProgram(controls: readonly LinkableControl[], options: Progr
   const byIdDescending = [...controls].sort((left, right) => right.id - left.id);
   const active = byIdDescending.filter(({ prepared }) => prepared.active);
   const traces = options.traces ?? wireTraces;
-  const leaves = createLeafTable(active.flatMap(leavesOf), { withTimeout: options.withTimeout, traces });
+  const leaves = createLeafTable(active.flatMap(leavesOfControls), {
+    withTimeout: options.withTimeout,
+    traces,
+  });
   const linked = active.map((control) => linkControl(control, leaves, traces, options.onFailure));
   const index = createScopeIndex(linked);
   let idle: Evaluation | null = null;

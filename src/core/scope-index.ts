@@ -1,9 +1,9 @@
-import { includesStep, type NameFailure, restrictsNames, type Scope } from './scope.js';
+import { type CompiledScope, includesStep, type NameFailure, restrictsNames } from './scope.js';
 import type { SizedPart, Stage } from './types.js';
 
 /** Something with a scope. */
 interface Scoped {
-  readonly scope: Scope;
+  readonly scope: CompiledScope;
 }
 
 /** What is to be done about a kind of step. Both lists have the order in which the index was given its controls. */

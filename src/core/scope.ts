@@ -10,7 +10,7 @@ export interface NameFailure {
 }
 
 /** Which steps a control looks at, compiled. Null members do not restrict. */
-export interface Scope extends SizedPart {
+export interface CompiledScope extends SizedPart {
   readonly stages: ReadonlySet<Stage> | null;
   readonly stepTypes: ReadonlySet<string> | null;
   /** Exact names and the pattern are alternatives; the pattern is asked only when no name fits. */
@@ -21,7 +21,7 @@ export interface Scope extends SizedPart {
 }
 
 /** The scope of a control whose own scope cannot be read. */
-export const EVERY_STEP: Scope = {
+export const EVERY_STEP: CompiledScope = {
   stages: null,
   stepTypes: null,
   stepNames: null,
@@ -36,7 +36,7 @@ const PATTERN_BYTES = 4_000;
 const PATTERN_CHARACTER_BYTES = 200;
 
 /** Compiles a scope. Never throws: a pattern that is not valid cannot tell anything about any name. */
-export function compileScope(view: ScopeView): Scope {
+export function compileScope(view: ScopeView): CompiledScope {
   const { stages, stepTypes, stepNames, stepNameRegex } = view;
   const search = stepNameRegex === null ? null : compileSearch(stepNameRegex);
   return {
@@ -53,17 +53,17 @@ export function compileScope(view: ScopeView): Scope {
 }
 
 /** Whether a scope includes a stage and a type. Its names are still to be asked. */
-export function includesStep(scope: Scope, stage: Stage, stepType: string): boolean {
+export function includesStep(scope: CompiledScope, stage: Stage, stepType: string): boolean {
   const { stages, stepTypes } = scope;
   return (stages === null || stages.has(stage)) && (stepTypes === null || stepTypes.has(stepType));
 }
 
 /** Whether a scope restricts the names of steps. */
-export function restrictsNames(scope: Scope): boolean {
+export function restrictsNames(scope: CompiledScope): boolean {
   return scope.stepNames !== null || scope.searchName !== null;
 }
 
-function compileSearch(pattern: string): Required<Pick<Scope, 'searchName' | 'problem'>> {
+function compileSearch(pattern: string): Required<Pick<CompiledScope, 'searchName' | 'problem'>> {
   try {
     const compiled = compilePattern(pattern);
     return {

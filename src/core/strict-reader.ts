@@ -6,7 +6,7 @@ export function check(holds: boolean, problem: string): asserts holds {
 }
 
 /** An own property; undefined when there is none. */
-export function member(data: JsonObject, name: string): JsonValue | undefined {
+export function strictMember(data: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(data, name) ? data[name] : undefined;
 }
 
@@ -17,29 +17,29 @@ export function objectOf(value: JsonValue | undefined, what: string): JsonObject
 }
 
 export function objectIn(data: JsonObject, name: string): JsonObject {
-  return objectOf(member(data, name), name);
+  return objectOf(strictMember(data, name), name);
 }
 
 export function textIn(data: JsonObject, name: string): string {
-  const value = member(data, name);
+  const value = strictMember(data, name);
   check(typeof value === 'string', `${name} is not a text`);
   return value;
 }
 
 /** Absent and null both read as null. */
 export function optionalTextIn(data: JsonObject, name: string): string | null {
-  const value = member(data, name);
+  const value = strictMember(data, name);
   return value === undefined || value === null ? null : textIn(data, name);
 }
 
 export function booleanIn(data: JsonObject, name: string): boolean {
-  const value = member(data, name);
+  const value = strictMember(data, name);
   check(typeof value === 'boolean', `${name} is neither true nor false`);
   return value;
 }
 
 export function listIn(data: JsonObject, name: string): JsonValue[] {
-  const value = member(data, name);
+  const value = strictMember(data, name);
   check(Array.isArray(value), `${name} is not a list`);
   return value;
 }
@@ -52,7 +52,7 @@ export function textsIn(data: JsonObject, name: string): string[] {
 }
 
 export function wordIn<T extends string>(data: JsonObject, name: string, words: readonly T[]): T {
-  return wordOf(member(data, name), words, name);
+  return wordOf(strictMember(data, name), words, name);
 }
 
 export function wordOf<T extends string>(value: JsonValue | undefined, words: readonly T[], what: string): T {

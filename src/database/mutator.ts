@@ -2,7 +2,7 @@ import { type Change, type RecordedChange, recordedChange } from './change-log.j
 import type { Database, DbClient } from './database.js';
 
 /** Result of the work inside a mutation; `change` null when it changed nothing. */
-export interface Mutation<T> {
+export interface MutationOutcome<T> {
   readonly value: T;
   readonly change: Change | null;
 }
@@ -10,7 +10,7 @@ export interface Mutation<T> {
 /** Runs a mutation. Whoever evaluates next in this process sees its change once the promise is fulfilled. */
 export type Mutator = <T>(
   caller: { reportRevision(revision: number): void },
-  work: (tx: DbClient) => Promise<Mutation<T>>,
+  work: (tx: DbClient) => Promise<MutationOutcome<T>>,
 ) => Promise<T>;
 
 /** Told of each committed change before its caller is. */

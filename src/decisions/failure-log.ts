@@ -1,4 +1,4 @@
-import type { ControlFailure } from '../core/compile.js';
+import type { ControlFailure } from '../core/linked-control.js';
 
 /** How long a control that keeps failing is not logged again, in milliseconds. */
 const QUIET_MS = 60_000;

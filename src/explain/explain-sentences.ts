@@ -1,5 +1,5 @@
 import type { Applicability } from '../core/applicability.js';
-import type { Scope } from '../core/scope.js';
+import type { CompiledScope } from '../core/scope.js';
 import type { ControlResult, Stage, Step } from '../core/types.js';
 import { shorten } from '../linear-text/shorten.js';
 import { safeText } from './data-preview.js';
@@ -10,7 +10,7 @@ export type Reason = Applicability | 'template_unrendered';
 /** What a sentence is made of. */
 export interface SentenceFacts {
   readonly reason: Reason;
-  readonly scope: Scope;
+  readonly scope: CompiledScope;
   readonly step: Step;
   readonly stage: Stage;
   /** What the verdict says; null when the control is not part of it. */
@@ -55,7 +55,7 @@ export function sentenceOf({ reason, scope, step, stage, result, problem }: Sent
   }
 }
 
-function nameSentence({ stepNames, searchName }: Scope, stepName: string): string {
+function nameSentence({ stepNames, searchName }: CompiledScope, stepName: string): string {
   const wanted = [
     ...(stepNames === null ? [] : [`the step names ${named(stepNames)}`]),
     ...(searchName === null ? [] : ['a step_name_regex']),

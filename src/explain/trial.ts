@@ -6,7 +6,7 @@ import { readStoredDefinition } from '../controls/definition-presentation.js';
 import { definitionWarnings } from '../controls/definition-warnings/definition-warnings.js';
 import { isStoredDraft } from '../controls/stored-control-schema.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { leavesOf } from '../core/linked-control.js';
+import { leavesOfControls } from '../core/linked-control.js';
 import { linkProgram } from '../core/program.js';
 import { createStopwatch } from '../core/stopwatch.js';
 import type { Stage, Step, Verdict } from '../core/types.js';
@@ -66,7 +66,7 @@ export async function tryStep(
     name,
     prepared: library.prepare(data),
   }));
-  const leaves = linkable.reduce((sum, control) => sum + leavesOf(control).length, 0);
+  const leaves = linkable.reduce((sum, control) => sum + leavesOfControls(control).length, 0);
   const askEach = leaves * stringifyJson({ ...step }).length <= MAX_CHARACTERS_ASKED_EACH;
   const stopwatch = createStopwatch({ now, askEach });
   const measured = linkable.map(({ id, name, prepared }) => {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import type { Check, Place, Run } from './run.js';
+import type { Run, SchemaCheck, SchemaPlace } from './run.js';
 import type { CountedPattern } from './work.js';
 
 /** What an applying keyword needs to be compiled. */
@@ -8,10 +8,10 @@ export interface ApplicatorContext {
   readonly schema: JsonObject;
   readonly pattern: (source: string) => CountedPattern;
   /** The check of a schema below. */
-  readonly check: (schema: JsonValue) => Check;
+  readonly check: (schema: JsonValue) => SchemaCheck;
 }
 
-type Compile = (given: JsonValue, context: ApplicatorContext) => Check;
+type Compile = (given: JsonValue, context: ApplicatorContext) => SchemaCheck;
 
 /** Keywords of JSON Schema draft 7 (validation, sections 6.4 to 6.7) that apply schemas. */
 export const APPLICATORS: ReadonlyMap<string, Compile> = new Map<string, Compile>([
@@ -31,7 +31,12 @@ export const APPLICATORS: ReadonlyMap<string, Compile> = new Map<string, Compile
 ]);
 
 /** Runs checks in order: all of them, or up to the first one that fails when no more is wanted. */
-export function every(checks: readonly Check[], value: JsonValue, place: Place, run: Run): boolean {
+export function every(
+  checks: readonly SchemaCheck[],
+  value: JsonValue,
+  place: SchemaPlace,
+  run: Run,
+): boolean {
   let valid = true;
   for (const check of checks) {
     if (check(value, place, run)) continue;
@@ -41,19 +46,19 @@ export function every(checks: readonly Check[], value: JsonValue, place: Place, 
   return valid;
 }
 
-function allOf(given: JsonValue, { check }: ApplicatorContext): Check {
+function allOf(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   const checks = listOf(given).map(check);
   return (value, place, run) => every(checks, value, place, run);
 }
 
-function anyOf(given: JsonValue, { check }: ApplicatorContext): Check {
+function anyOf(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   const checks = listOf(given).map(check);
   return (value, place, run) =>
     checks.some((one) => run.holds(one, value)) ||
     run.fail(place, () => 'satisfies none of the schemas of anyOf');
 }
 
-function oneOf(given: JsonValue, { check }: ApplicatorContext): Check {
+function oneOf(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   const checks = listOf(given).map(check);
   return (value, place, run) => {
     let satisfied = 0;
@@ -65,13 +70,13 @@ function oneOf(given: JsonValue, { check }: ApplicatorContext): Check {
   };
 }
 
-function not(given: JsonValue, { check }: ApplicatorContext): Check {
+function not(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   const refused = check(given);
   return (value, place, run) =>
     !run.holds(refused, value) || run.fail(place, () => 'satisfies the schema of not');
 }
 
-function conditional(given: JsonValue, { schema, check }: ApplicatorContext): Check {
+function conditional(given: JsonValue, { schema, check }: ApplicatorContext): SchemaCheck {
   const condition = check(given);
   const [positive, negative] = ['then', 'else'].map((name) =>
     Object.hasOwn(schema, name) ? check(schema[name] as JsonValue) : null,
@@ -82,7 +87,7 @@ function conditional(given: JsonValue, { schema, check }: ApplicatorContext): Ch
   };
 }
 
-function properties(given: JsonValue, { check }: ApplicatorContext): Check {
+function properties(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   const entries = Object.entries(objectOf(given)).map(([name, schema]) => [name, check(schema)] as const);
   return (value, place, run) => {
     if (!isObject(value)) return true;
@@ -98,7 +103,7 @@ function properties(given: JsonValue, { check }: ApplicatorContext): Check {
   };
 }
 
-function patternProperties(given: JsonValue, { check, pattern }: ApplicatorContext): Check {
+function patternProperties(given: JsonValue, { check, pattern }: ApplicatorContext): SchemaCheck {
   const entries = Object.entries(objectOf(given)).map(
     ([source, schema]) => [pattern(source), check(schema)] as const,
   );
@@ -119,7 +124,7 @@ function patternProperties(given: JsonValue, { check, pattern }: ApplicatorConte
 }
 
 /** One problem for all superfluous members together when none is allowed. */
-function additionalProperties(given: JsonValue, { schema, check, pattern }: ApplicatorContext): Check {
+function additionalProperties(given: JsonValue, { schema, check, pattern }: ApplicatorContext): SchemaCheck {
   const known = objectOf(schema.properties);
   const matchers = Object.keys(objectOf(schema.patternProperties)).map(pattern);
   const one = check(given);
@@ -143,7 +148,7 @@ function additionalProperties(given: JsonValue, { schema, check, pattern }: Appl
   };
 }
 
-function propertyNames(given: JsonValue, { check }: ApplicatorContext): Check {
+function propertyNames(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   const one = check(given);
   return (value, place, run) => {
     if (!isObject(value)) return true;
@@ -157,15 +162,15 @@ function propertyNames(given: JsonValue, { check }: ApplicatorContext): Check {
   };
 }
 
-function dependencies(given: JsonValue, { check }: ApplicatorContext): Check {
-  const checks = Object.entries(objectOf(given)).map(([name, dependency]): Check => {
+function dependencies(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
+  const checks = Object.entries(objectOf(given)).map(([name, dependency]): SchemaCheck => {
     if (!Array.isArray(dependency)) {
       const one = check(dependency);
       return (value, place, run) => !isObject(value) || !Object.hasOwn(value, name) || one(value, place, run);
     }
     const needed = dependency.filter((other) => typeof other === 'string');
     const lacking = needed.map(
-      (other): Check =>
+      (other): SchemaCheck =>
         (value, place, run) =>
           (isObject(value) && Object.hasOwn(value, other)) ||
           run.fail(place, () => `lacks the member ${other}, which ${name} needs`),
@@ -182,7 +187,7 @@ function dependencies(given: JsonValue, { check }: ApplicatorContext): Check {
   };
 }
 
-function items(given: JsonValue, { check }: ApplicatorContext): Check {
+function items(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   if (!Array.isArray(given)) return eachItem(check(given), 0);
   const checks = given.map(check);
   return (value, place, run) => {
@@ -199,7 +204,7 @@ function items(given: JsonValue, { check }: ApplicatorContext): Check {
 }
 
 /** Counts only beside a list of schemas. One problem for all superfluous items together when none is allowed. */
-function additionalItems(given: JsonValue, { schema, check }: ApplicatorContext): Check {
+function additionalItems(given: JsonValue, { schema, check }: ApplicatorContext): SchemaCheck {
   const positional = schema.items;
   if (!Array.isArray(positional)) return () => true;
   const { length } = positional;
@@ -210,7 +215,7 @@ function additionalItems(given: JsonValue, { schema, check }: ApplicatorContext)
     run.fail(place, () => `has more than the ${length} items allowed`);
 }
 
-function eachItem(one: Check, start: number): Check {
+function eachItem(one: SchemaCheck, start: number): SchemaCheck {
   return (value, place, run) => {
     if (!Array.isArray(value)) return true;
     let valid = true;
@@ -223,7 +228,7 @@ function eachItem(one: Check, start: number): Check {
   };
 }
 
-function contains(given: JsonValue, { check }: ApplicatorContext): Check {
+function contains(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   const one = check(given);
   return (value, place, run) =>
     !Array.isArray(value) ||

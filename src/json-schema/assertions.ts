@@ -2,7 +2,7 @@ import { compareNumbers, doubleOf, isMultiple, isNumber } from '../json/json-num
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import { areUnique, createMembership } from './membership.js';
-import type { Check } from './run.js';
+import type { SchemaCheck } from './run.js';
 import { isOfType } from './value-types.js';
 import type { CountedPattern } from './work.js';
 
@@ -12,7 +12,7 @@ export interface AssertionContext {
   readonly pattern: (source: string) => CountedPattern;
 }
 
-type Compile = (given: JsonValue, context: AssertionContext) => Check;
+type Compile = (given: JsonValue, context: AssertionContext) => SchemaCheck;
 
 /** Keywords of JSON Schema draft 7 (validation, section 6) that look at the value alone. */
 export const ASSERTIONS: ReadonlyMap<string, Compile> = new Map<string, Compile>([
@@ -35,14 +35,14 @@ export const ASSERTIONS: ReadonlyMap<string, Compile> = new Map<string, Compile>
   ['required', required],
 ]);
 
-function typeCheck(given: JsonValue): Check {
+function typeCheck(given: JsonValue): SchemaCheck {
   const types = (Array.isArray(given) ? given : [given]).filter((type) => typeof type === 'string');
   return (value, place, run) =>
     types.some((type) => isOfType(value, type)) ||
     run.fail(place, () => `is not of type ${types.join(', ')}`);
 }
 
-function membership(values: readonly JsonValue[], reason: string): Check {
+function membership(values: readonly JsonValue[], reason: string): SchemaCheck {
   const isMember = createMembership(values);
   return (value, place, run) => isMember(value, run.work) || run.fail(place, () => reason);
 }
@@ -58,7 +58,7 @@ function bound(reason: string, holds: (order: number) => boolean): Compile {
   };
 }
 
-function multipleOf(divisor: JsonValue): Check {
+function multipleOf(divisor: JsonValue): SchemaCheck {
   if (!isNumber(divisor)) return always;
   return (value, place, run) => {
     if (!isNumber(value)) return true;
@@ -108,7 +108,7 @@ function objectSize(reason: string, holds: (size: number, limit: number) => bool
   };
 }
 
-function patternCheck(given: JsonValue, { pattern }: AssertionContext): Check {
+function patternCheck(given: JsonValue, { pattern }: AssertionContext): SchemaCheck {
   if (typeof given !== 'string') return always;
   const compiled = pattern(given);
   return (value, place, run) =>
@@ -117,14 +117,14 @@ function patternCheck(given: JsonValue, { pattern }: AssertionContext): Check {
     run.fail(place, () => `does not match the pattern ${given}`);
 }
 
-function uniqueItems(given: JsonValue): Check {
+function uniqueItems(given: JsonValue): SchemaCheck {
   if (given !== true) return always;
   return (value, place, run) =>
     !Array.isArray(value) || areUnique(value, run.work) || run.fail(place, () => 'has items that are equal');
 }
 
 /** One problem for each member that is missing. */
-function required(given: JsonValue): Check {
+function required(given: JsonValue): SchemaCheck {
   const names = (Array.isArray(given) ? given : []).filter((name) => typeof name === 'string');
   return (value, place, run) => {
     if (!isObject(value)) return true;

@@ -1,9 +1,9 @@
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /** Most values (members and items at any level) of a schema: compiling this many has taken up to a fifth of a second. */
-export const MAX_SCHEMA_VALUES = 2_000;
+export const MAX_REGISTERED_SCHEMA_VALUES = 2_000;
 /** Deepest nesting of a schema; the compiler calls itself once for each level. */
-export const MAX_SCHEMA_DEPTH = 64;
+export const MAX_REGISTERED_SCHEMA_DEPTH = 64;
 
 /**
  * Members that change where a reference leads, or that are resolved while data are checked: with them the work of a
@@ -43,12 +43,14 @@ interface Scan {
 
 function scanValue(value: JsonValue, depth: number, scan: Scan): void {
   scan.values += 1;
-  if (scan.values > MAX_SCHEMA_VALUES) scan.problem = `it has more than ${MAX_SCHEMA_VALUES} values`;
+  if (scan.values > MAX_REGISTERED_SCHEMA_VALUES)
+    scan.problem = `it has more than ${MAX_REGISTERED_SCHEMA_VALUES} values`;
   else if (isContainer(value)) scanMembers(value, depth, false, scan);
 }
 
 function scanMembers(value: JsonObject | JsonValue[], depth: number, isRoot: boolean, scan: Scan): void {
-  if (depth > MAX_SCHEMA_DEPTH) scan.problem = `it nests deeper than ${MAX_SCHEMA_DEPTH} levels`;
+  if (depth > MAX_REGISTERED_SCHEMA_DEPTH)
+    scan.problem = `it nests deeper than ${MAX_REGISTERED_SCHEMA_DEPTH} levels`;
   else if (isObject(value) && !isRoot) scan.problem = refusedMember(value);
   if (isObject(value) && Object.hasOwn(value, '__proto__')) {
     // The compiler skips a member of this name wherever it stands, so the schema would not say what it seems to.

@@ -7,7 +7,7 @@ import { countValues } from './bounds.js';
 import { readMetaSchema } from './meta-schema.js';
 import { SchemaWorkError } from './reference.js';
 import { findReferences, type References } from './references.js';
-import { type Check, Run } from './run.js';
+import { Run, type SchemaCheck } from './run.js';
 import { type CountedPattern, countedPattern, Work } from './work.js';
 
 /** Most values (members and items at any level) of a schema: checking and compiling them takes some 10 ms. */
@@ -30,7 +30,7 @@ const QUOTED_PATTERN_LENGTH = 100;
  *
  * Throws an Error whose message completes "the schema …".
  */
-export function compileSchema(schema: JsonObject): Check {
+export function compileSchema(schema: JsonObject): SchemaCheck {
   const problem = boundsProblem(schema);
   if (problem !== undefined) throw new SchemaWorkError(problem);
   verify(schema);
@@ -44,7 +44,7 @@ function boundsProblem(schema: JsonObject): string | undefined {
     : undefined;
 }
 
-let metaCheck: Check | undefined;
+let metaCheck: SchemaCheck | undefined;
 
 function verify(schema: JsonObject): void {
   if (metaCheck === undefined) {
@@ -58,18 +58,18 @@ function verify(schema: JsonObject): void {
   if (!metaCheck(schema, null, run)) throw new SchemaWorkError(`is invalid at ${run.texts[0]}`);
 }
 
-function build(root: JsonObject, references: References): Check {
-  const checks = new Map<JsonObject, Check>();
+function build(root: JsonObject, references: References): SchemaCheck {
+  const checks = new Map<JsonObject, SchemaCheck>();
   const pending: (() => void)[] = [];
   const patterns = new Map<string, CountedPattern>();
 
   /** Schemas are filled in one after another, not inside one another, so chains of references need no stack. */
-  function check(schema: JsonValue): Check {
+  function check(schema: JsonValue): SchemaCheck {
     if (!isObject(schema)) return schema === false ? nothing : anything;
     const known = checks.get(schema);
     if (known !== undefined) return known;
-    let keywords: readonly Check[] = [];
-    const applied: Check = (value, place, run) => {
+    let keywords: readonly SchemaCheck[] = [];
+    const applied: SchemaCheck = (value, place, run) => {
       run.work.enter(keywords.length);
       const valid = every(keywords, value, place, run);
       run.work.leave();
@@ -82,7 +82,7 @@ function build(root: JsonObject, references: References): Check {
     return applied;
   }
 
-  function compileKeywords(schema: JsonObject): Check[] {
+  function compileKeywords(schema: JsonObject): SchemaCheck[] {
     const target = references.get(schema);
     if (target !== undefined) return [check(target)];
     return Object.entries(schema).flatMap(([keyword, given]) => {
@@ -109,8 +109,8 @@ function build(root: JsonObject, references: References): Check {
   return top;
 }
 
-const anything: Check = () => true;
-const nothing: Check = (_value, place, run) => run.fail(place, () => 'is not allowed');
+const anything: SchemaCheck = () => true;
+const nothing: SchemaCheck = (_value, place, run) => run.fail(place, () => 'is not allowed');
 
 function isDeeper(value: JsonValue, levels: number): boolean {
   if (!isContainer(value)) return false;

@@ -16,7 +16,7 @@ export const MAX_COMPILED_VALUES = 5_000;
 const INSTRUCTIONS_PER_VALUE = 50;
 const CLASS_WORK_PER_VALUE = 2_000;
 /** Most work of all checks of one validator: a tenth of a second. */
-export const MAX_CHECK_WORK = 1_000_000;
+export const MAX_REGISTERED_CHECK_WORK = 1_000_000;
 /** How much of a schema's own text an explanation quotes, in characters. */
 const QUOTED_LENGTH = 300;
 
@@ -40,7 +40,7 @@ interface CompiledSchema {
  */
 export function createSchemaValidator(): SchemaValidator {
   const known = new Map<JsonObject, CompiledSchema | string>();
-  const work: WorkBudget = { left: MAX_CHECK_WORK };
+  const work: WorkBudget = { left: MAX_REGISTERED_CHECK_WORK };
   let compilable = MAX_COMPILED_VALUES;
 
   function compile(sent: JsonObject): CompiledSchema | string {

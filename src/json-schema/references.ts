@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { resolveReference, SchemaWorkError } from './reference.js';
-import { member, subschemas } from './subschemas.js';
+import { schemaMember, subschemas } from './subschemas.js';
 
 /**
  * Longest chain of schemas that apply one another to the same value; a longer one goes round in a circle, or was
@@ -27,15 +27,15 @@ export function findReferences(root: JsonObject, verify: (schema: JsonObject) =>
       if (targets.has(schema)) continue;
       targets.set(schema, undefined);
       noteId(schema);
-      if (typeof member(schema, '$ref') === 'string') referring.push(schema);
+      if (typeof schemaMember(schema, '$ref') === 'string') referring.push(schema);
       for (const below of subschemas(schema)) pending.push(below.schema);
     }
   }
 
   /** A name of its own is all that an id within the document may be: anything else would move what is below it. */
   function noteId(schema: JsonObject): void {
-    const id = member(schema, '$id');
-    if (typeof id !== 'string' || schema === root || typeof member(schema, '$ref') === 'string') return;
+    const id = schemaMember(schema, '$id');
+    if (typeof id !== 'string' || schema === root || typeof schemaMember(schema, '$ref') === 'string') return;
     if (!id.startsWith('#')) throw new SchemaWorkError('has an $id below its top; use definitions instead');
     if (!named.has(id)) named.set(id, schema);
   }
@@ -59,7 +59,7 @@ export function findReferences(root: JsonObject, verify: (schema: JsonObject) =>
 
 /** A reference that begins with the id of the document is one into the document. */
 function withinDocument(root: JsonObject, reference: string): string {
-  const id = member(root, '$id');
+  const id = schemaMember(root, '$id');
   const base = typeof id === 'string' ? id.replace(/#$/, '') : '';
   if (base === '' || !reference.startsWith(base)) return reference;
   const rest = reference.slice(base.length);

@@ -2,10 +2,10 @@ import type { JsonValue } from '../json/json-value.js';
 import type { Work } from './work.js';
 
 /** Where in the data a value stands; null is the top. */
-export type Place = { readonly parent: Place; readonly key: string | number } | null;
+export type SchemaPlace = { readonly parent: SchemaPlace; readonly key: string | number } | null;
 
 /** A compiled keyword, or a compiled schema: whether a value satisfies it. */
-export type Check = (value: JsonValue, place: Place, run: Run) => boolean;
+export type SchemaCheck = (value: JsonValue, place: SchemaPlace, run: Run) => boolean;
 
 /** How many problems are put in words; the others are only counted. */
 const WORDED_PROBLEMS = 3;
@@ -35,7 +35,7 @@ export class Run {
   }
 
   /** Notes a problem; always false, which is what the check then says. */
-  fail(place: Place, reason: () => string): false {
+  fail(place: SchemaPlace, reason: () => string): false {
     if (this.wanted === 'validity') return false;
     this.count += 1;
     if (this.texts.length < WORDED_PROBLEMS) {
@@ -45,12 +45,12 @@ export class Run {
   }
 
   /** The place of a member or item; not made while nobody asks for places. */
-  below(parent: Place, key: string | number): Place {
+  below(parent: SchemaPlace, key: string | number): SchemaPlace {
     return this.wanted === 'validity' ? null : { parent, key };
   }
 
   /** Whether a value satisfies a schema whose problems are none of the data's. */
-  holds(check: Check, value: JsonValue): boolean {
+  holds(check: SchemaCheck, value: JsonValue): boolean {
     const { wanted } = this;
     this.wanted = 'validity';
     const valid = check(value, null, this);
@@ -60,7 +60,7 @@ export class Run {
 }
 
 /** Names and indexes joined by dots; `root` for the top. */
-function pathOf(place: Place): string {
+function pathOf(place: SchemaPlace): string {
   const keys: (string | number)[] = [];
   for (let at = place; at !== null; at = at.parent) keys.unshift(at.key);
   return keys.length === 0 ? 'root' : keys.join('.');

@@ -40,19 +40,19 @@ export function subschemas(schema: JsonObject): Subschema[] {
   const add = (keyword: string, value: JsonValue | undefined) => {
     if (isObject(value)) found.push({ schema: value, sameValue: SAME_VALUE.has(keyword) });
   };
-  for (const keyword of SCHEMA) add(keyword, member(schema, keyword));
+  for (const keyword of SCHEMA) add(keyword, schemaMember(schema, keyword));
   for (const keyword of SCHEMA_LIST) {
-    const list = member(schema, keyword);
+    const list = schemaMember(schema, keyword);
     if (Array.isArray(list)) for (const one of list) add(keyword, one);
   }
   for (const keyword of SCHEMA_MAP) {
-    const map = member(schema, keyword);
+    const map = schemaMember(schema, keyword);
     if (isObject(map)) for (const one of Object.values(map)) add(keyword, one);
   }
   return found;
 }
 
 /** An own member; undefined when there is none. */
-export function member(schema: JsonObject, name: string): JsonValue | undefined {
+export function schemaMember(schema: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(schema, name) ? schema[name] : undefined;
 }

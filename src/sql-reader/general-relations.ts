@@ -10,7 +10,7 @@ export type ReadText = (written: string) => string;
 const NONE: readonly Relation[] = [];
 
 /** What the members of a statement name. `key` is the name of its kind. */
-export function statementRelations(
+export function generalStatementRelations(
   key: string,
   node: Node,
   dialect: Dialect,
@@ -69,7 +69,7 @@ const READS_TABLE: Readonly<Record<Dialect, RegExp>> = {
 const LISTS_TABLES = /^pragma_table_list$/i;
 
 /** What a function in FROM reads beside what its arguments are; `args` is undefined where it has none. */
-export function functionRelations(
+export function generalFunctionRelations(
   name: string,
   args: unknown,
   dialect: Dialect,

@@ -14,7 +14,7 @@ import {
   variant,
 } from './general-nodes.js';
 import { functionOperation, statementOperations } from './general-operations.js';
-import { functionRelations, statementRelations } from './general-relations.js';
+import { generalFunctionRelations, generalStatementRelations } from './general-relations.js';
 import {
   type Dialect,
   type EqualityTest,
@@ -75,7 +75,7 @@ class Walk {
       this.#builder.operation(place, name, more);
     }
     const { dialect } = this.#options;
-    this.#builder.relations(below(place), statementRelations(key, node, dialect, this.#read));
+    this.#builder.relations(below(place), generalStatementRelations(key, node, dialect, this.#read));
     switch (key) {
       case 'Query':
         this.#query(node, place);
@@ -391,7 +391,7 @@ class Walk {
     this.#called(names.at(-1) ?? '', place);
     const schema = names.length > 1 ? (names.at(-2) ?? null) : null;
     this.#builder.table(place, schema, `${names.at(-1) ?? ''}(${this.#rendered(args)})`, alias);
-    const read = functionRelations(names.at(-1) ?? '', args, this.#options.dialect, this.#read);
+    const read = generalFunctionRelations(names.at(-1) ?? '', args, this.#options.dialect, this.#read);
     this.#builder.relations(below(place), read);
   }
 
@@ -437,7 +437,7 @@ class Walk {
     const quoted = last.quote_style !== undefined && last.quote_style !== null;
     if (parts.length === 1 && isCteInScope(place.ctes, this.#fold(this.#text(last), quoted))) return;
     this.#table(name, place, alias);
-    const read = functionRelations(this.#text(last), undefined, this.#options.dialect, this.#read);
+    const read = generalFunctionRelations(this.#text(last), undefined, this.#options.dialect, this.#read);
     this.#builder.relations(below(place), read);
   }
 

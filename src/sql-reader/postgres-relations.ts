@@ -6,7 +6,7 @@ import { isNode, listOf, type Node } from './tree-node.js';
 const NONE: readonly Relation[] = [];
 
 /** What the members of a statement name by words; the walk over its parts finds the rest. */
-export function statementRelations(key: string, node: Node): NamedRelations {
+export function postgresStatementRelations(key: string, node: Node): NamedRelations {
   switch (key) {
     case 'DropStmt':
       return listOf(node.objects).flatMap((object) => objectRelation(String(node.removeType), object));
@@ -58,7 +58,7 @@ const READS_TABLES =
 const PLAIN_NAME = /^(?:([a-z_][a-z0-9_]*)\.)?([a-z_][a-z0-9_]*)$/i;
 
 /** What calling a function reads; its name as the parser gives it. */
-export function functionRelations(name: string, call: Node): NamedRelations {
+export function postgresFunctionRelations(name: string, call: Node): NamedRelations {
   if (READS_TABLES.test(name)) return HIDDEN;
   if (!READS_TABLE.test(name)) return NONE;
   const [first = {}] = listOf(call.args);

@@ -11,7 +11,7 @@ import {
   rendered,
 } from './postgres-nodes.js';
 import { operationOfFunction, operationsOf } from './postgres-operations.js';
-import { functionRelations, statementRelations } from './postgres-relations.js';
+import { postgresFunctionRelations, postgresStatementRelations } from './postgres-relations.js';
 import {
   below,
   type CteScope,
@@ -77,7 +77,7 @@ class Walk {
   #kind(key: string, child: Node, place: Place): void {
     const operations = operationsOf(key, child);
     for (const operation of operations ?? []) this.#builder.operation(place, operation.name, operation);
-    if (operations !== null) this.#builder.relations(below(place), statementRelations(key, child));
+    if (operations !== null) this.#builder.relations(below(place), postgresStatementRelations(key, child));
     switch (key) {
       case 'SelectStmt':
         this.#select(child, place);
@@ -257,7 +257,7 @@ class Walk {
     const name = namesOf(call.funcname).at(-1) ?? '';
     const operation = operationOfFunction(name);
     if (operation !== null) this.#builder.operation(place, operation.name, operation);
-    this.#builder.relations(below(place), functionRelations(name, call));
+    this.#builder.relations(below(place), postgresFunctionRelations(name, call));
     const { funcname: _, ...rest } = call;
     this.node(rest, { ...place, topFrom: false });
   }

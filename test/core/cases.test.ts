@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compileProgram } from '../../src/core/compile.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
 import { type CaseFile, expectVerdict, readCaseFiles } from '../support/evaluation-cases.js';
+import { compileProgram } from './compile-program.js';
 
 const files = readCaseFiles();
 

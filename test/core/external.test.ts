@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlFailure } from '../../src/core/compile.js';
 import type { CheckCall } from '../../src/core/evaluator.js';
 import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
 import type { JsonValue } from '../../src/json/json-value.js';
+import type { ControlFailure } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 
 interface Check {

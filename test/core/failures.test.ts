@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlFailure } from '../../src/core/compile.js';
 import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
+import type { ControlFailure } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf, verdictOf } from './support.js';
 
 const INTERNAL = 'Internal evaluator error';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ScopeView } from '../../src/core/definition-view.js';
-import { compileScope, type Scope } from '../../src/core/scope.js';
+import { type CompiledScope, compileScope } from '../../src/core/scope.js';
 import { createScopeIndex } from '../../src/core/scope-index.js';
 
 interface Indexed {
   readonly id: number;
-  readonly scope: Scope;
+  readonly scope: CompiledScope;
 }
 
 const view = (members: Partial<ScopeView> = {}): ScopeView => ({
@@ -24,7 +24,7 @@ const controlsOf = (views: readonly ScopeView[]): Indexed[] =>
 /** A scope that counts how often it is searched. */
 function countingScope(answer: (name: string) => boolean) {
   const searched: string[] = [];
-  const scope: Scope = {
+  const scope: CompiledScope = {
     ...compileScope(view()),
     searchName(name) {
       searched.push(name);
@@ -130,7 +130,7 @@ describe('a scope index', () => {
 
   it('asks again when a pattern could not tell because of the name', () => {
     let asks = 0;
-    const scope: Scope = {
+    const scope: CompiledScope = {
       ...compileScope(view()),
       searchName: () => {
         asks += 1;

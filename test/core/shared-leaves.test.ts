@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlFailure } from '../../src/core/compile.js';
 import type { ControlProgram, EvaluatorResult } from '../../src/core/types.js';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
+import type { ControlFailure } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 
 /** An evaluator that counts what it is asked. */

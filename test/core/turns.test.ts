@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { compileProgram } from '../../src/core/compile.js';
 import type { Evaluator } from '../../src/core/evaluator.js';
 import type { ControlInput, Step } from '../../src/core/types.js';
 import { regexEvaluator } from '../../src/evaluators/regex/regex.js';
+import { compileProgram } from './compile-program.js';
 
 /** Says that it took as many steps as it is told to, and matches where it is told to. */
 const costly: Evaluator = {

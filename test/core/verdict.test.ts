@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileProgram } from '../../src/core/compile.js';
 import type { Decision, Verdict } from '../../src/core/types.js';
 import { createRegistry } from '../../src/evaluators/load-evaluators.js';
+import { compileProgram } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf, verdictOf } from './support.js';
 
 type Answer = 'match' | 'miss' | 'fail';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileProgram } from '../../src/core/compile.js';
 import type { Evaluator } from '../../src/core/evaluator.js';
 import type { ControlResult, Verdict } from '../../src/core/types.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
@@ -11,6 +10,7 @@ import { MAX_EXPLAINED_NODES } from '../../src/explain/explanation.js';
 import { type Trial, tryStep } from '../../src/explain/trial.js';
 import type { JsonValue } from '../../src/json/json-value.js';
 import { stringifyJson } from '../../src/json/stringify-json.js';
+import { compileProgram } from '../core/compile-program.js';
 import {
   aGeneratedStage,
   aGeneratedStep,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { parseJson } from '../../src/json/parse-json.js';
-import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../src/json-schema/bounds.js';
+import { MAX_REGISTERED_SCHEMA_DEPTH, MAX_REGISTERED_SCHEMA_VALUES } from '../../src/json-schema/bounds.js';
 import { createSchemaValidator } from '../../src/json-schema/json-schema.js';
 
 const problem = (schema: JsonObject, value: JsonValue) => createSchemaValidator().problem(schema, value);
@@ -131,11 +131,11 @@ describe('a schema from outside', () => {
 
   it('may nest and list so much and no more', () => {
     const nested = (levels: number): JsonObject => (levels <= 1 ? {} : { not: nested(levels - 1) });
-    expect(problem(nested(MAX_SCHEMA_DEPTH), {})).not.toMatch(/deeper/);
-    expect(problem(nested(MAX_SCHEMA_DEPTH + 1), {})).toMatch(/deeper than 64 levels/);
+    expect(problem(nested(MAX_REGISTERED_SCHEMA_DEPTH), {})).not.toMatch(/deeper/);
+    expect(problem(nested(MAX_REGISTERED_SCHEMA_DEPTH + 1), {})).toMatch(/deeper than 64 levels/);
     const listed = (count: number): JsonObject => ({ enum: Array.from({ length: count }, (_, i) => i) });
-    expect(problem(listed(MAX_SCHEMA_VALUES - 1), 7)).toBeUndefined();
-    expect(problem(listed(MAX_SCHEMA_VALUES), 7)).toMatch(/more than 2000 values/);
+    expect(problem(listed(MAX_REGISTERED_SCHEMA_VALUES - 1), 7)).toBeUndefined();
+    expect(problem(listed(MAX_REGISTERED_SCHEMA_VALUES), 7)).toMatch(/more than 2000 values/);
   });
 
   const doubling = (levels: number): JsonObject => {

@@ -3,7 +3,12 @@ import { FIELD_REQUIRED } from '../../contract/input/messages.js';
 import { hasOnlyExactNumbers } from '../../json/exact-numbers.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { schemaBoundsProblem } from '../../json-schema/bounds.js';
-import { dialectOf, linearEngine, MAX_CHECK_WORK, OPTIONS } from '../../json-schema/json-schema.js';
+import {
+  dialectOf,
+  linearEngine,
+  MAX_REGISTERED_CHECK_WORK,
+  OPTIONS,
+} from '../../json-schema/json-schema.js';
 import { schemaWork, type WorkBudget } from '../../json-schema/schema-work.js';
 import type { ConfigProblem } from '../config-members.js';
 
@@ -45,7 +50,7 @@ export function createConfigValidator(schema: JsonObject): (config: JsonObject) 
       return [problem('value_error', message, [], config)];
     }
     try {
-      work.left = MAX_CHECK_WORK;
+      work.left = MAX_REGISTERED_CHECK_WORK;
       spend(config);
     } catch (error) {
       const message = `the schema of the configuration ${error instanceof Error ? error.message : 'fails'}`;

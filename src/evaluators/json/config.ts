@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boolean, field, nullable, oneOf, refuse, report, withDefault } from '../../contract/input/fields.js';
 import { isObject } from '../../json/json-value.js';
 import { compileSchema } from '../../json-schema/compile-schema.js';
-import type { Check } from '../../json-schema/run.js';
+import type { SchemaCheck } from '../../json-schema/run.js';
 import { MAX_CONFIG_COST, schemaCost } from './compile-cost.js';
 import { fieldConstraints } from './field-constraints.js';
 import { fieldPatterns } from './field-patterns.js';
@@ -10,7 +10,7 @@ import { fieldTypes } from './field-types.js';
 import { requiredFields } from './required-fields.js';
 
 /** Reads `json_schema`; null for an empty one, which checks nothing. */
-const jsonSchema = field<Check | null>(
+const jsonSchema = field<SchemaCheck | null>(
   (value, sink) => {
     if (!isObject(value)) return refuse(sink, 'dict_type', 'must be an object', value);
     if (Object.keys(value).length === 0) return null;

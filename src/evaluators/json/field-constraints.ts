@@ -7,7 +7,7 @@ import { countCodePoints } from '../../json-schema/assertions.js';
 import { countValues } from '../../json-schema/bounds.js';
 import { createMembership } from '../../json-schema/membership.js';
 import type { Work } from '../../json-schema/work.js';
-import { fieldPath, valueAt } from './field-path.js';
+import { parseFieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 
 /** Most values of all constraints together, those of enumerations included. */
@@ -42,7 +42,7 @@ export const fieldConstraints = field<FieldRule<Constraints>[]>(
       if (problem !== undefined) {
         return refuse(sink, 'value_error', `the constraints of ${path}: ${problem}`, value);
       }
-      rules.push({ path: fieldPath(path), rule: constraints });
+      rules.push({ path: parseFieldPath(path), rule: constraints });
     }
     return rules;
   },

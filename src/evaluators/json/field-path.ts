@@ -8,7 +8,7 @@ export interface FieldPath {
 }
 
 /** Reads a dotted path. */
-export function fieldPath(text: string): FieldPath {
+export function parseFieldPath(text: string): FieldPath {
   return { text, keys: text.split('.') };
 }
 

@@ -6,7 +6,7 @@ import { type CountedPattern, countedPattern } from '../../json-schema/work.js';
 import { compilePattern } from '../../linear-text/linear-pattern.js';
 import { shorten } from '../../linear-text/shorten.js';
 import { INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, patternTextCost } from './compile-cost.js';
-import { fieldPath, valueAt } from './field-path.js';
+import { parseFieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 
 /** How much of a pattern a message quotes, in characters. */
@@ -36,7 +36,7 @@ export const fieldPatterns = field<FieldRule<FieldPattern>[]>(
     const rules: FieldRule<FieldPattern>[] = [];
     for (const [path, given] of members) {
       try {
-        rules.push({ path: fieldPath(path), rule: compile(given as string | JsonObject) });
+        rules.push({ path: parseFieldPath(path), rule: compile(given as string | JsonObject) });
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'it is invalid';
         return refuse(sink, 'value_error', `the pattern of ${path}: ${reason}`, value);

@@ -3,7 +3,7 @@ import { field, refuse, report } from '../../contract/input/fields.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { isOfType } from '../../json-schema/value-types.js';
 import type { Work } from '../../json-schema/work.js';
-import { fieldPath, valueAt, visitLeaves } from './field-path.js';
+import { parseFieldPath, valueAt, visitLeaves } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 
 /** The types that a field can be asked to have. */
@@ -36,7 +36,7 @@ export const fieldTypes = field<FieldRule<FieldType>[]>(
           value,
         );
       }
-      rules.push({ path: fieldPath(path), rule: type });
+      rules.push({ path: parseFieldPath(path), rule: type });
     }
     return rules;
   },

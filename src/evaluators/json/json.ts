@@ -5,7 +5,7 @@ import { JsonSyntaxError } from '../../json/json-errors.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
 import { countValues } from '../../json-schema/bounds.js';
-import { type Check, Run } from '../../json-schema/run.js';
+import { Run, type SchemaCheck } from '../../json-schema/run.js';
 import { STEPS_PER_UNIT, Work } from '../../json-schema/work.js';
 import { CONFIG_COST, INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, schemaCost } from './compile-cost.js';
 import { type JsonConfig, jsonConfigSchema } from './config.js';
@@ -88,7 +88,7 @@ export const jsonEvaluator: Evaluator = {
  * passes share one budget.
  */
 function schemaViolation(
-  schema: Check,
+  schema: SchemaCheck,
   document: JsonValue,
   work: Work,
   wanted: 'first' | 'all',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { field, list, readWith, refuse, text } from '../../contract/input/fields.js';
-import { type FieldPath, fieldPath, valueAt } from './field-path.js';
+import { type FieldPath, parseFieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, failed, pathsProblem } from './members.js';
 
 const texts = list(text());
@@ -11,7 +11,7 @@ export const requiredFields = field<FieldPath[]>(
     const paths = readWith(texts, value, sink);
     if (paths === undefined) return z.NEVER;
     const problem = pathsProblem(paths);
-    return problem === undefined ? paths.map(fieldPath) : refuse(sink, 'value_error', problem, value);
+    return problem === undefined ? paths.map(parseFieldPath) : refuse(sink, 'value_error', problem, value);
   },
   { type: 'array', items: { type: 'string' } },
 );

@@ -19,7 +19,7 @@ import {
   STREAM_WINDOW,
   stalenessOf,
 } from '../evaluation/evaluation-calls.js';
-import type { Outcome } from '../wire/evaluation-codec.js';
+import type { EvaluationOutcome } from '../wire/evaluation-codec.js';
 import {
   batchMessage,
   evaluationFieldsOf,
@@ -59,7 +59,7 @@ export function evaluationRpcs(
       caller: callerOf(context, protocol),
       failed: itemFailure(environment, batchMethod.name, context.requestId),
     });
-    const reply = (made: readonly Outcome[]): EvaluateBatchResponse => {
+    const reply = (made: readonly EvaluationOutcome[]): EvaluateBatchResponse => {
       const staleness = stalenessOf(made);
       if (staleness !== null) context.reportStaleness(staleness);
       return batchMessage(made);

@@ -22,7 +22,7 @@ import { protocolOf } from '../wire/protocol.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
-export interface GuardOptions {
+export interface CallGuardOptions {
   readonly method: ClassifiedMethod;
   readonly entrance: Pick<Entrance, 'enter'>;
   /** How long the request of a call that takes one message, or a large message of a stream, may take, in milliseconds. */
@@ -33,7 +33,7 @@ export interface GuardOptions {
  * Puts the access check and the limits in front of a Connect handler, before any of the body is read, and corrects the status of
  * messages that cannot be decoded: Connect calls that an internal error, but it is the caller's.
  */
-export function guardHandler(handler: UniversalHandler, options: GuardOptions): UniversalHandler {
+export function guardHandler(handler: UniversalHandler, options: CallGuardOptions): UniversalHandler {
   const { method, entrance, bodyTimeMs } = options;
   const { methodKind } = handler.method;
   const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';

@@ -6,7 +6,12 @@ import type {
   EvaluationService,
   RevisedVerdict,
 } from '../../decisions/evaluation-service.js';
-import type { EvaluationFields, Outcome, StreamFields, StreamReply } from '../wire/evaluation-codec.js';
+import type {
+  EvaluationFields,
+  EvaluationOutcome,
+  StreamFields,
+  StreamReply,
+} from '../wire/evaluation-codec.js';
 import type { RpcStatus } from '../wire/rpc-status.js';
 import { detailOf, evaluationRequestOf } from './evaluation-input.js';
 import { inSlices } from './in-slices.js';
@@ -34,7 +39,10 @@ export interface EvaluationCalls {
   /** Throws or rejects with what is wrong. */
   evaluate(fields: EvaluationFields, caller: RpcCaller): RevisedVerdict | Promise<RevisedVerdict>;
   /** Throws a ServiceError for a batch without evaluations or with too many. */
-  batch(evaluations: readonly EvaluationFields[], call: EvaluationCall): Outcome[] | Promise<Outcome[]>;
+  batch(
+    evaluations: readonly EvaluationFields[],
+    call: EvaluationCall,
+  ): EvaluationOutcome[] | Promise<EvaluationOutcome[]>;
   /** Answers one message of a stream. Rejects with the reason of the signal only. */
   message(message: StreamFields, call: EvaluationCall): StreamReply | Promise<StreamReply>;
 }
@@ -50,7 +58,7 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
   function outcomeOf(
     fields: EvaluationFields,
     { caller, failed }: EvaluationCall,
-  ): Outcome | Promise<Outcome> {
+  ): EvaluationOutcome | Promise<EvaluationOutcome> {
     try {
       const verdict = evaluate(fields, caller);
       return verdict instanceof Promise ? verdict.catch(failed) : verdict;
@@ -99,7 +107,7 @@ function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): Rpc
 }
 
 /** The greatest staleness of the verdicts of a batch; null when none of them tells one. */
-export function stalenessOf(outcomes: readonly Outcome[]): number | null {
+export function stalenessOf(outcomes: readonly EvaluationOutcome[]): number | null {
   let stalest: number | null = null;
   for (const outcome of outcomes) {
     if ('staleness_seconds' in outcome && outcome.staleness_seconds !== null) {

@@ -7,7 +7,7 @@ import { apiKeyOf } from '../auth/request-key.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { stalenessOf } from '../evaluation/evaluation-calls.js';
 import type { StreamTaker } from '../listener/http2-server.js';
-import type { EvaluationFields, Outcome } from '../wire/evaluation-codec.js';
+import type { EvaluationFields, EvaluationOutcome } from '../wire/evaluation-codec.js';
 import type { LaneCall } from './lane-call.js';
 import type { LaneEnvironment, LaneMethod, StoppableCall } from './lane-environment.js';
 import { StreamCall } from './stream-call.js';
@@ -53,7 +53,7 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
     decode: codec.decodeBatch,
     answer(evaluations, call, report) {
       const outcomes = calls.batch(evaluations, call);
-      const reply = (made: readonly Outcome[]): Buffer => {
+      const reply = (made: readonly EvaluationOutcome[]): Buffer => {
         const staleness = stalenessOf(made);
         if (staleness !== null) report.reportStaleness(staleness);
         return codec.frameBatch(made);

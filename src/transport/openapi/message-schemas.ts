@@ -5,7 +5,7 @@ import { isFreeForm } from '../descriptors/reply-shape.js';
 import { problemSchema } from './problem-schemas.js';
 import { descriptionOf } from './proto-comments.js';
 import { mayBeAbsent } from './reply-presence.js';
-import { orNull, type SchemaPool } from './schema-pool.js';
+import { nullableSchema, type SchemaPool } from './schema-pool.js';
 
 /** Which JSON of a message is described: a reply that prints nulls, one that leaves them out, or a request. */
 export type Form = 'nulls' | 'no-nulls' | 'request';
@@ -49,13 +49,13 @@ function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonO
     };
     if (form === 'request') {
       if (REQUIRED_INPUT[message.name]?.includes(field.name)) required.push(field.name);
-      return [field.name, mayBeNullInRequest(field) ? orNull(schema) : schema];
+      return [field.name, mayBeNullInRequest(field) ? nullableSchema(schema) : schema];
     }
     const absent = mayBeAbsent(field);
     if (getOption(field, omit_empty)) return [field.name, schema];
     const isPrinted = hasForms ? field.fieldKind === 'scalar' && !absent : !absent || form === 'nulls';
     if (isPrinted) required.push(field.name);
-    return [field.name, absent && form === 'nulls' ? orNull(schema) : schema];
+    return [field.name, absent && form === 'nulls' ? nullableSchema(schema) : schema];
   });
   return {
     type: 'object',

@@ -39,7 +39,7 @@ function referenceTo(name: string): JsonObject {
 }
 
 /** A schema that also takes null. */
-export function orNull(schema: JsonObject): JsonObject {
+export function nullableSchema(schema: JsonObject): JsonObject {
   const { description, ...rest } = schema;
   const told = description === undefined ? {} : { description };
   if (typeof rest.type === 'string' && rest.enum === undefined)

@@ -31,7 +31,7 @@ export function toRpcStatus(error: unknown): RpcStatus {
   return new RpcStatus(
     serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode,
     // Half of a surrogate pair, which JSON may carry, cannot be sent.
-    statusMessage(serviceError).toWellFormed(),
+    statusText(serviceError).toWellFormed(),
     statusDetails(serviceError),
   );
 }
@@ -42,7 +42,7 @@ export function toConnectError(error: unknown): ConnectError {
 }
 
 /** Text of a status: the detail, the first offending member and, where there are several, how many. */
-export function statusMessage(error: ServiceError): string {
+export function statusText(error: ServiceError): string {
   const { items, requestValidation } = error.options;
   const first = isServerFault(error) ? undefined : items?.[0];
   if (items === undefined || first === undefined) return publicDetail(error);

@@ -1,7 +1,7 @@
 import { BackwardWriter } from './backward-writer.js';
 import type { EvaluationCodec } from './evaluation-codec.js';
 import { protobufEsCodec } from './protobuf-es-codec.js';
-import { readBatchRequest, readEvaluateRequest, readStreamRequest } from './request-reader.js';
+import { readBatchRequest, readRequestMessage, readStreamRequest } from './request-reader.js';
 import { writeBatchReply, writeStreamReply, writeVerdict } from './verdict-writer.js';
 import { UNUSUAL } from './wire-reader.js';
 
@@ -11,7 +11,7 @@ import { UNUSUAL } from './wire-reader.js';
  * refuse the same, with the same words. Nothing here waits, so one writer serves all.
  */
 export const directCodec: EvaluationCodec = {
-  decodeEvaluate: orElse(readEvaluateRequest, protobufEsCodec.decodeEvaluate),
+  decodeEvaluate: orElse(readRequestMessage, protobufEsCodec.decodeEvaluate),
   decodeBatch: orElse(readBatchRequest, protobufEsCodec.decodeBatch),
   decodeStream: orElse(readStreamRequest, protobufEsCodec.decodeStream),
   frameVerdict(verdict) {

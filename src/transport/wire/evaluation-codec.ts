@@ -33,12 +33,12 @@ export interface StreamFields {
 }
 
 /** What came of one evaluation of a batch or stream: the verdict, or the status why there is none. */
-export type Outcome = RevisedVerdict | RpcStatus;
+export type EvaluationOutcome = RevisedVerdict | RpcStatus;
 
 /** One EvaluateStreamResponse. */
 export interface StreamReply {
   readonly id: string;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly EvaluationOutcome[];
 }
 
 /**
@@ -54,7 +54,7 @@ export interface EvaluationCodec {
   decodeBatch(bytes: Uint8Array): readonly EvaluationFields[];
   decodeStream(bytes: Uint8Array): StreamFields;
   frameVerdict(verdict: RevisedVerdict): Buffer;
-  frameBatch(outcomes: readonly Outcome[]): Buffer;
+  frameBatch(outcomes: readonly EvaluationOutcome[]): Buffer;
   /** Several messages, one behind the other. */
   frameStream(replies: readonly StreamReply[]): Buffer;
 }

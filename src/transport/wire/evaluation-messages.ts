@@ -25,7 +25,7 @@ import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_
 import type { ControlResult, SteeringContext } from '../../core/types.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import type { EvaluationFields, Outcome, StreamFields, StreamReply } from './evaluation-codec.js';
+import type { EvaluationFields, EvaluationOutcome, StreamFields, StreamReply } from './evaluation-codec.js';
 import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
 import { MappingError, within } from './mapping-error.js';
 import { RpcStatus } from './rpc-status.js';
@@ -84,7 +84,7 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
 }
 
 /** The results of a batch as a message. */
-export function batchMessage(outcomes: readonly Outcome[]): EvaluateBatchResponse {
+export function batchMessage(outcomes: readonly EvaluationOutcome[]): EvaluateBatchResponse {
   const message = create(EvaluateBatchResponseSchema);
   message.results = outcomes.map(resultMessage);
   return message;
@@ -98,7 +98,7 @@ export function streamReplyMessage(reply: StreamReply): EvaluateStreamResponse {
   return message;
 }
 
-function resultMessage(outcome: Outcome): EvaluateStreamResult {
+function resultMessage(outcome: EvaluationOutcome): EvaluateStreamResult {
   const message = create(EvaluateStreamResultSchema);
   message.outcome =
     outcome instanceof RpcStatus

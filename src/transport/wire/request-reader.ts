@@ -11,7 +11,7 @@ const BATCH_FIELDS = 1;
 const STREAM_FIELDS = 2;
 
 /** Reads an EvaluateRequest. Throws UNUSUAL. */
-export function readEvaluateRequest(bytes: Uint8Array): EvaluationFields {
+export function readRequestMessage(bytes: Uint8Array): EvaluationFields {
   return readEvaluation(new WireReader(bytes), bytes.length);
 }
 

@@ -3,7 +3,7 @@ import type { ControlResult, EvaluatorResult, SteeringContext } from '../../core
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { BackwardWriter } from './backward-writer.js';
 import { encodeStatus } from './encode-status.js';
-import type { Outcome, StreamReply } from './evaluation-codec.js';
+import type { EvaluationOutcome, StreamReply } from './evaluation-codec.js';
 import { RpcStatus } from './rpc-status.js';
 import { writeStructFields } from './struct-writer.js';
 
@@ -19,20 +19,20 @@ export function writeStreamReply(writer: BackwardWriter, { id, outcomes }: Strea
 }
 
 /** Fields of EvaluateBatchResponse. */
-export function writeBatchReply(writer: BackwardWriter, outcomes: readonly Outcome[]): void {
+export function writeBatchReply(writer: BackwardWriter, outcomes: readonly EvaluationOutcome[]): void {
   writeResults(writer, 0x0a, outcomes);
 }
 
-function writeResults(writer: BackwardWriter, tag: number, outcomes: readonly Outcome[]): void {
+function writeResults(writer: BackwardWriter, tag: number, outcomes: readonly EvaluationOutcome[]): void {
   for (let index = outcomes.length - 1; index >= 0; index -= 1) {
     const before = writer.length;
-    writeOutcome(writer, outcomes[index] as Outcome);
+    writeOutcome(writer, outcomes[index] as EvaluationOutcome);
     writer.message(tag, before);
   }
 }
 
 /** Fields of EvaluateStreamResult. */
-function writeOutcome(writer: BackwardWriter, outcome: Outcome): void {
+function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void {
   if (outcome instanceof RpcStatus) {
     writer.bytes(0x12, encodeStatus(outcome));
     return;

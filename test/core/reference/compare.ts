@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { compileProgram } from '../../../src/core/compile.js';
 import type { ControlResult, Verdict } from '../../../src/core/types.js';
 import { createRegistry } from '../../../src/evaluators/load-evaluators.js';
+import { compileProgram } from '../compile-program.js';
 import { aGeneratedStage, aGeneratedStep, EVALUATORS, generatedControls } from './generate.js';
 import { interpret, type ReferenceVerdict } from './interpret.js';
 

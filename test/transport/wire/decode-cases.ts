@@ -10,7 +10,7 @@ import { MappingError } from '../../../src/transport/wire/mapping-error.js';
 import { protobufEsCodec } from '../../../src/transport/wire/protobuf-es-codec.js';
 import {
   readBatchRequest,
-  readEvaluateRequest,
+  readRequestMessage,
   readStreamRequest,
 } from '../../../src/transport/wire/request-reader.js';
 import { UNUSUAL } from '../../../src/transport/wire/wire-reader.js';
@@ -30,7 +30,7 @@ interface Kind {
 export const KINDS: readonly Kind[] = [
   {
     desc: EvaluateRequestSchema,
-    read: readEvaluateRequest,
+    read: readRequestMessage,
     direct: directCodec.decodeEvaluate,
     reference: protobufEsCodec.decodeEvaluate,
   },

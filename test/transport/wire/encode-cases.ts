@@ -4,7 +4,7 @@ import type { ControlResult, SteeringContext } from '../../../src/core/types.js'
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
-import type { EvaluationCodec, Outcome } from '../../../src/transport/wire/evaluation-codec.js';
+import type { EvaluationCodec, EvaluationOutcome } from '../../../src/transport/wire/evaluation-codec.js';
 import { protobufEsCodec } from '../../../src/transport/wire/protobuf-es-codec.js';
 import { RpcStatus } from '../../../src/transport/wire/rpc-status.js';
 import type { Random } from './random.js';
@@ -24,7 +24,7 @@ export function compareRandomEncoding(random: Random, replies: number): void {
 }
 
 function randomReply(random: Random): (codec: EvaluationCodec) => Buffer {
-  const outcomes = (): Outcome[] =>
+  const outcomes = (): EvaluationOutcome[] =>
     random.list(random.count(8), () => (random.chance(0.2) ? randomStatus(random) : randomVerdict(random)));
   switch (random.below(3)) {
     case 0: {

@@ -1,10 +1,10 @@
-import type { EvaluatorRegistry } from './evaluator.js';
-import { createPartFactory } from './evaluator-part.js';
-import { prepareControl } from './prepared-control.js';
-import { linkProgram, type ProgramOptions } from './program.js';
-import type { ControlInput, ControlProgram } from './types.js';
+import type { EvaluatorRegistry } from '../../src/core/evaluator.js';
+import { createPartFactory } from '../../src/core/evaluator-part.js';
+import { prepareControl } from '../../src/core/prepared-control.js';
+import { linkProgram, type ProgramOptions } from '../../src/core/program.js';
+import type { ControlInput, ControlProgram } from '../../src/core/types.js';
 
-export type { ControlFailure } from './linked-control.js';
+export type { ControlFailure } from '../../src/core/linked-control.js';
 
 /** What a program needs from outside. */
 export interface CompileOptions extends ProgramOptions {
