@@ -16,16 +16,19 @@ export interface LastKnownGoodOptions {
   /** Reads the controls of an agent from the database. */
   readonly stored: (agentName: string) => Promise<AgentState>;
   readonly maxStalenessMs: number | null;
-  readonly databaseUp: () => boolean;
-  /** The revision up to which changes are followed. */
-  readonly followed: () => number;
-  /** The file says that the database has been at this revision, and now it is at an earlier one: it was restored. */
-  readonly onRestored: (revision: number) => void;
   readonly log: StartLog;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonic: () => number;
+}
+
+/** How far changes are followed, and whether the database answers. */
+export interface Following {
+  readonly databaseUp: boolean;
+  readonly revision: number;
+  /** The file says that the database has been at this revision, and now it is at an earlier one: it was restored. */
+  outrunRestored(revision: number): void;
 }
 
 /** The last known good state at work: it is saved after changes, and used while the database does not answer. */
@@ -34,6 +37,8 @@ export interface LastKnownGood {
   readonly stateOf: ReadAgentState;
   /** Has to hear of changes. */
   readonly follower: ChangeFollower;
+  /** To be called once, before anything is evaluated. */
+  follow(following: Following): void;
   /** From where evaluation goes on when the database cannot be used at the start; null when it can. */
   readonly progress: Progress | null;
   /** Whether the file is at hand, so that agents that are not loaded can be. */
@@ -50,7 +55,8 @@ export interface LastKnownGood {
 }
 
 export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGood {
-  const { started, database, stored, databaseUp, followed, log, now, monotonic } = options;
+  const { started, database, stored, log, now, monotonic } = options;
+  let following: Following = { databaseUp: false, revision: 0, outrunRestored: () => {} };
   const { file, header } = started;
   const progress = started.wait === null ? null : progressOf(started, now(), monotonic());
   if (file === null) return withoutFile(stored, progress);
@@ -69,12 +75,21 @@ export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGoo
     file,
     database,
     maxStalenessMs: options.maxStalenessMs,
-    onRestored: options.onRestored,
+    onRestored: (revision) => following.outrunRestored(revision),
     log,
     now,
   });
   return {
-    stateOf: createAgentStates({ stored, kept, changes, databaseUp, followed }),
+    stateOf: createAgentStates({
+      stored,
+      kept,
+      changes,
+      databaseUp: () => following.databaseUp,
+      followed: () => following.revision,
+    }),
+    follow(given) {
+      following = given;
+    },
     follower: {
       changed(news) {
         changes.changed(news);
@@ -109,6 +124,7 @@ function progressOf({ header }: StartedDatabase, nowMs: number, monotonicMs: num
 function withoutFile(stored: LastKnownGoodOptions['stored'], progress: Progress | null): LastKnownGood {
   return {
     stateOf: (agentName) => loadedInTime(stored(agentName)),
+    follow: () => {},
     follower: { changed: () => {}, startOver: () => {}, catchUp: () => {} },
     progress,
     isAtHand: false,

@@ -2,17 +2,15 @@ import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from
 import type { Evaluator } from '../core/evaluator.js';
 import type { Stage } from '../core/types.js';
 import type { DatabaseOperation } from '../database/metered-database.js';
-import type { StorageHealth } from '../database/storage-health/storage-monitor.js';
-import { STORAGE_STATES } from '../database/storage-health/storage-state.js';
 import type { VerdictLabel } from '../decisions/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
 import type { RefusalMeter } from '../transport/admission/limits.js';
 import type { CallMeter } from '../transport/call/call-meter.js';
-import type { StreamNames } from '../transport/routing/open-streams.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
+import { addSources, type MetricSources } from './metric-sources.js';
 
 /** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
 const BUCKETS = [
@@ -41,6 +39,8 @@ export interface MeasuredValue {
 /** Prometheus metrics of the service. */
 export interface Metrics extends CallMeter, RefusalMeter {
   readonly contentType: string;
+  /** Adds the figures that are asked for when the metrics are read. To be called once. */
+  observe(sources: MetricSources): void;
   /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
   /** All metrics as data. */
@@ -54,49 +54,13 @@ export interface Metrics extends CallMeter, RefusalMeter {
   databaseTimed(operation: DatabaseOperation, seconds: number): void;
 }
 
-/** Figures that are asked for only when the metrics are read. */
-export interface MetricSources {
-  snapshotAgents(): number;
-  revision(): number;
-  /** Seconds since the oldest controls that still decide were certainly the latest. */
-  stalenessSeconds(): number;
-  databaseUp(): boolean;
-  storage(): Pick<StorageHealth, 'state' | 'transitions'>;
-  /** How late the event loop is, in seconds. */
-  eventLoopDelaySeconds(): number;
-  /** Running calls that count for the limit of their API key. */
-  countedCalls(): number;
-  /** Open connections, and calls without a key that are running. */
-  connections(): number;
-  publicCalls(): number;
-  /** Evaluations that wait for a revision which they demand. */
-  waitingForRevision(): number;
-  /** Which running calls are streams. */
-  streams(): StreamNames;
-  /** Absent where nothing is kept for times without the database. */
-  lastKnownGood?(): LastKnownGoodFigures;
-}
-
-/** Figures about the last known good file. */
-export interface LastKnownGoodFigures {
-  /** Whether the service started without its database, evaluates by the file, and is still waiting. */
-  readonly isActive: boolean;
-  /** Evaluations that were made by controls of the file. */
-  readonly evaluations: number;
-  readonly saved: number;
-  readonly superseded: number;
-  readonly failed: number;
-  /** What was saved last. */
-  readonly revision: number;
-  readonly timeMs: number;
-}
-
 const APP_NAME = 'control-enforcement-service';
 
-export function createMetrics(prefix: string, sources: MetricSources): Metrics {
+export function createMetrics(prefix: string): Metrics {
   const ofProcess = createProcessRegistry(prefix);
   const registry = createRegistry();
   const registers = [registry];
+  let streams: MetricSources['streams'] | null = null;
   const { counts, levels, durations } = createMetricKinds(prefix, registers);
   const requests = counts('requests_total', 'JSON requests by method, path template and status.', [
     'method',
@@ -150,7 +114,8 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
     // Made of what is counted anyway, so that calls pay nothing for it.
     collect() {
       this.reset();
-      const names = sources.streams();
+      if (streams === null) return;
+      const names = streams();
       for (const { labels, value } of rpcsInProgress.all) {
         if (names.isStream(labels.rpc ?? '')) this.inc(labels, value.value);
       }
@@ -160,8 +125,11 @@ export function createMetrics(prefix: string, sources: MetricSources): Metrics {
       }
     },
   });
-  addSources(prefix, sources, registers);
   return {
+    observe(sources) {
+      streams = sources.streams;
+      addSources(prefix, sources, registers);
+    },
     contentType: registry.contentType,
     text: async () => (await ofProcess.metrics()) + (await registry.metrics()),
     measure: async () => [...(await measure(ofProcess)), ...(await measure(registry))],
@@ -243,102 +211,4 @@ export function createSupervisorMetrics(
       .filter(({ name }) => ofProcess.some((start) => name.startsWith(start)))
       .map((metric) => (metric.name === startTime ? { ...metric, aggregator: 'min' } : metric));
   };
-}
-
-function addSources(prefix: string, sources: MetricSources, registers: Registry[]): void {
-  const { gauge } = createMetricKinds(prefix, registers);
-  // Every process loads the agents that it evaluates, mostly the same ones.
-  gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', 'max', sources.snapshotAgents);
-  gauge('revision', 'Latest revision of the stored controls that is known.', 'min', sources.revision);
-  gauge(
-    'snapshot_staleness_seconds',
-    'Seconds since the oldest controls that still decide were certainly the latest.',
-    'max',
-    sources.stalenessSeconds,
-  );
-  gauge(
-    'event_loop_delay_seconds',
-    'How late the event loop got to a timer last time; new calls are shed above a limit.',
-    'max',
-    sources.eventLoopDelaySeconds,
-  );
-  gauge(
-    'counted_calls',
-    'Running calls that count for the limit of their API key.',
-    'sum',
-    sources.countedCalls,
-  );
-  gauge('open_connections', 'Open connections.', 'sum', sources.connections);
-  gauge('public_calls', 'Calls without a key that are running.', 'sum', sources.publicCalls);
-  gauge(
-    'waiting_for_revision',
-    'Evaluations that wait for a revision which they demand.',
-    'sum',
-    sources.waitingForRevision,
-  );
-  new Gauge({
-    name: `${prefix}_storage_state`,
-    help: 'Whether what is stored is kept: 1 for the state that the storage is in, 0 for the others.',
-    labelNames: ['state'],
-    aggregator: 'max',
-    registers,
-    collect() {
-      for (const state of STORAGE_STATES) this.set({ state }, sources.storage().state === state ? 1 : 0);
-    },
-  });
-  new Counter({
-    name: `${prefix}_storage_transitions_total`,
-    help: 'How often the storage got into each state.',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [state, count] of sources.storage().transitions) this.inc({ state }, count);
-    },
-  });
-  const { lastKnownGood } = sources;
-  if (lastKnownGood !== undefined) addLastKnownGood(prefix, lastKnownGood, registers);
-  gauge('database_up', 'Whether the database answered last time it was asked.', 'min', () =>
-    sources.databaseUp() ? 1 : 0,
-  );
-}
-
-function addLastKnownGood(prefix: string, figures: () => LastKnownGoodFigures, registers: Registry[]): void {
-  const { gauge, counter } = createMetricKinds(prefix, registers);
-  gauge(
-    'last_known_good_active',
-    'Whether the service started without its database and evaluates by the last known good file.',
-    'max',
-    () => (figures().isActive ? 1 : 0),
-  );
-  counter(
-    'last_known_good_evaluations_total',
-    'Evaluations by controls of the last known good file.',
-    () => figures().evaluations,
-  );
-  // One of several processes saves; the others have zeros.
-  gauge(
-    'last_known_good_revision',
-    'Revision of the last known good file as it was saved last.',
-    'max',
-    () => figures().revision,
-  );
-  gauge(
-    'last_known_good_timestamp_seconds',
-    'When the last known good file was certainly the latest state, in seconds since 1970; 0 before it is saved.',
-    'max',
-    () => figures().timeMs / 1000,
-  );
-  new Counter({
-    name: `${prefix}_last_known_good_saves_total`,
-    help: 'Attempts to save the last known good file by result: saved, superseded by a later one, failed.',
-    labelNames: ['result'],
-    registers,
-    collect() {
-      const { saved, superseded, failed } = figures();
-      this.reset();
-      for (const [result, count] of Object.entries({ saved, superseded, failed }))
-        this.inc({ result }, count);
-    },
-  });
 }

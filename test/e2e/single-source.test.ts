@@ -7,13 +7,13 @@ import { z } from 'zod';
 import { type AnyHandler, collectHandler, handler, streamHandler } from '../../src/contract/call/handler.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { freeObject, integer, list, nullable, oneOf, text } from '../../src/contract/input/fields.js';
-import { createMetrics } from '../../src/operations/metrics.js';
 import { createCredentialReader } from '../../src/transport/auth/request-credentials.js';
 import { foreignOriginCheck } from '../../src/transport/auth/request-origin.js';
 import { registerConnect } from '../../src/transport/connect/connect-plugin.js';
 import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
+import { createQuietMetrics } from '../support/metrics.js';
 import { openAdmission } from '../support/open-admission.js';
 import { restClient } from '../support/rest-client.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -335,26 +335,13 @@ describe('an RPC that is in a proto file and has a handler', () => {
   it('cannot be served when the host does not know its options', async () => {
     const app = fastify();
     const streams = createStreamNames([service], '/api/v1');
-    const sources = {
-      snapshotAgents: () => 0,
-      eventLoopDelaySeconds: () => 0,
-      countedCalls: () => 0,
-      connections: () => 0,
-      publicCalls: () => 0,
-      waitingForRevision: () => 0,
-      streams: () => streams,
-      stalenessSeconds: () => 0,
-      revision: () => 0,
-      databaseUp: () => true,
-      storage: () => ({ state: 'OK' as const, transitions: new Map() }),
-    };
     await expect(
       registerConnect(app, {
         register: (router) => router.service(service, {}),
         methods: new Map(),
         entrance: openAdmission().entrance,
         credentials: createCredentialReader(foreignOriginCheck('*')),
-        metrics: createMetrics('test', sources),
+        metrics: createQuietMetrics('test', streams),
         requestTimeoutMs: 1_000,
         maxMessageBytes: 1_000,
         shutdownSignal: new AbortController().signal,

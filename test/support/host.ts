@@ -6,7 +6,6 @@ import { createServer } from '../../src/app/server.js';
 import { readConfig } from '../../src/config/config.js';
 import type { AnyHandler } from '../../src/contract/call/handler.js';
 import { createHealthState } from '../../src/operations/health.js';
-import { createMetrics } from '../../src/operations/metrics.js';
 import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
 import { handlerRpc } from '../../src/transport/connect/handler-rpc.js';
 import { rpcMethods } from '../../src/transport/descriptors/rpc-methods.js';
@@ -14,6 +13,7 @@ import { createListener } from '../../src/transport/listener/listener.js';
 import { handlerRoutes } from '../../src/transport/rest/rest-routes.js';
 import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { NO_FAILURES } from './failures.js';
+import { createQuietMetrics } from './metrics.js';
 import { openAdmission } from './open-admission.js';
 
 /** The host without the service behind it: every protocol, over handlers of a test. */
@@ -53,19 +53,7 @@ export async function startHost(
     listener,
     authenticator,
     ...opened,
-    metrics: createMetrics(config.metricsPrefix, {
-      snapshotAgents: () => 0,
-      revision: () => 0,
-      eventLoopDelaySeconds: () => 0,
-      countedCalls: () => 0,
-      connections: () => 0,
-      publicCalls: () => 0,
-      waitingForRevision: () => 0,
-      streams: () => streams,
-      stalenessSeconds: () => 0,
-      databaseUp: () => true,
-      storage: () => ({ state: 'OK', transitions: new Map() }),
-    }),
+    metrics: createQuietMetrics(config.metricsPrefix, streams),
     health,
     state: {
       version: '0.0.0',

@@ -8,13 +8,14 @@ import {
   EvaluationService,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
-import { createMetrics, type Metrics } from '../../../src/operations/metrics.js';
+import type { Metrics } from '../../../src/operations/metrics.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../../src/transport/evaluation/evaluation-calls.js';
 import { createHotLane } from '../../../src/transport/grpc-lane/hot-lane.js';
 import { createStreamNames } from '../../../src/transport/routing/open-streams.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
 import { NO_FAILURES } from '../../support/failures.js';
+import { createQuietMetrics } from '../../support/metrics.js';
 import { type OpenAdmissionOptions, openAdmission } from '../../support/open-admission.js';
 import { framed } from './exchange.js';
 
@@ -60,19 +61,7 @@ export async function startLane(
   const logged: object[] = [];
   const left: http2.IncomingHttpHeaders[] = [];
   const streams = createStreamNames([EvaluationService], '/api/v1');
-  const metrics = createMetrics('test', {
-    snapshotAgents: () => 0,
-    revision: () => 0,
-    databaseUp: () => true,
-    storage: () => ({ state: 'OK', transitions: new Map() }),
-    stalenessSeconds: () => 0,
-    eventLoopDelaySeconds: () => 0,
-    countedCalls: () => 0,
-    connections: () => 0,
-    publicCalls: () => 0,
-    waitingForRevision: () => 0,
-    streams: () => streams,
-  });
+  const metrics = createQuietMetrics('test', streams);
   const shutdown = new AbortController();
   const { admission, entrance } = openAdmission(options);
   const log = (facts: object, message: string): void => void logged.push({ ...facts, message });

@@ -1,7 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
-import { createMetrics } from '../../../src/operations/metrics.js';
 import { createStreamNames } from '../../../src/transport/routing/open-streams.js';
+import { createQuietMetrics } from '../../support/metrics.js';
 import { parseMetrics } from '../../support/prometheus.js';
 import { compileProto } from '../../support/scratch-api.js';
 
@@ -29,19 +29,7 @@ message Nothing {}
 it('are counted by method and protocol, over JSON too, and nothing else is', async () => {
   const registry = await compileProto({ 'scratch/v1/path.proto': PROTO });
   const names = createStreamNames([registry.getService('scratch.v1.PathService') as DescService], '/base/v1');
-  const metrics = createMetrics('test', {
-    snapshotAgents: () => 0,
-    revision: () => 0,
-    databaseUp: () => true,
-    storage: () => ({ state: 'OK', transitions: new Map() }),
-    stalenessSeconds: () => 0,
-    eventLoopDelaySeconds: () => 0,
-    countedCalls: () => 0,
-    connections: () => 0,
-    publicCalls: () => 0,
-    waitingForRevision: () => 0,
-    streams: () => names,
-  });
+  const metrics = createQuietMetrics('test', names);
   async function open(): Promise<Record<string, number>> {
     // Two readers at the same time must not add to each other.
     const [text] = await Promise.all([metrics.text(), metrics.text()]);

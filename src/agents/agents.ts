@@ -1,0 +1,35 @@
+import type { AgentService as AgentServiceDesc } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import type { HandlersOf } from '../contract/call/handler.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { Database } from '../database/database.js';
+import type { Mutator } from '../database/mutator.js';
+import { createAgentEvaluators } from './agent-evaluators.js';
+import { agentHandlers } from './agent-handlers.js';
+import { createAgentService } from './agent-service.js';
+import { createAskedForControls } from './asked-for-controls.js';
+import type { ControlFeed } from './control-feed.js';
+import { createWatchControls } from './watch-controls.js';
+
+export interface AgentsOptions {
+  readonly database: Database;
+  readonly mutate: Mutator;
+  readonly registry: EvaluatorRegistry;
+  /** Whether what has no effect is refused. */
+  readonly strict: boolean;
+  readonly feed: ControlFeed;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonic: () => number;
+}
+
+/** Registered agents: their steps, evaluators, links and effective controls. */
+export function createAgents(options: AgentsOptions): HandlersOf<typeof AgentServiceDesc> {
+  const { database, feed, now, monotonic } = options;
+  const asked = createAskedForControls({ database, now });
+  return agentHandlers(
+    createAgentService({ ...options, asked }),
+    createAgentEvaluators(options),
+    createWatchControls({ feed, asked, now: monotonic }),
+  );
+}

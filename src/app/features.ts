@@ -1,0 +1,91 @@
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
+import { checkEvaluatorReferences } from '../agents/agent-evaluator-references.js';
+import { createAgents } from '../agents/agents.js';
+import { createRegistrationNotes } from '../agents/registration-notes.js';
+import { createControls } from '../controls/controls.js';
+import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
+import { createStalenessLimit } from '../decisions/staleness.js';
+import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
+import { createObservability, type Observability } from '../events/observability.js';
+import { createExplain } from '../explain/explain.js';
+import { createPolicies } from '../policies/policies.js';
+import { type Feature, feature } from './feature.js';
+import type { Foundations } from './foundations.js';
+import type { Programs } from './programs.js';
+
+/** What the service does, without the protocols. */
+export interface Features {
+  readonly features: readonly Feature[];
+  readonly evaluation: EvaluationService;
+  readonly observability: Observability;
+  /** Evaluations that were made by controls of the last known good file. */
+  keptEvaluations(): number;
+}
+
+/** Services that read and write nothing: they are served whatever becomes of the database. */
+export const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
+  TemplateService.typeName,
+  EvaluatorService.typeName,
+]);
+
+export function createFeatures(foundations: Foundations, programs: Programs): Features {
+  const { config, log, failures, database, registry, metrics, now, monotonic } = foundations;
+  const { library, newExecutionId, feed, watch, mutate } = programs;
+  const { maxStalenessMs } = config.limits;
+  const parts = { database, mutate, registry, now, strict: config.strictDefinitions };
+  const controls = createControls({
+    ...parts,
+    checkReferences: checkEvaluatorReferences,
+    registrationNotes: createRegistrationNotes(),
+  });
+  const observability = createObservability({
+    config: config.observability,
+    database,
+    log,
+    failures,
+    meter: metrics.events,
+    now,
+    monotonic,
+  });
+  let keptEvaluations = 0;
+  const evaluation = createEvaluationService({
+    programs: watch,
+    ...(maxStalenessMs === null
+      ? {}
+      : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
+    recorder: observability.recorder,
+    now: monotonic,
+    onKeptVerdict: () => {
+      keptEvaluations += 1;
+    },
+    onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
+  });
+  const explain = createExplain({
+    client: database.client,
+    registry,
+    library,
+    newExecutionId,
+    now: monotonic,
+  });
+  return {
+    features: [
+      feature(AgentService, createAgents({ ...parts, feed, monotonic })),
+      feature(ControlService, controls.controls),
+      feature(PolicyService, createPolicies(parts)),
+      feature(TemplateService, controls.templates),
+      feature(EvaluatorService, evaluatorHandlers(registry)),
+      feature(ObservabilityService, observability.handlers),
+      // Its other RPCs are evaluations, which the transport serves without handlers.
+      feature(EvaluationServiceDesc, explain),
+    ],
+    evaluation,
+    observability,
+    keptEvaluations: () => keptEvaluations,
+  };
+}

@@ -1,0 +1,85 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { Database } from '../database/database.js';
+import { meteredDatabase } from '../database/metered-database.js';
+import { loadEvaluators } from '../evaluators/load-evaluators.js';
+import { meteredRegistry } from '../evaluators/metered.js';
+import { type StartedDatabase, startDatabase } from '../last-known-good/start-database.js';
+import { createMetrics, type Metrics } from '../operations/metrics.js';
+import type { Closers } from '../process/closers.js';
+import { createRepeatLog, type RepeatLog } from '../process/repeat-log.js';
+
+/** What the service is given from outside. */
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Told every SQL statement; for tests that count queries. */
+  readonly onQuery?: (sql: string) => void;
+  /** Set when this is one of several processes that serve one port. */
+  readonly shared?: {
+    /** Whether the process that started this one has brought the database up to date; else it could not be used. */
+    readonly isMigrated: boolean;
+    /** The metrics of all of them as text. */
+    allMetrics(): Promise<string>;
+  };
+}
+
+/** What everything else stands on. */
+export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
+  readonly shared: AppOptions['shared'] | undefined;
+  readonly failures: RepeatLog;
+  readonly started: StartedDatabase;
+  /** That of `started`, its work measured. */
+  readonly database: Database;
+  readonly registry: EvaluatorRegistry;
+  readonly metrics: Metrics;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back, for durations. */
+  readonly monotonic: () => number;
+}
+
+/** Opens the database, applies migrations, and loads the evaluators. */
+export async function openFoundations(options: AppOptions, closers: Closers): Promise<Foundations> {
+  const { config, log, onQuery, shared } = options;
+  const now = () => Date.now();
+  const failures = createRepeatLog({ log });
+  closers.add(() => failures.close());
+  const started = await startDatabase({
+    config,
+    log,
+    failures,
+    isMigrated: shared?.isMigrated === true,
+    isTold: shared?.isMigrated === false,
+    now,
+    ...(onQuery === undefined ? {} : { onQuery }),
+  });
+  closers.add(() => started.database.close());
+  closers.add(() => started.wait?.stop());
+  const evaluators = await loadEvaluators({
+    modules: config.evaluators.modules,
+    custom: {
+      directory: process.cwd(),
+      environment: config.evaluators.environment,
+      timeoutMs: config.evaluators.timeoutMs,
+      workers: config.evaluators.workers,
+      log,
+    },
+    optional: { apiKey: config.evaluators.vendorApiKey, apiUrl: config.evaluators.vendorApiUrl, log },
+  });
+  closers.add(() => evaluators.close());
+  const metrics = createMetrics(config.metricsPrefix);
+  return {
+    config,
+    log,
+    shared,
+    failures,
+    started,
+    database: meteredDatabase(started.database, metrics.databaseTimed),
+    registry: meteredRegistry(evaluators.registry, metrics.meterOf),
+    metrics,
+    now,
+    monotonic: () => performance.now(),
+  };
+}

@@ -1,0 +1,93 @@
+import { ControlFeed } from '../agents/control-feed.js';
+import { createAgentControlStore } from '../controls/agent-control-store.js';
+import { createMutator, type Mutator } from '../database/mutator.js';
+import { type ControlLibrary, createControlLibrary } from '../decisions/control-library.js';
+import { createExecutionIds } from '../decisions/execution-id.js';
+import { createFailureLog } from '../decisions/failure-log.js';
+import { createProgramLoader } from '../decisions/program-loader.js';
+import { RevisionWatch } from '../decisions/revision-watch.js';
+import { Snapshot } from '../decisions/snapshot.js';
+import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
+import type { Foundations } from './foundations.js';
+
+/** The compiled controls of agents, kept in step with the database. */
+export interface Programs {
+  readonly library: ControlLibrary;
+  readonly newExecutionId: () => string;
+  readonly snapshot: Snapshot;
+  /** Effective controls for those who watch them. */
+  readonly feed: ControlFeed;
+  readonly watch: RevisionWatch;
+  readonly lastKnownGood: LastKnownGood;
+  /** Runs changes; their effect is seen in this process at once. */
+  readonly mutate: Mutator;
+  /** Calls back whenever the database went away or came back. */
+  onDatabaseState(listener: () => void): void;
+}
+
+/** Wires what decides which controls an agent has: nothing runs before `watch.start`. */
+export function createPrograms(foundations: Foundations): Programs {
+  const { config, log, database, registry, started, now, monotonic } = foundations;
+  const { storage } = database;
+  const listeners: (() => void)[] = [];
+  const newExecutionId = createExecutionIds();
+  const library = createControlLibrary({ registry, keepEvaluators: config.evaluators.cacheSize });
+  const lastKnownGood = createLastKnownGood({
+    started,
+    database,
+    stored: createAgentControlStore(database.client).stateOf,
+    maxStalenessMs: config.limits.maxStalenessMs,
+    log,
+    now,
+    monotonic,
+  });
+  const snapshot = new Snapshot({
+    load: createProgramLoader({
+      stateOf: lastKnownGood.stateOf,
+      library,
+      newExecutionId,
+      onFailure: createFailureLog(log, monotonic),
+    }),
+    maxAgents: config.limits.snapshotAgents,
+    maxBytes: config.limits.snapshotBytes,
+    now: monotonic,
+  });
+  const feed = new ControlFeed({
+    client: database.client,
+    registry,
+    followed: () => snapshot.progress,
+    now: monotonic,
+  });
+  let hasAnswered = false;
+  const watch = new RevisionWatch({
+    snapshot,
+    followers: [feed, lastKnownGood.follower],
+    source: database.changes(),
+    minRevisionWaitMs: config.limits.minRevisionWaitMs,
+    now: monotonic,
+    async outrun(told) {
+      log.warn({ told }, 'the database was restored to an earlier revision; everything is loaded anew');
+      const revision = await database.outrun(told);
+      log.warn({ told, revision }, 'the restored database has a revision that was never told before');
+    },
+    onDatabaseState(up, error) {
+      lastKnownGood.databaseState(up);
+      if (up) storage.reachable();
+      else storage.unreachable(error);
+      if (up && !hasAnswered) log.info({}, 'the database answers');
+      hasAnswered ||= up;
+      for (const listener of listeners) listener();
+    },
+  });
+  lastKnownGood.follow(watch);
+  return {
+    library,
+    newExecutionId,
+    snapshot,
+    feed,
+    watch,
+    lastKnownGood,
+    mutate: createMutator(database, (change) => watch.committed(change)),
+    onDatabaseState: (listener) => void listeners.push(listener),
+  };
+}

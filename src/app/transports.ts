@@ -1,0 +1,226 @@
+import { setMaxListeners } from 'node:events';
+import type { DescService } from '@bufbuild/protobuf';
+import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
+import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Config } from '../config/config.js';
+import { trustedProxies } from '../config/trusted-proxies.js';
+import type { HealthState } from '../operations/health.js';
+import type { OperationalState } from '../operations/operations-routes.js';
+import { VERSION } from '../process/package-root.js';
+import { Admission } from '../transport/admission/admission.js';
+import { createEntrance } from '../transport/admission/entrance.js';
+import { createFrontGate } from '../transport/admission/front-gate.js';
+import { createKeyGuessing } from '../transport/admission/key-guessing.js';
+import { createLoadShedder, type LoadShedder } from '../transport/admission/load-shedder.js';
+import { createAuthenticator } from '../transport/auth/authenticator.js';
+import { fingerprintOf } from '../transport/auth/key-ring.js';
+import { evaluationRpcs } from '../transport/connect/evaluation-rpcs.js';
+import { handlerRpc } from '../transport/connect/handler-rpc.js';
+import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
+import { createEvaluationCalls } from '../transport/evaluation/evaluation-calls.js';
+import { createHotLane } from '../transport/grpc-lane/hot-lane.js';
+import { corsHeadersWithoutOrigin } from '../transport/http/cors.js';
+import { DEFAULT_LISTENER_LIMITS } from '../transport/listener/limits.js';
+import { createListener, type Listener, type ListenerOptions } from '../transport/listener/listener.js';
+import { problemFacts } from '../transport/listener/problem.js';
+import { evaluationRoutes } from '../transport/rest/evaluation-route.js';
+import { createRefusedCalls } from '../transport/rest/refused-calls.js';
+import { createRestLane } from '../transport/rest/rest-lane.js';
+import { handlerRoutes } from '../transport/rest/rest-routes.js';
+import { createStreamNames, type StreamNames } from '../transport/routing/open-streams.js';
+import { createPathClasses, isRpcPath } from '../transport/routing/path-classes.js';
+import { directCodec } from '../transport/wire/direct-codec.js';
+import { VERSION_HEADER } from '../transport/wire/reply-headers.js';
+import type { Features } from './features.js';
+import type { Foundations } from './foundations.js';
+import { createOperationsPort, type OperationsPort } from './operations-port.js';
+import { createServer, type ServerOptions } from './server.js';
+import { readTlsFiles } from './tls-files.js';
+
+/**
+ * How much later than an RPC the listener gives up a request that does not arrive, in milliseconds: an RPC answers in
+ * the words of its protocol, the listener breaks off.
+ */
+const RECEIVE_MARGIN_MS = 1_000;
+
+/** Connections beyond the limit that the listener still takes, so that admission can refuse them itself. */
+const SPARE_CONNECTIONS = 100;
+
+/** What is served, over every protocol. */
+export interface Transports {
+  readonly server: Awaited<ReturnType<typeof createServer>>;
+  readonly listener: Listener;
+  /** Null when there is no operations port. */
+  readonly operations: OperationsPort | null;
+  readonly admission: Admission;
+  readonly load: LoadShedder;
+  readonly streamNames: StreamNames;
+  /** Ends streams that would go on for ever. */
+  readonly shutdown: AbortController;
+}
+
+/** What the transports tell of the service. */
+export interface TransportState {
+  readonly health: HealthState;
+  readonly state: OperationalState;
+}
+
+/** The services that are served. */
+export function servicesOf({ features }: Features): DescService[] {
+  return features.map((one) => one.service);
+}
+
+export async function createTransports(
+  foundations: Foundations,
+  features: Features,
+  { health, state }: TransportState,
+): Promise<Transports> {
+  const { config, log, failures, metrics, shared, monotonic } = foundations;
+  const { requestTimeoutMs, bodyBytes } = config.limits;
+  const errors = { failures, now: () => new Date(foundations.now()) };
+  const load = createLoadShedder(config.limits.shedDelayMs);
+  const admission = new Admission({
+    limits: config.limits.admission,
+    load,
+    meter: metrics,
+    proxies: trustedProxies(config.trustedProxies),
+    hasKeys: config.auth.enabled,
+    now: monotonic,
+  });
+  const authenticator = createAuthenticator(config.auth);
+  const entrance = createEntrance({
+    admission,
+    authenticator,
+    guessing: createKeyGuessing({
+      now: monotonic,
+      fingerprintOf,
+      onRefused: () => metrics.callRefused('key-guessing'),
+    }),
+  });
+  const shutdown = new AbortController();
+  // Connect listens for each of its calls.
+  setMaxListeners(0, shutdown.signal);
+
+  const services = servicesOf(features);
+  const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
+  const evaluations = evaluationMethods(features);
+  const calls = createEvaluationCalls(features.evaluation);
+  const lanes = {
+    metrics,
+    log,
+    logsCalls: log.isLevelEnabled('debug'),
+    version: VERSION,
+    requestTimeoutMs,
+    admission,
+    entrance,
+  };
+  const evaluationRoutesOfRest = evaluationRoutes(
+    features.evaluation,
+    [...evaluations.values()],
+    config.apiBase,
+    errors,
+  );
+  const hotLane = createHotLane({
+    ...lanes,
+    failures,
+    calls,
+    codec: directCodec,
+    maxMessageBytes: bodyBytes,
+    methods: evaluations,
+    shutdownSignal: shutdown.signal,
+  });
+  const restLane = createRestLane({
+    ...lanes,
+    ...errors,
+    routes: evaluationRoutesOfRest,
+    corsHeaders: corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER]),
+    maxBodyBytes: bodyBytes,
+  });
+  const gate = createFrontGate({
+    admission,
+    classOf: createPathClasses({
+      methods: methods.values(),
+      apiBase: config.apiBase,
+      apiPrefix: config.apiPrefix,
+    }),
+    refuse: createRefusedCalls({ version: VERSION, log, now: errors.now, isRpc: isRpcPath }),
+  });
+  const listener = createListener({
+    ...(config.tls === null ? {} : { tls: readTlsFiles(config.tls) }),
+    limits: listenerLimits(config),
+    admission,
+    gate,
+    onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
+    takeStream: config.grpcHotLane ? hotLane : undefined,
+    takeRequest: config.grpcHotLane ? restLane : undefined,
+  });
+  const routeOptions = { apiBase: config.apiBase, strict: config.strictDefinitions };
+  const rpcs = { log, failures, requestTimeoutMs, admission };
+  const serverOptions: Omit<ServerOptions, 'listener' | 'gate'> = {
+    config,
+    log,
+    authenticator,
+    admission,
+    entrance,
+    metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
+    health,
+    state,
+    services,
+    methods,
+    restRoutes: [
+      ...features.features
+        .flatMap((one) => one.methods)
+        .flatMap(({ method, handler }) => handlerRoutes(method, handler, routeOptions)),
+      ...evaluationRoutesOfRest,
+    ],
+    registerRpcs(router: ConnectRouter) {
+      for (const { service, methods: served } of features.features) {
+        const ofHandlers = served.map(({ method, handler }) => [
+          method.desc.localName,
+          handlerRpc(method, handler, rpcs),
+        ]);
+        const others = service === EvaluationServiceDesc ? evaluationRpcs(calls, evaluations, rpcs) : {};
+        register(router, service, { ...Object.fromEntries(ofHandlers), ...others });
+      }
+    },
+    shutdownSignal: shutdown.signal,
+    ...errors,
+  };
+  const server = await createServer({ ...serverOptions, listener, gate });
+  const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
+  const streamNames = createStreamNames(services, config.apiBase);
+  return { server, listener, operations, admission, load, streamNames, shutdown };
+}
+
+/** Adds a service to a router. Throws when one of its RPCs would be served by nothing. */
+function register(
+  router: ConnectRouter,
+  service: DescService,
+  implementation: Partial<ServiceImpl<DescService>>,
+): void {
+  const missing = service.methods.find(({ localName }) => !Object.hasOwn(implementation, localName));
+  if (missing !== undefined) throw new Error(`${service.typeName}/${missing.name} has no handler`);
+  router.service(service, implementation);
+}
+
+/** The RPCs that evaluate steps, by name: those of EvaluationService that have no handler. */
+function evaluationMethods({ features }: Features): Map<string, RpcMethod> {
+  const handled = new Set(features.flatMap((one) => one.methods).map(({ method }) => method.name));
+  return new Map(
+    rpcMethods(EvaluationServiceDesc)
+      .filter(({ name }) => !handled.has(name))
+      .map((method) => [method.desc.name, method]),
+  );
+}
+
+function listenerLimits({ limits }: Config): NonNullable<ListenerOptions['limits']> {
+  const receiveTimeMs = limits.requestTimeoutMs + RECEIVE_MARGIN_MS;
+  return {
+    drainGraceMs: limits.drainMs,
+    requestTimeoutMs: receiveTimeMs,
+    timeoutCheckIntervalMs: Math.min(receiveTimeMs, DEFAULT_LISTENER_LIMITS.timeoutCheckIntervalMs),
+    http2MaxConcurrentStreams: limits.streamsPerConnection,
+    // Admission refuses first, and counts what it refuses.
+    maxConnections: limits.admission.connections + SPARE_CONNECTIONS,
+  };
+}

@@ -1,0 +1,26 @@
+import type { ControlService as ControlServiceDesc } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import type { TemplateService as TemplateServiceDesc } from '../../gen/proto/enforcement/v1/template_service_pb.js';
+import type { HandlersOf } from '../contract/call/handler.js';
+import { controlHandlers } from './control-handlers.js';
+import { createReviewer, type ReviewOptions } from './control-review.js';
+import { type ControlServiceOptions, createControlService } from './control-service.js';
+import { createControlVersions } from './control-versions.js';
+import { templateHandlers } from './template-handlers.js';
+
+export interface ControlsOptions extends Omit<ControlServiceOptions, 'reviewer'>, ReviewOptions {}
+
+export interface Controls {
+  readonly controls: HandlersOf<typeof ControlServiceDesc>;
+  readonly templates: HandlersOf<typeof TemplateServiceDesc>;
+}
+
+/** Controls with their versions and links, and templates of controls. */
+export function createControls(options: ControlsOptions): Controls {
+  const { database, registry } = options;
+  const reviewer = createReviewer(options);
+  const all = { ...options, reviewer };
+  return {
+    controls: controlHandlers(createControlService(all), createControlVersions(all), registry),
+    templates: templateHandlers(registry, reviewer, database.client),
+  };
+}

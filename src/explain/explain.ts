@@ -1,0 +1,12 @@
+import { checkEvaluatorReferences } from '../agents/agent-evaluator-references.js';
+import type { Handler } from '../contract/call/handler.js';
+import { explainHandler } from './explain-handler.js';
+import { createExplainService, type ExplainServiceOptions } from './explain-service.js';
+
+/** Why controls decide as they do: the RPC Explain of EvaluationService. */
+export function createExplain(options: Omit<ExplainServiceOptions, 'checkReferences'>): {
+  readonly explain: Handler;
+} {
+  const service = createExplainService({ ...options, checkReferences: checkEvaluatorReferences });
+  return { explain: explainHandler(service, options.registry) };
+}
