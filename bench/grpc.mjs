@@ -25,7 +25,7 @@ const CPU = 'server CPU s per 10,000 evaluations';
 
 const servers = {
   service: await startService({}),
-  'plain-connect': await startService({ SERVICE_GRPC_HOT_LANE: 'false' }),
+  'plain-connect': await startService({ SERVICE_GRPC_LANE: 'false' }),
   'grpc-js': await startChild('grpc-js-server.mjs'),
 };
 const rawHttp2 = await startChild('raw-http2.mjs');

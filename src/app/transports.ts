@@ -151,8 +151,8 @@ export async function createTransports(
     admission,
     gate,
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
-    takeStream: config.grpcHotLane ? hotLane : undefined,
-    takeRequest: config.grpcHotLane ? restLane : undefined,
+    takeStream: config.grpcLane ? hotLane : undefined,
+    takeRequest: config.restLane ? restLane : undefined,
   });
   const routeOptions = { apiBase: config.apiBase, strict: config.strictDefinitions };
   const rpcs = { log, failures, requestTimeoutMs, admission };

@@ -268,11 +268,17 @@ export const VARIABLES = {
     1_000,
     'Turn evaluations away while the process is this late, in milliseconds, other calls with a key at half of it, those without at an eighth; 0 for never.',
   ),
-  grpcHotLane: variable(
-    ['SERVICE_GRPC_HOT_LANE'],
+  grpcLane: variable(
+    ['SERVICE_GRPC_LANE', 'SERVICE_GRPC_HOT_LANE'],
     BOOLEAN,
     true,
-    'Serve plain gRPC and JSON evaluations beneath the general server. Off: like every other call. Clients see no difference.',
+    'Serve plain gRPC evaluations on the HTTP/2 stream itself, beneath the general server. Off: through Connect. Clients see no difference.',
+  ),
+  restLane: variable(
+    ['SERVICE_REST_LANE'],
+    BOOLEAN,
+    true,
+    'Serve REST evaluations on the HTTP/1.1 request itself, beneath the general server. Off: through Fastify. Clients see no difference.',
   ),
   workers: variable<number | 'auto'>(
     ['SERVICE_WORKERS'],

@@ -42,8 +42,10 @@ export interface Config {
   readonly workers: number;
   /** Whether definitions that have warnings, and unknown parameters of a query, are refused. */
   readonly strictDefinitions: boolean;
-  /** Whether plain gRPC evaluations take the short way. */
-  readonly grpcHotLane: boolean;
+  /** Whether plain gRPC evaluations are served without Connect. */
+  readonly grpcLane: boolean;
+  /** Whether REST evaluations over HTTP/1.1 are served without Fastify. */
+  readonly restLane: boolean;
   readonly metricsPrefix: string;
   readonly log: {
     readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -218,7 +220,8 @@ function assemble(values: Values, url: string, environment: Environment, problem
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },
     workers: values.workers === 'auto' ? availableParallelism() : values.workers,
     strictDefinitions: values.strictDefinitions,
-    grpcHotLane: values.grpcHotLane,
+    grpcLane: values.grpcLane,
+    restLane: values.restLane,
     metricsPrefix: values.metricsPrefix.replace(/_+$/, ''),
     log: { level: logLevel(values.logLevel ?? (values.debug ? 'debug' : 'info')), json: values.logJson },
     limits: {

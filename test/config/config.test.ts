@@ -195,9 +195,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['0', '257', '1.5', '-1', 'all', 'auto2'],
   },
-  grpcHotLane: {
-    names: ['SERVICE_GRPC_HOT_LANE'],
-    value: (config) => config.grpcHotLane,
+  restLane: {
+    names: ['SERVICE_REST_LANE'],
+    value: (config) => config.restLane,
+    fallback: true,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
+  grpcLane: {
+    names: ['SERVICE_GRPC_LANE', 'SERVICE_GRPC_HOT_LANE'],
+    value: (config) => config.grpcLane,
     fallback: true,
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,

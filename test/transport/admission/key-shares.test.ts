@@ -38,9 +38,11 @@ const codeOf = async (call: Promise<unknown>) =>
     (error: unknown) => ConnectError.from(error).code,
   );
 
-describe.each(['true', 'false'])('with the hot lane %s, a key with a rate', (lane) => {
+describe.each(['true', 'false'])('with the lanes %s, a key with a rate', (lane) => {
+  const lanes = { SERVICE_GRPC_LANE: lane, SERVICE_REST_LANE: lane };
+
   it('is refused beyond it over every protocol, each evaluation of a batch counted, while others are served', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '20', SERVICE_GRPC_HOT_LANE: lane });
+    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '20', ...lanes });
     const call = restClient(service.url, KEY);
     const batch = await call('POST', '/api/v1/evaluation/batch', {
       evaluations: Array(100).fill(evaluation),
@@ -60,7 +62,7 @@ describe.each(['true', 'false'])('with the hot lane %s, a key with a rate', (lan
   });
 
   it('has the evaluations of a stream refused one by one, and the stream goes on', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '10', SERVICE_GRPC_HOT_LANE: lane });
+    await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '10', ...lanes });
     const client = createClient(EvaluationService, rpcTransport('gRPC', service.url));
     async function* requests() {
       for (const [id, count] of [

@@ -6,7 +6,7 @@ import { AGENT, KEY, MAX_BYTES, OTHER_AGENT, TIMEOUT_SECONDS } from './conforman
 /** A service with an agent that has a control and one that has none, with the lane or without. */
 export async function startConforming(lane: boolean): Promise<TestService> {
   const service = await startService({
-    SERVICE_GRPC_HOT_LANE: String(lane),
+    SERVICE_GRPC_LANE: String(lane),
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_API_KEYS: KEY,
     SERVICE_ADMIN_API_KEYS: 'admin-key',

@@ -87,7 +87,7 @@ async function refusalOf(protocol: 'connect' | 'grpc-web') {
 
 describe.each(['true', 'false'])('with the hot lane %s, a key', (lane) => {
   it('has its calls limited over every protocol, and gets its places back however a call ends', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', SERVICE_GRPC_HOT_LANE: lane });
+    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', SERVICE_GRPC_LANE: lane });
     const [first, second] = [await runningStream(connect()), await runningStream(connect())];
     expect(await sample('counted_calls')).toBe(2);
 
@@ -122,7 +122,7 @@ describe.each(['true', 'false'])('with the hot lane %s, a key', (lane) => {
   });
 
   it('gets a place back whose request was never finished', async () => {
-    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', SERVICE_GRPC_HOT_LANE: lane });
+    await start({ SERVICE_MAX_CALLS_PER_KEY: '2', SERVICE_GRPC_LANE: lane });
     const call = open(connect(), 'Evaluate', KEY);
     call.stream.write(unaryMessage('a').subarray(0, 9));
     const socket = net.connect(service.port, service.host);

@@ -8,7 +8,7 @@ import { rawExchange, type Sent } from './raw-exchange.js';
 /** A service with an agent that has controls and one that has none, with the lane or without. */
 async function start(lane: boolean, more: Record<string, string>): Promise<TestService> {
   const service = await startService({
-    SERVICE_GRPC_HOT_LANE: String(lane),
+    SERVICE_REST_LANE: String(lane),
     SERVICE_API_KEY_ENABLED: 'true',
     SERVICE_API_KEYS: KEY,
     SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
