@@ -11,7 +11,7 @@ import { takeSignals } from './process/signals.js';
 import { explanation, isOurMistake } from './process/start-error.js';
 import { stopOnSignals } from './process/stop-on-signals.js';
 
-// What takes long to load is imported where it is needed: signals that come meanwhile must be heard.
+// Slow modules are imported on demand, so that signals are handled while they load.
 const [argument] = process.argv.slice(2);
 if (cluster.isWorker) await work();
 else if (argument === '--help' || argument === '-h') console.log(helpText());
@@ -26,7 +26,7 @@ async function work(): Promise<void> {
   runWorker(signals);
 }
 
-/** Does one of the commands on the database and ends. */
+/** Runs a database command and exits. */
 async function runCommand(words: readonly string[]): Promise<void> {
   const { commandOf } = await import('./app/commands.js');
   const command = commandOf(words);
@@ -45,7 +45,7 @@ async function runCommand(words: readonly string[]): Promise<void> {
   }
 }
 
-/** The configuration; undefined, and told, when it cannot be used. */
+/** The configuration; undefined, and reported, if it is invalid. */
 function configuration(): Config | undefined {
   try {
     return readConfig(loadEnvironment(process.env));
@@ -81,7 +81,7 @@ async function serve(): Promise<void> {
     if (stopper.stopping) return;
     log.fatal(isOurMistake(error) ? { err: error } : {}, `the service cannot start: ${explanation(error)}`);
     process.exitCode = 1;
-    // Whatever was opened before must not keep a service alive that does not serve.
+    // Open resources must not keep a process alive that does not serve.
     void serviceLog.flushed().then(() => process.exit());
   }
 }
@@ -91,10 +91,10 @@ async function single(config: Config, { log }: ServiceLog): Promise<App> {
   return createApp({ config, log });
 }
 
-/** Several processes. When they do not live, whoever started this one has to know. */
+/** Several processes. Exits with an error if they do not survive. */
 async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
   const { createPrimary } = await import('./cluster/primary.js');
-  // Workers read them, but what is wrong with them is to be told once.
+  // Workers read the files, but errors in them are reported once.
   if (config.tls !== null) (await import('./app/tls-files.js')).readTlsFiles(config.tls);
   const created = createPrimary({
     config,

@@ -10,17 +10,17 @@ import {
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
 
-/** A control of an agent, as it is printed, with the names of its evaluators. */
+/** A control of an agent in printed form, with the names of its evaluators. */
 export interface LinkedControlView {
   readonly id: number;
   readonly name: string;
   readonly control: PresentedControl;
-  /** False for a template that still lacks values. */
+  /** False for a template with missing values. */
   readonly rendered: boolean;
   readonly evaluatorNames: readonly string[];
 }
 
-/** The controls of an agent, by id descending. Throws CORRUPTED_DATA for the first one that cannot be read. */
+/** The controls of an agent, by id descending. Throws CORRUPTED_DATA for the first unreadable one. */
 export async function linkedControls(
   client: DbClient,
   agentId: number,
@@ -30,7 +30,7 @@ export async function linkedControls(
   return rows.map((row) => linkedControl(row, registry));
 }
 
-/** A control of an agent. Throws CORRUPTED_DATA when it cannot be read. */
+/** A control of an agent. Throws CORRUPTED_DATA when it is unreadable. */
 export function linkedControl(row: StoredDefinition, registry: EvaluatorRegistry): LinkedControlView {
   const read = readControl(row, registry);
   if ('view' in read) return read.view;
@@ -38,15 +38,15 @@ export function linkedControl(row: StoredDefinition, registry: EvaluatorRegistry
   throw controlCorrupted(detail, withDataPrefix(read.items), String(row.id));
 }
 
-/** A control as a reply holds it. */
+/** A control as contained in replies. */
 export type AgentControl = Pick<LinkedControlView, 'id' | 'name' | 'control'>;
 
-/** The part of a control that replies hold. */
+/** The part of a control that replies contain. */
 export function printed({ id, name, control }: LinkedControlView): AgentControl {
   return { id, name, control };
 }
 
-/** The controls of an agent that can be read, by id descending. */
+/** The readable controls of an agent, by id descending. */
 export async function readableControls(
   client: DbClient,
   agentId: number,

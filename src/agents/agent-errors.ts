@@ -9,7 +9,7 @@ export function agentNotFound(agentName: string): ServiceError {
   });
 }
 
-/** The stored registration cannot be read. `items` only where the contract shows them. */
+/** The stored registration is unreadable. `items` only where the contract includes them. */
 export function agentCorrupted(agentName: string, items?: readonly ErrorItem[]): ServiceError {
   return new ServiceError('CORRUPTED_DATA', {
     detail: `The stored registration of agent "${agentName}" cannot be read.`,
@@ -20,7 +20,7 @@ export function agentCorrupted(agentName: string, items?: readonly ErrorItem[]):
   });
 }
 
-/** The single item for a registration that cannot be merged because it cannot be read. */
+/** The single item for a registration that cannot be merged because it is unreadable. */
 export const CORRUPTED_AGENT_ITEM: ErrorItem = {
   resource: 'Agent',
   field: 'data',

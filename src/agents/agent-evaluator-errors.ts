@@ -1,7 +1,7 @@
 import { Code } from '@connectrpc/connect';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 
-/** An agent has no evaluator of a name that was asked for. */
+/** The agent has no evaluator of the requested name. */
 export function evaluatorNotFound(agentName: string, evaluatorName: string): ServiceError {
   return new ServiceError('EVALUATOR_NOT_FOUND', {
     detail: `Evaluator "${evaluatorName}" was not found: agent "${agentName}" has not registered it.`,
@@ -13,7 +13,7 @@ export function evaluatorNotFound(agentName: string, evaluatorName: string): Ser
   });
 }
 
-/** A definition names an evaluator that its agent has not. `field` is the path of the name. */
+/** A definition names an evaluator that its agent lacks. `field` is the path of the name. */
 export function evaluatorNotRegistered(
   agentName: string,
   evaluatorName: string,
@@ -41,7 +41,7 @@ export function invalidConfig(name: string, field: string, problem: string): Ser
   });
 }
 
-/** A definition names evaluators of more agents than are looked up for it. */
+/** A definition names evaluators of more agents than the lookup limit. */
 export function tooManyAgents(field: string, name: string, limit: number): ServiceError {
   const message = `a definition may name evaluators of at most ${limit} agents`;
   return new ServiceError('VALIDATION_ERROR', {
@@ -51,7 +51,7 @@ export function tooManyAgents(field: string, name: string, limit: number): Servi
   });
 }
 
-/** Evaluators are to be removed that enabled controls of the agent name; one item for each pair. */
+/** Evaluators to be removed are named by enabled controls of the agent; one item for each pair. */
 export function evaluatorInUse(
   agentName: string,
   uses: readonly { readonly controlName: string; readonly evaluatorName: string }[],

@@ -9,12 +9,12 @@ import { inspectStoredRegistration } from './agent-schemas.js';
 import { createAgentStore } from './agent-store.js';
 import { configProblem, registeredEvaluators } from './registered-evaluators.js';
 
-/** Most agents a definition may name evaluators of; more than one makes no sense, as no agent could run it. */
+/** Most agents whose evaluators a definition may name; more than one is useless, as no agent could run it. */
 const MAX_AGENTS = 16;
 
 /**
- * Checks the leaves of a definition that name evaluators of agents, from left to right. Throws for the first one that
- * fails: AGENT_NOT_FOUND, CORRUPTED_DATA, EVALUATOR_NOT_FOUND or INVALID_CONFIG.
+ * Checks the leaves of a definition that name evaluators of agents, from left to right. Throws for the first
+ * invalid one: AGENT_NOT_FOUND, CORRUPTED_DATA, EVALUATOR_NOT_FOUND or INVALID_CONFIG.
  */
 export async function checkEvaluatorReferences(
   client: DbClient,
@@ -41,7 +41,7 @@ export async function checkEvaluatorReferences(
   }
 }
 
-/** The name is compared as it is written: agents are stored in lower case. */
+/** The name is compared verbatim: agents are stored in lower case. */
 async function evaluatorsOf(
   client: DbClient,
   agentName: string,

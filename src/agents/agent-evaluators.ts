@@ -20,20 +20,20 @@ export interface AgentEvaluatorsOptions {
   readonly database: Database;
   readonly mutate: Mutator;
   readonly registry: EvaluatorRegistry;
-  /** Whether members without effect are refused whether or not a request asks for it. */
+  /** Whether members without effect are always rejected, or only when a request asks for it. */
   readonly strict: boolean;
 }
 
 export type AgentEvaluators = ReturnType<typeof createAgentEvaluators>;
 
-/** Shows the evaluators of agents, and takes steps and evaluators out of registrations. */
+/** Lists the evaluators of agents, and removes steps and evaluators from registrations. */
 export function createAgentEvaluators({ database, mutate, registry, strict }: AgentEvaluatorsOptions) {
   return {
-    /** One page of the evaluators of an agent, in the order of registration. None when they cannot be read. */
+    /** One page of the evaluators of an agent, in order of registration. Empty when unreadable. */
     async list({ agent_name, cursor, limit }: AgentInputs['listAgentEvaluators']) {
       const row = await existingAgent(database.client, agent_name);
       const evaluators = [...evaluatorsOf(row).values()];
-      // -1 for a cursor that is unknown: the page then begins at the first one.
+      // -1 for an unknown cursor: the page then begins at the first evaluator.
       const start = evaluators.findIndex(({ name }) => name === cursor) + 1;
       const shown = evaluators.slice(start, start + limit);
       const hasMore = start + limit < evaluators.length;
@@ -48,7 +48,7 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
       };
     },
 
-    /** Throws AGENT_NOT_FOUND or EVALUATOR_NOT_FOUND, the latter also when the registration cannot be read. */
+    /** Throws AGENT_NOT_FOUND or EVALUATOR_NOT_FOUND, the latter also when the registration is unreadable. */
     async get(agentName: string, evaluatorName: string) {
       const row = await existingAgent(database.client, agentName);
       const evaluator = evaluatorsOf(row).get(evaluatorName);
@@ -57,9 +57,9 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
     },
 
     /**
-     * Removes steps and evaluators; what is not there is no error. Throws AGENT_NOT_FOUND, CORRUPTED_DATA for the
-     * agent or one of its controls, EVALUATOR_IN_USE, or a VALIDATION_ERROR for a request with members without effect
-     * only, or one that is strict; then nothing was removed.
+     * Removes steps and evaluators; missing ones are ignored. Throws AGENT_NOT_FOUND, CORRUPTED_DATA for the
+     * agent or one of its controls, EVALUATOR_IN_USE, or a VALIDATION_ERROR for a request whose members all
+     * have no effect, or for any such member in strict mode; then nothing was removed.
      */
     async remove(context: HandlerCall, input: AgentInputs['updateAgent']) {
       const warnings = context.ignoredParts();
@@ -89,7 +89,7 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
             evaluators_removed: names,
             warnings,
           },
-          // A registration changes no verdict, but the revision tells everyone that something was written.
+          // A registration changes no verdict, but the revision shows that something was written.
           change: changed ? {} : null,
         };
       });
@@ -121,7 +121,7 @@ function evaluatorsOf(row: AgentRow): Map<string, EvaluatorRegistration> {
   return registration === undefined ? new Map() : registeredEvaluators(registration);
 }
 
-/** An evaluator as a reply holds it, in the order of its members there. */
+/** An evaluator as contained in replies, with members in the same order. */
 function printed({ name, description, config_schema }: EvaluatorRegistration) {
   return { name, description, config_schema };
 }

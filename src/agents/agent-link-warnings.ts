@@ -6,7 +6,7 @@ import type { AgentRow } from './agent-store.js';
 import { stepNotes } from './step-notes.js';
 import { addSteps, emptyCatalogue } from './steps-catalogue.js';
 
-/** What keeps controls that an agent gets, by a link or a policy, from having an effect on it. */
+/** Reasons why controls that an agent gets, by a link or a policy, have no effect on it. */
 export function agentLinkWarnings(
   agent: AgentRow,
   controls: readonly StoredDefinition[],
@@ -22,7 +22,7 @@ export function agentLinkWarnings(
     for (const control of controls) {
       const review = reviewLink(control, registry, neverAsked);
       yield* review.warnings;
-      // An agent without steps has not said what it does.
+      // Without steps the agent's actions are unknown.
       if (review.definition === null || catalogue.steps.length === 0) continue;
       for (const note of stepNotes(review.definition, catalogue)) yield named(control, note);
     }

@@ -4,7 +4,7 @@ import { withServiceErrors } from '../database/errors.js';
 /** Policies of agents. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
 export function createAgentPolicyStore(client: DbClient) {
   return {
-    /** False when the agent had the policy. Both must exist. */
+    /** False when the agent already had the policy. Both must exist. */
     add: (agentId: number, policyId: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const added = await client.$executeRaw`
@@ -20,7 +20,7 @@ export function createAgentPolicyStore(client: DbClient) {
         return count > 0;
       }),
 
-    /** Takes all policies from an agent, but the one of `keep`, and returns how many. */
+    /** Removes all policies of an agent except `keep`, and returns their number. */
     removeAll: (agentId: number, keep?: number): Promise<number> =>
       withServiceErrors(async () => {
         const others = keep === undefined ? {} : { policyId: { not: keep } };
@@ -45,13 +45,13 @@ export function createAgentPolicyStore(client: DbClient) {
         return found;
       }),
 
-    /** How many agents that have a policy have clients that never asked for controls. */
+    /** Number of agents with a policy whose clients never requested controls. */
     agentsThatNeverAsked: (policyId: number): Promise<number> =>
       withServiceErrors(() =>
         client.agent.count({ where: { policies: { some: { policyId } }, controlsAskedAtMs: null } }),
       ),
 
-    /** The names of agents that have a policy, at most as many as asked for. */
+    /** The names of agents that have a policy, at most `limit`. */
     agentsOf: (policyId: number, limit: number): Promise<string[]> =>
       withServiceErrors(async () => {
         const where = { policies: { some: { policyId } } };

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json/json-value.js';
 
 /**
- * What an agent registered, as it is stored and printed: every declared member present, null when unset. Types and
- * not interfaces, so that a registration is JSON to the compiler.
+ * The registration of an agent as stored and printed: every declared member present, null when unset. Types
+ * instead of interfaces, so that a registration is JSON to the compiler.
  */
 export type AgentRegistration = {
   agent: AgentProfile;
@@ -10,7 +10,7 @@ export type AgentRegistration = {
   evaluators: EvaluatorRegistration[];
 };
 
-/** What an agent says about itself. Its times are the client's texts, never the service's. */
+/** Self-description of an agent. Its times are the client's texts, never the service's. */
 export type AgentProfile = {
   agent_name: string;
   agent_description: string | null;
@@ -20,7 +20,7 @@ export type AgentProfile = {
   agent_metadata: JsonObject | null;
 };
 
-/** A step the agent can take. */
+/** A step that the agent can take. */
 export type StepDefinition = {
   type: string;
   name: string;
@@ -30,7 +30,7 @@ export type StepDefinition = {
   metadata: JsonObject | null;
 };
 
-/** An evaluator the agent brings along. */
+/** An evaluator provided by the agent. */
 export type EvaluatorRegistration = {
   name: string;
   config_schema: JsonObject;

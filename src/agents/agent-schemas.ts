@@ -24,7 +24,7 @@ import type {
   StepDefinition,
 } from './agent-registration.js';
 
-/** Agents or evaluators on a page; other sizes are moved to the nearest bound, which deployed clients rely on. */
+/** Agents or evaluators per page; other sizes are clamped, which deployed clients rely on. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
 const agent: z.ZodType<AgentProfile> = z.object(
@@ -68,7 +68,7 @@ const registration = {
 
 const storedRegistration: z.ZodType<AgentRegistration> = z.object(registration);
 
-/** A name in a path: any text here; the service normalises it, because it is judged after the body. */
+/** A name in a path: any text here; the service normalises it, because it is validated after the body. */
 const agentNameText = text();
 const controlId = integer();
 const pageSize = withDefault(integer(), PAGE_SIZE.default).transform((limit) =>
@@ -78,8 +78,8 @@ const stateFilter = <const T extends string>(...states: T[]): z.ZodType<T | 'all
   withDefault(oneOf([...states, 'all']), 'all');
 
 /**
- * Input schemas of AgentService, by RPC. Members come in the order of the messages, path members first, and what a
- * path or query carries may be text.
+ * Input schemas of AgentService, by RPC. Members are in the order of the messages, path members first, and
+ * values of paths and queries may be text.
  */
 export const agentSchemas = {
   listAgents: z.object({
@@ -121,15 +121,15 @@ export const agentSchemas = {
   removeAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
 };
 
-/** What the schemas of AgentService read, by RPC. */
+/** Outputs of the schemas of AgentService, by RPC. */
 export type AgentInputs = { [Rpc in keyof typeof agentSchemas]: z.output<(typeof agentSchemas)[Rpc]> };
 
-/** Reads the stored text of a registration; undefined when it is damaged. */
+/** Parses the stored text of a registration; undefined when it is damaged. */
 export function readStoredRegistration(stored: string): AgentRegistration | undefined {
   return inspectStoredRegistration(stored).registration;
 }
 
-/** Reads the stored text of a registration; when it is damaged, the items tell where. */
+/** Parses the stored text of a registration; when it is damaged, the items contain the location. */
 export function inspectStoredRegistration(stored: string): {
   registration?: AgentRegistration;
   items: ErrorItem[];

@@ -32,7 +32,7 @@ export interface AgentServiceOptions {
 
 export type AgentService = ReturnType<typeof createAgentService>;
 
-/** Registers agents, shows them, and links controls to them. */
+/** Registers and lists agents, and links controls to them. */
 export function createAgentService({ database, mutate, registry, now, asked }: AgentServiceOptions) {
   return {
     /** One page of agents, newest first. */
@@ -57,13 +57,13 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       };
     },
 
-    /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration cannot be read. */
+    /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration is unreadable. */
     async get(agentName: string): Promise<AgentRegistration> {
       const row = await existingAgent(database.client, agentName);
       return readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
     },
 
-    /** Registers an agent, or refreshes its registration, in the order of checks that clients know. */
+    /** Registers an agent, or refreshes its registration, with the order of checks known to clients. */
     async init(context: HandlerCall, input: AgentInputs['initAgent']) {
       const { force_replace: force, conflict_mode: mode, target_type, target_id, ...incoming } = input;
       checkRegistration(incoming, registry);
@@ -78,7 +78,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
         const merged = await mergeInto(tx, row, incoming, mode, force);
         const write = merged.changed || force;
         if (write) await store.update(row.id, { data: stringifyJson(merged.registration) });
-        // A registration changes no verdict, but the revision tells everyone that something was written.
+        // A registration changes no verdict, but the revision shows that something was written.
         return { value: { created: false, merge: merged }, change: write ? {} : null };
       });
       return {
@@ -91,8 +91,8 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
     },
 
     /**
-     * The controls of an agent, by id descending. Throws a VALIDATION_ERROR for half a target, or CORRUPTED_DATA when one
-     * of them cannot be read.
+     * The controls of an agent, by id descending. Throws a VALIDATION_ERROR for half a target, or
+     * CORRUPTED_DATA when one of them is unreadable.
      */
     async listControls(context: CallContext, input: AgentInputs['listAgentControls']) {
       demandWholeTarget(input);
@@ -100,7 +100,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       const row = await existingAgent(database.client, input.agent_name);
       const controls = await linkedControls(database.client, row.id, registry);
       const { enabled_state: enabledState, rendered_state: renderedState } = input;
-      // What a client asks for that evaluates controls itself; people look at all of them.
+      // Used by clients that evaluate controls themselves; user interfaces list all of them.
       if (enabledState === 'enabled') asked.note(row.name);
       return {
         controls: controls
@@ -115,7 +115,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       const linked = await mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
         const control = await existingControl(tx, controlId);
-        // A link that exists is checked again, so repeating the call tells whether the agent still can run the control.
+        // An existing link is checked again, so repeating the call shows whether the agent can still run it.
         const registration = readStoredRegistration(agent.data);
         const problems = compatibilityProblems(registration, agent.name, [control], registry);
         if (problems.length > 0) throw policyControlIncompatible(problems);
@@ -125,7 +125,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       return { success: true, warnings: agentLinkWarnings(linked.agent, [linked.control], registry) };
     },
 
-    /** Removes a direct link; policies may still bring the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
+    /** Removes a direct link; policies may keep the control. Throws AGENT_NOT_FOUND or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, agentName: string, controlId: number) {
       return mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
@@ -164,7 +164,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
     agentId: number,
   ): Promise<Merge> {
     if (mode === 'strict') return mergeStrict(stored, incoming);
-    // One that cannot be read is told once the registration is stored, as in strict mode.
+    // An unreadable one is reported once the registration is stored, as in strict mode.
     const linked = await readableControls(tx, agentId, registry);
     const active = linked.filter(({ control }) => control.enabled);
     return mergeOverwrite(stored, incoming, active);
@@ -177,7 +177,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
   }
 }
 
-/** Tells the caller that the target it names has no effect, if it names one; the same as the warnings of a reply. */
+/** Warns the caller that its target, if any, has no effect; the same as the warnings of a reply. */
 function ignoredTarget(context: CallContext, target: Target): Warning[] {
   const warnings = namesTarget(target) ? [TARGET_WARNING] : [];
   context.warn(warnings);
@@ -190,7 +190,7 @@ interface Registered {
   readonly merge: Merge | null;
 }
 
-/** The row of an agent whose name came in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
+/** The row of an agent by its name in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
 export async function existingAgent(client: DbClient, name: string): Promise<AgentRow> {
   const agentName = readAgentName(name, 'agent_name');
   return (await createAgentStore(client).find(agentName)) ?? fail(agentNotFound(agentName));
@@ -208,7 +208,7 @@ function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount:
   };
 }
 
-/** ISO 8601 in UTC without a zone suffix, microseconds unless the fraction is zero: what clients have always read. */
+/** ISO 8601 in UTC without a zone suffix, microseconds unless the fraction is zero: expected by clients. */
 export function naiveIso(epochMs: number): string {
   const iso = new Date(epochMs).toISOString();
   return epochMs % 1000 === 0 ? iso.slice(0, 19) : `${iso.slice(0, 23)}000`;

@@ -13,16 +13,16 @@ export interface AgentRow {
   readonly data: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
-  /** When a client first asked for its controls, in milliseconds since the epoch; null when none has. */
+  /** When a client first requested its controls, in milliseconds since the epoch; null if never. */
   readonly controlsAskedAtMs: number | null;
 }
 
-/** Which agents to list. */
+/** Filters of an agent list. */
 export interface AgentFilters {
-  /** Name of the last agent already shown; a name of no agent means the first page. */
+  /** Name of the last agent already listed; an unknown name means the first page. */
   readonly cursor: string | null;
   readonly limit: number;
-  /** Part of the name, whatever the case. */
+  /** Part of the name, ignoring case. */
   readonly nameContains: string | null;
 }
 
@@ -52,8 +52,8 @@ export function createAgentStore(client: DbClient) {
       }),
 
     /**
-     * Some agents with smaller ids than one, by id descending; the newest ones without it. Registrations of more than
-     * `maxLength` characters are not read: their data are null.
+     * Agents with smaller ids than the given one, by id descending; the newest ones without it. Registrations
+     * of more than `maxLength` characters are not read: their data are null.
      */
     newestBefore: (id: number | null, limit: number, maxLength: number): Promise<BoundedRow[]> =>
       withServiceErrors(async () => {
@@ -64,7 +64,7 @@ export function createAgentStore(client: DbClient) {
         return rows.map((row) => ({ id: Number(row.id), data: row.data }));
       }),
 
-    /** One page, newest first; agents of the same moment by name, descending. */
+    /** One page, newest first; agents with equal times by name, descending. */
     list: (filters: AgentFilters): Promise<Page<AgentRow>> =>
       withServiceErrors(async () => {
         const last = await findCursor(client, filters.cursor);
@@ -83,7 +83,7 @@ export function createAgentStore(client: DbClient) {
         });
       }),
 
-    /** How many enabled controls each agent has, by links and policies; an agent without any is absent. */
+    /** Number of enabled controls of each agent, by links and policies; an agent without any is absent. */
     activeControlCounts: (agentIds: readonly number[]): Promise<Map<number, number>> =>
       withServiceErrors(async () => {
         if (agentIds.length === 0) return new Map();

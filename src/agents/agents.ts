@@ -14,12 +14,12 @@ export interface AgentsOptions {
   readonly database: Database;
   readonly mutate: Mutator;
   readonly registry: EvaluatorRegistry;
-  /** Whether what has no effect is refused. */
+  /** Whether members without effect are rejected. */
   readonly strict: boolean;
   readonly feed: ControlFeed;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
 }
 

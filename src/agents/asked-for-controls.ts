@@ -1,12 +1,12 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { Database } from '../database/database.js';
 
-/** Agents that are remembered as noted; beyond it the notes are made again. */
+/** Agents cached as noted; beyond it notes are repeated. */
 const MAX_REMEMBERED = 100_000;
 
-/** Notes which agents have clients that ask for their controls, as those do that evaluate controls themselves. */
+/** Notes agents whose clients request their controls, as clients that evaluate controls themselves do. */
 export interface AskedForControls {
-  /** An agent's client has asked. Returns at once; a note that cannot be made is made the next time. */
+  /** Notes a request of an agent's client. Returns immediately; a note that fails is repeated next time. */
   note(agentName: string): void;
 }
 
@@ -16,7 +16,7 @@ export interface AskedForControlsOptions {
   readonly now: () => number;
 }
 
-/** No verdict depends on the notes, so they are no mutations. The first one of an agent is kept. */
+/** No verdict depends on the notes, so they are not mutations. The first note of an agent is kept. */
 export function createAskedForControls({ database, now }: AskedForControlsOptions): AskedForControls {
   const noted = new Set<string>();
   return {

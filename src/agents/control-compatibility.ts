@@ -8,7 +8,7 @@ import { createSchemaValidator, type SchemaValidator } from '../json-schema/json
 import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';
 import { configProblem, registeredEvaluators } from './registered-evaluators.js';
 
-/** A control that is to be linked to an agent. */
+/** A control to be linked to an agent. */
 export interface CandidateControl {
   readonly id: number;
   readonly name: string;
@@ -17,10 +17,10 @@ export interface CandidateControl {
 }
 
 /**
- * Why an agent cannot run controls: one item for each leaf with an evaluator of another agent, one that is not
- * registered, or a configuration its schema refuses; one for each control that cannot be read; and a single one when
- * the registration cannot be read, which is `undefined`. A control without a definition yet, such as a template that
- * is not filled in, fits every agent. At most MAX_ERROR_ITEMS items.
+ * Why an agent cannot run controls: one item for each leaf with an evaluator of another agent, one that is
+ * not registered, or a configuration rejected by its schema; one for each unreadable control; and a single
+ * one when the registration is unreadable (`undefined`). A control without a definition yet, such as an
+ * incomplete template, is compatible with every agent. At most MAX_ERROR_ITEMS items.
  */
 export function compatibilityProblems(
   registration: AgentRegistration | undefined,
@@ -47,7 +47,7 @@ export function compatibilityProblems(
   return items;
 }
 
-/** The error of linking controls, or a policy with them, to an agent that cannot run them. */
+/** Linking controls, or a policy with them, to an agent that cannot run them. */
 export function policyControlIncompatible(items: readonly ErrorItem[]): ServiceError {
   return new ServiceError('POLICY_CONTROL_INCOMPATIBLE', {
     detail: `What is to be linked is incompatible with the agent: ${items.length} ${items.length === 1 ? 'problem' : 'problems'}.`,
@@ -79,7 +79,7 @@ function* problemsOf(
   }
 }
 
-/** What former versions stored for a control that was created before its definition. */
+/** Data stored by former versions for a control created before its definition. */
 function isEmpty(data: string): boolean {
   return /^\s*\{\s*\}\s*$/.test(data);
 }

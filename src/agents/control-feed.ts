@@ -14,23 +14,23 @@ import { type Followed, WatchedAgent } from './watched-agent.js';
 export interface ControlFeedOptions {
   readonly client: DbClient;
   readonly registry: EvaluatorRegistry;
-  /** How far this process has followed the changes. */
+  /** The state of the database known to this process. */
   readonly followed: () => Followed;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly maxWatchers?: number;
 }
 
-/** Streams at the same time: those of 200 full HTTP/2 connections. Each costs some kilobytes. */
+/** Concurrent streams: those of 200 full HTTP/2 connections. Each costs some kilobytes. */
 const MAX_WATCHERS = 50_000;
-/** Attempts to read a revision that is known to exist. Each of them is told, so nobody waits for the last one. */
+/** Attempts to read a revision known to exist. The result of each is sent, so no stream waits for all. */
 const MAX_LOAD_ATTEMPTS = 100;
-/** Streams woken before anything else gets its turn: evaluations must not wait for ten thousand messages. */
+/** Streams woken per turn of the event loop: evaluations must not wait for ten thousand messages. */
 const WAKE_BATCH = 8;
 
 /**
- * The controls of the agents that are watched. However many streams tell of an agent, it is loaded once for a change.
- * Changes that come while it is loaded, or while a reader is slow, are told as one.
+ * The controls of watched agents. An agent is loaded once per change, for any number of streams. Changes
+ * during a load, or while a reader is slow, are combined.
  */
 export class ControlFeed {
   readonly #options: ControlFeedOptions;
@@ -44,9 +44,9 @@ export class ControlFeed {
   readonly #toWake = new Set<WatchedAgent>();
   #watchers = 0;
   #waking = false;
-  /** Counts restored databases: what was read from the one before is of no use. */
+  /** Counts database restores: results read before one are discarded. */
   #generation = 0;
-  /** Clients that know an earlier revision may know one of another history, from before the database was restored. */
+  /** Earlier revisions of clients may belong to another history, from before the database was restored. */
   #comparableFrom = 0;
   #closed = false;
 
@@ -54,20 +54,20 @@ export class ControlFeed {
     this.#options = options;
   }
 
-  /** Streams under way. */
+  /** Number of open streams. */
   get watchers(): number {
     return this.#watchers;
   }
 
-  /** Agents that are watched. */
+  /** Number of watched agents. */
   get size(): number {
     return this.#agents.size;
   }
 
   /**
-   * The agent, once its controls are known up to `fromRevision`, unless the database is at an earlier revision itself;
-   * `isCurrent` when a client that knows those of that revision certainly knows those of now. `leave` must be called
-   * when it is watched no more. Rejects with AGENT_NOT_FOUND, CORRUPTED_DATA or SERVICE_UNAVAILABLE.
+   * The agent, once its controls are known up to `fromRevision`, unless the database itself is at an earlier
+   * revision; `isCurrent` when the controls of that revision are certainly the current ones. `leave` must be
+   * called at the end of the watch. Rejects with AGENT_NOT_FOUND, CORRUPTED_DATA or SERVICE_UNAVAILABLE.
    */
   async join(
     agentName: string,
@@ -82,7 +82,7 @@ export class ControlFeed {
     this.#watchers += 1;
     try {
       if (!agent.loaded || agent.revision < fromRevision) await this.#load(agent);
-      // A load that was under way may have begun before that revision.
+      // A load already running may have begun before that revision.
       if (agent.revision < fromRevision) await this.#load(agent);
       const { position } = agent;
       const isUnchanged = await this.#isUnchangedSince(agent, fromRevision);
@@ -102,10 +102,10 @@ export class ControlFeed {
     if (agent.watchers === 0) this.#forget(agent);
   }
 
-  /** Learns of changes; see `ChangeFollower`. */
+  /** Receives changes; see `ChangeFollower`. */
   changed(changes: readonly RecordedChange[]): void {
     for (const { revision, agents, controls } of changes) {
-      // The log does not tell what was before it.
+      // The log does not cover what was before it.
       if (agents === 'any') this.#comparableFrom = Math.max(this.#comparableFrom, revision);
       const everyone = [...this.#agents.values()];
       const named = agents === 'any' ? everyone : agents.map((name) => this.#agents.get(name));
@@ -116,7 +116,7 @@ export class ControlFeed {
     this.catchUp();
   }
 
-  /** The database was restored: every stream is told everything anew. `told` is the latest revision before that. */
+  /** The database was restored: resends all state on every stream. `told` is the latest revision before. */
   startOver(told: number): void {
     this.#generation += 1;
     this.#comparableFrom = Math.max(this.#comparableFrom, told + 1);
@@ -127,12 +127,12 @@ export class ControlFeed {
     this.catchUp();
   }
 
-  /** Goes on loading what is behind. To be called now and then, because loads may fail. */
+  /** Resumes loading outdated agents. To be called periodically, because loads may fail. */
   catchUp(): void {
     this.#catchUp();
   }
 
-  /** Ends every stream with SERVICE_UNAVAILABLE, and refuses new ones. */
+  /** Ends every stream with SERVICE_UNAVAILABLE, and rejects new ones. */
   close(): void {
     this.#closed = true;
     for (const agent of [...this.#agents.values()]) this.#fail(agent, shuttingDown());
@@ -164,7 +164,7 @@ export class ControlFeed {
     }
   }
 
-  /** Throws what ends the streams: without a control that cannot be read a client would decide wrongly. */
+  /** Throws the error that ends the streams: without an unreadable control a client would decide wrongly. */
   #take(agent: WatchedAgent, { revision, controls }: AgentState, atMs: number): void {
     try {
       if (controls === null) throw agentNotFound(agent.name);
@@ -187,11 +187,11 @@ export class ControlFeed {
     if (this.#agents.get(agent.name) === agent) this.#agents.delete(agent.name);
   }
 
-  /** Whether the controls are those of a revision that a reader knows. What cannot be found out is false. */
+  /** Whether the controls are those of a revision known to a reader. False when undecidable. */
   async #isUnchangedSince(agent: WatchedAgent, fromRevision: number): Promise<boolean> {
     if (fromRevision < Math.max(1, this.#comparableFrom) || fromRevision > agent.revision) return false;
     try {
-      // What this process has not followed itself may not lead up to what it has read.
+      // Changes not tracked by this process may not lead up to the state it has read.
       if (fromRevision > this.#options.followed().revision)
         return fromRevision >= (await this.#search(agent));
       if (fromRevision >= agent.unchangedSince) return true;
@@ -199,7 +199,7 @@ export class ControlFeed {
       agent.search ??= this.#search(agent).then((revision) => agent.foundUnchanged(position, revision));
       await agent.search;
     } catch {
-      // Then the reader is told everything, and the next one asks again.
+      // The reader then receives everything, and the next one searches again.
       agent.search = null;
     }
     return fromRevision >= agent.unchangedSince;
@@ -221,7 +221,7 @@ export class ControlFeed {
   #wakeSome(): void {
     const [agent] = this.#toWake;
     if (agent !== undefined) {
-      // To the end, so that agents take turns.
+      // Moves the agent to the end, so that agents take turns.
       this.#toWake.delete(agent);
       if (agent.wakeSome(WAKE_BATCH)) this.#toWake.add(agent);
     }

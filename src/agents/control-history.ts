@@ -11,8 +11,9 @@ interface LogRow {
 }
 
 /**
- * Reads the log of changes backwards from `revision`, at which the agent has the controls that `has` knows. Returns the
- * earliest revision from which on they are certainly the same; `revision` itself when the log tells nothing.
+ * Reads the log of changes backwards from `revision`, at which the agent has the controls known to `has`.
+ * Returns the earliest revision since which they are certainly the same; `revision` itself when the log does
+ * not show it.
  */
 export async function unchangedSince(
   client: DbClient,
@@ -21,7 +22,7 @@ export async function unchangedSince(
   has: (controlId: number) => boolean,
 ): Promise<number> {
   return withServiceErrors(async () => {
-    // Names of agents are what JSON prints unchanged. `replace` is the search that both databases have.
+    // Names of agents are unchanged in JSON. `replace` is the substring search that both databases have.
     const rows = await client.$queryRaw<LogRow[]>(Prisma.sql`
       SELECT "revision", "controls",
         CASE WHEN "agents" IS NULL OR replace("agents", ${`"${agentName}"`}, '') <> "agents" THEN 1 ELSE 0 END
@@ -41,7 +42,7 @@ export async function unchangedSince(
   });
 }
 
-/** Which of these controls are deleted. Nothing tells which agents had them. */
+/** Which of these controls are deleted. The agents that had them are not recorded. */
 async function deletedOf(client: DbClient, ids: readonly number[]): Promise<ReadonlySet<number>> {
   if (ids.length === 0) return new Set();
   const rows = await client.control.findMany({

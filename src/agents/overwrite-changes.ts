@@ -3,7 +3,7 @@ import { jsonEqual } from '../json/json-equal.js';
 import type { AgentRegistration, EvaluatorRegistration, StepDefinition } from './agent-registration.js';
 import { compareSteps, compareTexts, type StepKey, stepKey } from './steps-catalogue.js';
 
-/** What an overwriting registration changed, as it is printed. */
+/** Changes of an overwriting registration, in printed form. */
 export type OverwriteChanges = {
   metadata_changed: boolean;
   steps_added: StepKey[];
@@ -15,7 +15,7 @@ export type OverwriteChanges = {
   evaluator_removals: EvaluatorRemoval[];
 };
 
-/** What the removal of an evaluator leaves behind; the two lists are parallel. */
+/** Remaining references to a removed evaluator; the two lists are parallel. */
 export type EvaluatorRemoval = {
   name: string;
   referenced_by_active_controls: boolean;
@@ -44,7 +44,7 @@ export function noChanges(): OverwriteChanges {
   };
 }
 
-/** Compares two registrations. The order of steps and evaluators is no change. */
+/** Compares two registrations. A different order of steps and evaluators is not a change. */
 export function overwriteChanges(
   stored: AgentRegistration,
   incoming: AgentRegistration,

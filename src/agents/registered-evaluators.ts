@@ -3,14 +3,14 @@ import type { SchemaValidator } from '../json-schema/json-schema.js';
 import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';
 
 /**
- * The evaluators of a registration by name, in the order of registration. A new agent may bring the same name twice:
- * the last one counts, at the place of the first.
+ * The evaluators of a registration by name, in order of registration. A new agent may register the same name
+ * twice: the last one counts, at the position of the first.
  */
 export function registeredEvaluators(registration: AgentRegistration): Map<string, EvaluatorRegistration> {
   return new Map(registration.evaluators.map((evaluator) => [evaluator.name, evaluator]));
 }
 
-/** Why a configuration does not satisfy the schema an evaluator was registered with; an empty schema takes any. */
+/** Why a configuration violates the schema of its registered evaluator; an empty schema accepts anything. */
 export function configProblem(
   evaluator: EvaluatorRegistration,
   config: JsonObject,

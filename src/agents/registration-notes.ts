@@ -6,18 +6,18 @@ import { createAgentStore } from './agent-store.js';
 import { isBuiltInType, stepNotes } from './step-notes.js';
 import { addSteps, emptyCatalogue, type StepCatalogue } from './steps-catalogue.js';
 
-/** Agents whose registrations are compared with a definition: those that registered first last. */
+/** Agents whose registrations are compared with a definition, newest first. */
 export const MAX_COMPARED_AGENTS = 500;
-/** Most characters of their registrations in all: reading and parsing so many takes some 40 ms. */
+/** Most characters of their registrations in total: reading and parsing that many takes some 40 ms. */
 const MAX_COMPARED_LENGTH = 4_000_000;
 /** Longest registration that is read, in characters: some hundred steps. */
 const MAX_REGISTRATION_LENGTH = 100_000;
-/** Agents that are read before anything else gets its turn. */
+/** Agents read per turn of the event loop. */
 const PAGE_SIZE = 20;
 
 /**
- * Compares definitions with what agents have registered. Nothing is read for a definition that names nothing of what
- * agents register.
+ * Compares definitions with the registrations of agents. Nothing is read for a definition that contains
+ * nothing agents register.
  */
 export function createRegistrationNotes(): RegistrationNotes {
   return async (client, definition) => {
@@ -26,14 +26,14 @@ export function createRegistrationNotes(): RegistrationNotes {
       const catalogue = await readCatalogue(client);
       return [...stepNotes(definition, catalogue)];
     } catch {
-      // The change itself says what is wrong with the database, if it needs it.
+      // The change itself reports a problem of the database, if it depends on it.
       const message = 'the registrations of agents could not be read, so nothing was compared with them';
       return [{ code: 'registrations_not_read', field: 'data', message }];
     }
   };
 }
 
-/** Whether a definition says anything that registrations can be compared with. */
+/** Whether a definition contains anything comparable with registrations. */
 function namesSteps({ scope, condition }: ControlDefinition): boolean {
   const { step_types: types = [], step_names: names = [], step_name_regex: regex = '' } = scope ?? {};
   if (names.length > 0 || regex !== '' || types.some((type) => !isBuiltInType(type))) return true;

@@ -12,19 +12,19 @@ import {
 import { incompatibleChanges } from './schema-compatibility.js';
 import { stepKey } from './steps-catalogue.js';
 
-/** What a registration leads to. */
+/** Result of a registration. */
 export interface Merge {
-  /** What to store. */
+  /** The registration to store. */
   readonly registration: AgentRegistration;
-  /** Whether it differs from what is stored in a way that counts. */
+  /** Whether it differs from the stored one in a relevant way. */
   readonly changed: boolean;
-  /** What an overwrite changed; empty in strict mode. */
+  /** Changes of an overwrite; empty in strict mode. */
   readonly changes: OverwriteChanges;
 }
 
 /**
- * Checks a registration by itself, whatever is stored. Throws EVALUATOR_NAME_CONFLICT when it brings an evaluator
- * that the service has, then VALIDATION_ERROR (400) when it names a step twice; each for the first offender.
+ * Checks a registration independent of stored data. Throws EVALUATOR_NAME_CONFLICT when it has an evaluator
+ * of the service, then VALIDATION_ERROR (400) when it has a duplicate step; each for the first offender.
  */
 export function checkRegistration(incoming: AgentRegistration, registry: EvaluatorRegistry): void {
   const taken = incoming.evaluators.find(({ name }) => registry.has(name));
@@ -38,8 +38,8 @@ export function checkRegistration(incoming: AgentRegistration, registry: Evaluat
 }
 
 /**
- * Adds what is new to a stored registration, refreshes what is compatible and keeps what is not mentioned. A change
- * of a step's description or metadata alone is no reason to write. Throws SCHEMA_INCOMPATIBLE for the first step
+ * Adds new parts to a stored registration, refreshes compatible ones and keeps those not mentioned. A change
+ * of a step's description or metadata alone is not written. Throws SCHEMA_INCOMPATIBLE for the first step
  * whose schemas differ, then for the first evaluator whose schema became incompatible.
  */
 export function mergeStrict(stored: AgentRegistration, incoming: AgentRegistration): Merge {
@@ -51,8 +51,8 @@ export function mergeStrict(stored: AgentRegistration, incoming: AgentRegistrati
 }
 
 /**
- * Replaces a stored registration. `activeControls` are the enabled controls linked to the agent: they tell which
- * removed evaluators are still in use, which is reported and does not prevent the removal.
+ * Replaces a stored registration. `activeControls` are the enabled controls linked to the agent: they
+ * determine which removed evaluators are still in use, which is reported and does not prevent the removal.
  */
 export function mergeOverwrite(
   stored: AgentRegistration,
@@ -60,7 +60,7 @@ export function mergeOverwrite(
   activeControls: readonly EvaluatorUse[],
 ): Merge {
   const { changes, changed } = overwriteChanges(stored, incoming, activeControls);
-  // Another order alone is no change, and is not stored.
+  // A different order alone is not a change, and is not stored.
   return { registration: changed ? incoming : stored, changed, changes };
 }
 

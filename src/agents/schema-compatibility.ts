@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /**
- * Why configurations that satisfied `old` may not satisfy `next`: one text for each change, none when `next` can
- * replace it. Only properties and what is required of them count; bounds, patterns and descriptions do not. What is
- * no schema where one should be counts as a property of unknown type.
+ * Why configurations that satisfied `old` may violate `next`: one text for each change, none when `next` can
+ * replace it. Only properties and their presence in `required` count; bounds, patterns and descriptions do
+ * not. An invalid schema where one is expected counts as a property of unknown type.
  */
 export function incompatibleChanges(old: JsonObject, next: JsonObject): string[] {
-  // Nothing was asked before, so nothing can be relied on.
+  // Without former requirements there is nothing to rely on.
   if (Object.keys(old).length === 0) return [];
   const changes: string[] = [];
   compareObjects(old, next, '', changes);
@@ -49,7 +49,7 @@ function compareProperties(
   }
 }
 
-/** What two schemas must agree on to count as the same type. */
+/** The parts of two schemas that make them the same type. */
 function typeLabel(schema: JsonValue | undefined): string {
   let inner = schema;
   let arrays = 0;
@@ -77,7 +77,7 @@ function plainTypeLabel(schema: JsonValue | undefined): string {
   return 'unknown';
 }
 
-/** A list of types as text, its order included; anything else that stands for a type is unknown. */
+/** A list of types as text, in its order; anything else in place of a type is unknown. */
 function listText(type: JsonValue): string {
   const isListOfTypes = Array.isArray(type) && type.every((one) => typeof one === 'string');
   return isListOfTypes ? JSON.stringify(type) : 'unknown';

@@ -17,15 +17,15 @@ export function isBuiltInType(type: string): boolean {
 const MAX_SEARCH_STEPS = 3_000_000;
 /** Longest step type that is compared with the built-in ones. */
 const MAX_TYPE_LENGTH = 20;
-/** Keywords with which a schema may allow members that it does not name. */
+/** Keywords by which a schema may allow members that it does not name. */
 const OPEN_KEYWORDS = [
   ...['patternProperties', 'propertyNames', 'unevaluatedProperties', '$ref', '$dynamicRef'],
   ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies'],
 ];
 
 /**
- * Parts of a definition that fit no registered step. Without a complete catalogue only misspellings are told: that
- * nothing has a name cannot be known then.
+ * Parts of a definition that match no registered step. With an incomplete catalogue only misspellings are
+ * reported: the absence of a name is then unknown.
  */
 export function* stepNotes(
   definition: ControlDefinition,
@@ -36,7 +36,7 @@ export function* stepNotes(
   const { step_types: types } = scope;
   const selected = types === undefined ? null : new Set(types);
   const ofTypes = catalogue.steps.filter(({ type }) => selected === null || selected.has(type));
-  // Where nothing is registered, nothing can be compared.
+  // Without registered steps there is nothing to compare.
   if (ofTypes.length === 0) return;
   yield* nameNotes(scope, ofTypes, catalogue);
   if (!catalogue.isComplete) return;
@@ -63,7 +63,7 @@ function* typeNotes({ step_types: types = [] }: Scope, catalogue: StepCatalogue)
   }
 }
 
-/** The built-in type that a type differs from in case or one character. */
+/** The built-in type that differs from a type in case or one character. */
 function misspelledType(type: string): string | undefined {
   if (type.length > MAX_TYPE_LENGTH) return undefined;
   const plain = type.trim().toLowerCase();
@@ -98,7 +98,7 @@ function* patternNotes(
   yield { code: 'unmatched_step_name_regex', field: 'data.scope.step_name_regex', message };
 }
 
-/** Searches names for a pattern until that has cost too much; null from then on. */
+/** Searches names for a pattern up to a cost limit; returns null beyond it. */
 function boundedSearch(regex: string): (name: string) => boolean | null {
   const pattern = compilePattern(regex);
   let left = MAX_SEARCH_STEPS;

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 
-/** A step that an agent has registered, as far as controls can be compared with it. */
+/** A registered step of an agent, as needed for comparison with controls. */
 export interface RegisteredStep {
   readonly type: string;
   readonly name: string;
@@ -9,12 +9,12 @@ export interface RegisteredStep {
   readonly output_schema: JsonObject | null;
 }
 
-/** Steps that agents have registered. */
+/** Registered steps of agents. */
 export interface StepCatalogue {
-  /** Whose steps these are, for sentences such as `… by any agent`. */
+  /** Owner of these steps, for sentences such as `… by any agent`. */
   readonly owner: string;
   readonly steps: RegisteredStep[];
-  /** False when there are agents whose steps were not looked at. */
+  /** False when the steps of some agents were not read. */
   readonly isComplete: boolean;
 }
 
@@ -22,7 +22,7 @@ export function emptyCatalogue(owner: string): StepCatalogue {
   return { owner, steps: [], isComplete: true };
 }
 
-/** Adds the steps of a stored registration. What cannot be read of it is left out. */
+/** Adds the steps of a stored registration. Unreadable parts are skipped. */
 export function addSteps({ steps }: StepCatalogue, stored: string): void {
   for (const step of stepsOf(stored)) {
     if (!isObject(step)) continue;
@@ -51,12 +51,12 @@ function schemaOf(step: JsonObject, member: string): JsonObject | null {
   return isObject(schema) ? schema : null;
 }
 
-/** What tells one step of an agent from another. */
+/** Identifies a step of an agent. */
 export type StepKey = { type: string; name: string };
 
 /** The key of a step as one text. */
 export function stepKey({ type, name }: StepKey): string {
-  // The length keeps ("a", "bc") and ("ab", "c") apart, whatever characters they hold.
+  // The length distinguishes ("a", "bc") from ("ab", "c"), whatever characters they contain.
   return `${type.length}:${type}${name}`;
 }
 
@@ -65,7 +65,7 @@ export function compareSteps(a: StepKey, b: StepKey): number {
   return compareTexts(a.type, b.type) || compareTexts(a.name, b.name);
 }
 
-/** Sorts texts by their code units, the same in every locale. */
+/** Compares texts by code units, the same in every locale. */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -14,13 +14,13 @@ export interface WatchOptions {
   readonly heartbeatMs?: number;
 }
 
-/** Answers WatchControls: the controls of an agent, and then what changes. */
+/** Implements WatchControls: sends the controls of an agent, and then their changes. */
 export type WatchControls = (
   input: AgentInputs['watchControls'],
   context: Pick<CallContext, 'signal'>,
 ) => AsyncGenerator<object>;
 
-/** Makes streams of the controls of agents. All that a stream holds is which state it told last. */
+/** Creates streams of the controls of agents. The only state of a stream is the position last sent. */
 export function createWatchControls(options: WatchOptions): WatchControls {
   const { feed, asked, now, heartbeatMs = HEARTBEAT_MS } = options;
   return async function* watch(input, { signal }) {

@@ -2,18 +2,18 @@ import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { AgentControl } from './agent-controls.js';
 import { WatchedControls } from './watched-controls.js';
 
-/** How far a process has followed the changes of the database. */
+/** The state of the database known to a process. */
 export interface Followed {
   /** Every change up to this revision is known. */
   readonly revision: number;
-  /** When the database last said that there is no later one, in milliseconds of a clock that never goes back. */
+  /** When the database last confirmed that there is no later one, in milliseconds of a monotonic clock. */
   readonly currentAtMs: number;
 }
 
-/** Messages kept for readers at different positions; most of them are at the one before the last. */
+/** Messages cached for readers at different positions; most of them are at the previous one. */
 const MAX_SHARED_MESSAGES = 16;
 
-/** An agent that is watched: its controls, the revision they are of, and who waits for the next state. */
+/** A watched agent: its controls, their revision, and the streams waiting for the next state. */
 export class WatchedAgent {
   readonly name: string;
   readonly #followed: () => Followed;
@@ -25,16 +25,16 @@ export class WatchedAgent {
   #loaded = false;
   /** A load must have read at least this revision. */
   #needed = 0;
-  /** What the controls are known to be right for, while a later change is not loaded; null otherwise. */
+  /** The state for which the controls are valid, while a later change is not loaded; null otherwise. */
   #behind: Followed | null = null;
   #unchangedSince = 0;
   #messages = { revision: 0, position: 0, bySeen: new Map<number, object>() };
-  /** Streams that tell of the agent. */
+  /** Number of streams of the agent. */
   watchers = 0;
   loading: Promise<void> | null = null;
-  /** The search for the revision since which the controls are the same; there is one for each state. */
+  /** The search for the revision since which the controls are unchanged; one for each state. */
   search: Promise<void> | null = null;
-  /** Why every stream that tells of the agent has to end; null while they may go on. */
+  /** Why every stream of the agent has to end; null while they may continue. */
   failure: Error | null = null;
 
   constructor(name: string, followed: () => Followed) {
@@ -52,7 +52,7 @@ export class WatchedAgent {
     return this.#behind !== null;
   }
 
-  /** The last state of the controls. */
+  /** The position of the latest state. */
   get position(): number {
     return this.#controls.position;
   }
@@ -62,7 +62,7 @@ export class WatchedAgent {
     return this.#readRevision;
   }
 
-  /** The latest revision for which they are certainly right. */
+  /** The latest revision for which they are certainly valid. */
   get revision(): number {
     return Math.max(this.#readRevision, (this.#behind ?? this.#followed()).revision);
   }
@@ -72,7 +72,7 @@ export class WatchedAgent {
     return Math.max(this.#readAtMs, (this.#behind ?? this.#followed()).currentAtMs);
   }
 
-  /** The controls are known to be the same from this revision on. */
+  /** The controls are known to be unchanged since this revision. */
   get unchangedSince(): number {
     return this.#unchangedSince;
   }
@@ -81,13 +81,13 @@ export class WatchedAgent {
     return this.#controls.has(controlId);
   }
 
-  /** Whether a change of one of these controls may concern it. */
+  /** Whether a change of one of these controls may affect it. */
   mayHave(controlIds: readonly number[]): boolean {
-    // What a running load is going to have cannot be known.
+    // The controls of a running load are not known yet.
     return this.loading !== null || controlIds.some((id) => this.has(id));
   }
 
-  /** A change of this revision concerns it. True when it has to be loaded for that. */
+  /** Records a change that affects it. True when it has to be loaded for this revision. */
   demand(revision: number): boolean {
     if (this.#loaded && this.#readRevision >= revision) return false;
     this.#needed = Math.max(this.#needed, revision);
@@ -95,7 +95,7 @@ export class WatchedAgent {
     return true;
   }
 
-  /** Takes what was loaded. True when there is a new state. What `present` throws is thrown. */
+  /** Stores loaded controls. True when there is a new state. Rethrows errors of `present`. */
   take(
     revision: number,
     atMs: number,
@@ -114,7 +114,7 @@ export class WatchedAgent {
     return isNew;
   }
 
-  /** The database was restored to a revision. Nothing that is known of the agent holds any more. */
+  /** The database was restored to a revision. All known state of the agent is invalid. */
   startOver({ revision, currentAtMs }: Followed): void {
     this.#controls.startOver();
     this.#loaded = false;
@@ -124,12 +124,12 @@ export class WatchedAgent {
     this.#behind = { revision, currentAtMs };
   }
 
-  /** It became known that the state of `position` has been the same for longer. */
+  /** Records that the state of `position` has been unchanged for longer. */
   foundUnchanged(position: number, sinceRevision: number): void {
     if (position === this.position) this.#unchangedSince = Math.min(this.#unchangedSince, sinceRevision);
   }
 
-  /** The message for a reader at a position; readers at the same one share it. */
+  /** The message for a reader at a position; shared by readers at the same one. */
   messageSince(seen: number): object {
     const { revision, position } = this;
     if (this.#messages.revision !== revision || this.#messages.position !== position) {
@@ -153,13 +153,13 @@ export class WatchedAgent {
     this.#called.delete(wake);
   }
 
-  /** Everyone who waits now is to be woken by `wakeSome`. */
+  /** Marks all waiting callbacks to be called by `wakeSome`. */
   callWaiting(): void {
     for (const wake of this.#waiting) this.#called.add(wake);
     this.#waiting.clear();
   }
 
-  /** Wakes some of those who were called. False when there are no more. */
+  /** Calls some of the marked callbacks. False when none are left. */
   wakeSome(count: number): boolean {
     let left = count;
     for (const wake of this.#called) {

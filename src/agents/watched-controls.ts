@@ -2,36 +2,36 @@ import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { hashText } from '../database/text.js';
 import type { AgentControl } from './agent-controls.js';
 
-/** Removed controls that are remembered for an agent; whoever has not heard of older removals is told everything. */
+/** Removed controls remembered per agent; readers that missed older removals receive everything. */
 const MAX_REMEMBERED_REMOVALS = 1_000;
 
-/** What is new to a reader: everything, or what changed. */
+/** News for a reader: everything, or the changes. */
 export type ControlNews =
   | { readonly full: { readonly controls: readonly AgentControl[] } }
   | { readonly changed: { readonly upserted: readonly AgentControl[]; readonly removed: readonly number[] } };
 
 interface Entry {
-  /** Tells whether name or definition changed. */
+  /** Changes with name or definition. */
   readonly hash: string;
   readonly view: AgentControl;
-  /** Where it got this form. */
+  /** Position at which it got this form. */
   readonly position: number;
 }
 
 /**
- * The controls of an agent, and what is new to a reader who has seen them up to a position. A reader is no more than
- * that number, however slowly it reads. Positions count the states that were seen here; revisions would not do, because
- * a state may be read at any revision after its change.
+ * The controls of an agent, and the news for a reader that has received them up to a position. This number is
+ * the only state of a reader, however slow. Positions count the states seen here; revisions are unsuitable,
+ * because a state may be read at any revision after its change.
  */
 export class WatchedControls {
-  /** The last state; 0 when there is none yet. */
+  /** The latest state; 0 when there is none yet. */
   #position = 0;
-  /** Readers up to this position are told everything. */
+  /** Readers up to this position receive everything. */
   #tellAllUpTo = 0;
   #startedOver = false;
   /** By id descending. */
   #controls: ReadonlyMap<number, Entry> = new Map();
-  /** Removed controls and where they were removed, in that order. */
+  /** Removed controls with the position of their removal, in that order. */
   readonly #removed = new Map<number, number>();
 
   get position(): number {
@@ -43,8 +43,8 @@ export class WatchedControls {
   }
 
   /**
-   * Takes the controls as they are stored, by id descending. False when nothing is new. What `present` throws is thrown,
-   * and then nothing has changed.
+   * Stores the controls as read from the database, by id descending. False when nothing changed. Rethrows
+   * errors of `present`, and then nothing has changed.
    */
   take(rows: readonly StoredDefinition[], present: (row: StoredDefinition) => AgentControl): boolean {
     const position = this.#position + 1;
@@ -61,14 +61,14 @@ export class WatchedControls {
     return true;
   }
 
-  /** The next state follows from nothing that was seen before: every reader is told everything. */
+  /** The next state does not continue any earlier one: every reader receives everything. */
   startOver(): void {
     this.#startedOver = true;
     this.#tellAllUpTo = this.#position;
     this.#removed.clear();
   }
 
-  /** What a reader who has seen the state of `position`, or 0 for nothing, has to be told. */
+  /** News for a reader that has received the state of `position`, or 0 for nothing. */
   newsSince(position: number): ControlNews {
     const controls = [...this.#controls.values()];
     if (position <= this.#tellAllUpTo) return { full: { controls: controls.map(({ view }) => view) } };

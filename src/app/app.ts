@@ -13,13 +13,13 @@ import { createPrograms, type Programs } from './programs.js';
 import { createOperationalState } from './readiness.js';
 import { createTransports, servicesOf, type Transports } from './transports.js';
 
-/** Which port a connection came in on. */
+/** The port on which a connection was accepted. */
 export type PortName = 'service' | 'operations';
 
 /** Where the service listens, for example `http://127.0.0.1:8000`. */
 export interface Addresses {
   readonly address: string;
-  /** Absent when there is no operations port. */
+  /** Absent if there is no operations port. */
   readonly operations?: string;
 }
 
@@ -28,30 +28,32 @@ export interface App {
   readonly server: FastifyInstance;
   /** Starts to listen. */
   listen(): Promise<Addresses>;
-  /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
+  /** Used instead of `listen`: prepares for connections that another process accepts, for `accept`. */
   ready(): Promise<void>;
   accept(socket: Socket, port: PortName): void;
-  /** Saves the last known good state from now on. Of several processes that serve one port one has to. */
+  /** Saves the last known good state from now on. One of several processes on a port must. */
   keepLastKnownGood(): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
-  /** Finishes running requests, refuses new ones, and lets go of everything. */
+  /** Finishes running requests, refuses new ones, and releases all resources. */
   close(): Promise<void>;
 }
 
-/** Streams get this much less time than the whole drain, so that their last status still reaches the client. */
+/** Streams end this long before the end of the drain, so that their final status still reaches the client. */
 const STREAM_END_MARGIN_MS = 500;
 
-/** How long connections that another process handed over may take to speak when this one stops. */
+/** Time limit at shutdown for handed-over connections to complete their opening. */
 const SETTLE_LIMIT_MS = 1_000;
 
-/** Assembles the service: foundations, programs, features, transports. Whatever was opened is closed when one fails. */
+/**
+ * Assembles the service: foundations, programs, features, transports. On failure, closes everything opened.
+ */
 export async function createApp(options: AppOptions): Promise<App> {
   const closers = createClosers();
   try {
     return await assemble(await openFoundations(options, closers), closers);
   } catch (error) {
-    // The first failure is the one to tell.
+    // The first failure is the one to report.
     await closers.close().catch(() => {});
     throw error;
   }
@@ -73,7 +75,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   stack(foundations, programs, features, transports, closers);
   closers.add(async () => {
     isDraining = true;
-    // Another process gets the new connections already; the last ones that came here still get their answer.
+    // Another process already gets new connections; the last ones accepted here are still served.
     if (shared !== undefined) await listener.settled(Math.min(SETTLE_LIMIT_MS, config.limits.drainMs));
     health.shutDown();
     await drain(foundations, programs, features, transports);
@@ -121,7 +123,7 @@ function createHealth(
   return health;
 }
 
-/** Adds the figures of all parts to the metrics. */
+/** Adds the values of all parts to the metrics. */
 function observe(
   { metrics, database, started, monotonic }: Foundations,
   { snapshot, watch, lastKnownGood }: Programs,
@@ -164,7 +166,7 @@ async function start(
   observability.pruner?.start();
 }
 
-/** What is let go of once everything is answered, the last first. */
+/** Resources to release after all requests are answered, in reverse order. */
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood }: Programs,
@@ -178,12 +180,12 @@ function stack(
   closers.add(() => lastKnownGood.close());
   closers.add(() => started.wait?.stop());
   closers.add(() => load.stop());
-  // After the server, so that it can be seen that the service drains.
+  // Closed after the server, so that draining stays visible.
   closers.add(() => operations?.close());
   closers.add(() => server.close());
 }
 
-/** Lets running calls finish, and refuses new ones. */
+/** Lets running calls finish and refuses new ones. */
 async function drain(
   { config }: Foundations,
   { feed }: Programs,
@@ -195,7 +197,7 @@ async function drain(
     Math.max(0, config.limits.drainMs - STREAM_END_MARGIN_MS),
   );
   const drained = listener.drain();
-  // They would go on for ever, and their clients can connect to another process.
+  // These streams are endless, and their clients can reconnect to another process.
   feed.close();
   observability.endStreams();
   await drained;

@@ -9,15 +9,15 @@ import { rebuildRollups } from '../events/rollup-rebuild.js';
 import { createLogger } from '../process/logger.js';
 import { createRepeatLog } from '../process/repeat-log.js';
 
-/** What the service does to its database when it is asked to by its first argument, instead of serving. */
+/** A database command, selected by the first argument and run instead of serving. */
 export interface Command {
-  /** What is said before the reason when it fails. */
+  /** Printed before the reason on failure. */
   readonly failure: string;
-  /** Resolves with what is said in the end. */
+  /** Resolves with the message to print. */
   run(config: Config): Promise<string>;
 }
 
-/** Work on the opened database of a configuration. */
+/** Runs work on the opened database of a configuration. */
 function onDatabase(work: (database: Database, config: Config) => Promise<string>): Command['run'] {
   return async (config) => {
     const { databaseUrl: url, databaseVariable: variable } = config;
@@ -33,8 +33,8 @@ function onDatabase(work: (database: Database, config: Config) => Promise<string
 }
 
 /**
- * By how much a restored database is advanced: more changes than were made since any backup, and so few that the
- * revisions of a million restores are still exact numbers.
+ * How far the revision of a restored database is advanced: more than the changes since any backup, but few
+ * enough for exact numbers even after a million restores.
  */
 const RESTORE_GAP = 1_000_000_000;
 
@@ -88,7 +88,7 @@ const backup = (targets: readonly string[]): Command => ({
   },
 });
 
-/** By the arguments of the process. */
+/** Commands by arguments. */
 const COMMANDS = new Map<string, Command>([
   ['rebuild-statistics', rebuildStatistics],
   ['prune-events', pruneEvents],
@@ -96,13 +96,13 @@ const COMMANDS = new Map<string, Command>([
   ['after-restore', afterRestore],
 ]);
 
-/** The command that the arguments name; undefined when they name none. */
+/** The command for the arguments; undefined if there is none. */
 export function commandOf(words: readonly string[]): Command | undefined {
   const [first, ...others] = words;
   return first === 'backup' ? backup(others) : COMMANDS.get(words.join(' '));
 }
 
-/** Opening would create a database, which is not what was asked for. */
+/** Checks first, because opening would create a missing database. */
 async function demandExisting({ databaseUrl, databaseExpected }: Config): Promise<void> {
   if (databaseExpected === 'any' || (await inspectDatabase(parseDatabaseUrl(databaseUrl))) !== 'nothing')
     return;

@@ -2,7 +2,7 @@ import type { DescService } from '@bufbuild/protobuf';
 import type { AnyHandler } from '../contract/call/handler.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
 
-/** RPCs of one service that are handlers, for every protocol. */
+/** RPCs of one service implemented by handlers, for every protocol. */
 export interface Feature {
   readonly service: DescService;
   readonly methods: readonly ServedMethod[];

@@ -19,16 +19,16 @@ import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
 import type { Programs } from './programs.js';
 
-/** What the service does, without the protocols. */
+/** The functions of the service, independent of protocols. */
 export interface Features {
   readonly features: readonly Feature[];
   readonly evaluation: EvaluationService;
   readonly observability: Observability;
-  /** Evaluations that were made by controls of the last known good file. */
+  /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
 
-/** Services that read and write nothing: they are served whatever becomes of the database. */
+/** Services that read and write nothing: they are served whatever the state of the database. */
 export const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
   TemplateService.typeName,
   EvaluatorService.typeName,
@@ -81,7 +81,7 @@ export function createFeatures(foundations: Foundations, programs: Programs): Fe
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
-      // Its other RPCs are evaluations, which the transport serves without handlers.
+      // The other RPCs are evaluations, which the transport serves without handlers.
       feature(EvaluationServiceDesc, explain),
     ],
     evaluation,

@@ -10,33 +10,33 @@ import { createMetrics, type Metrics } from '../operations/metrics.js';
 import type { Closers } from '../process/closers.js';
 import { createRepeatLog, type RepeatLog } from '../process/repeat-log.js';
 
-/** What the service is given from outside. */
+/** Inputs of the service. */
 export interface AppOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** Told every SQL statement; for tests that count queries. */
+  /** Called with every SQL statement; for tests that count queries. */
   readonly onQuery?: (sql: string) => void;
   /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
-    /** Whether the process that started this one has brought the database up to date; else it could not be used. */
+    /** Whether the parent process has migrated the database; if not, it could not be used. */
     readonly isMigrated: boolean;
-    /** The metrics of all of them as text. */
+    /** The metrics of all processes as text. */
     allMetrics(): Promise<string>;
   };
 }
 
-/** What everything else stands on. */
+/** The base of all other parts. */
 export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   readonly shared: AppOptions['shared'] | undefined;
   readonly failures: RepeatLog;
   readonly started: StartedDatabase;
-  /** That of `started`, its work measured. */
+  /** The database of `started`, with metrics. */
   readonly database: Database;
   readonly registry: EvaluatorRegistry;
   readonly metrics: Metrics;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never goes back, for durations. */
+  /** Milliseconds of a monotonic clock, for durations. */
   readonly monotonic: () => number;
 }
 

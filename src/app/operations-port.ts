@@ -9,21 +9,21 @@ import { createPathClasses, isRpcPath } from '../transport/routing/path-classes.
 import { addressText } from './address.js';
 import { createOperationsServer, type ServerOptions } from './server.js';
 
-/** A port of its own for health, readiness, metrics and, where it is wanted, reflection. */
+/** A separate port for health, readiness, metrics and, optionally, reflection. */
 export interface OperationsPort {
   readonly server: FastifyInstance;
   readonly listener: Listener;
   /** Starts to listen. Returns the address, for example `http://127.0.0.1:9000`. */
   listen(): Promise<string>;
-  /** Instead of `listen`: gets ready for connections that another process accepts, and hands to `accept`. */
+  /** Used instead of `listen`: prepares for connections that another process accepts, for `accept`. */
   ready(): Promise<void>;
   accept(socket: Socket): void;
   close(): Promise<void>;
 }
 
 /**
- * Plaintext, because probes and collectors inside of a network read it. It has shares of its own, so that what is done to
- * the public port keeps nothing from being read here; it is not refused under load, since that is when it is needed.
+ * Plaintext, for probes and collectors inside a network. It has separate limits, so that load on the public
+ * port does not affect it; nothing is refused under load, because that is when it is needed.
  */
 export async function createOperationsPort(
   options: Omit<ServerOptions, 'listener' | 'gate'>,

@@ -10,22 +10,22 @@ import { Snapshot } from '../decisions/snapshot.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
 import type { Foundations } from './foundations.js';
 
-/** The compiled controls of agents, kept in step with the database. */
+/** The compiled controls of agents, kept in sync with the database. */
 export interface Programs {
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
   readonly snapshot: Snapshot;
-  /** Effective controls for those who watch them. */
+  /** Effective controls for watchers. */
   readonly feed: ControlFeed;
   readonly watch: RevisionWatch;
   readonly lastKnownGood: LastKnownGood;
-  /** Runs changes; their effect is seen in this process at once. */
+  /** Runs changes; they take effect in this process immediately. */
   readonly mutate: Mutator;
-  /** Calls back whenever the database went away or came back. */
+  /** Calls back whenever the database becomes unavailable or available. */
   onDatabaseState(listener: () => void): void;
 }
 
-/** Wires what decides which controls an agent has: nothing runs before `watch.start`. */
+/** Wires the parts that determine the controls of an agent; nothing runs before `watch.start`. */
 export function createPrograms(foundations: Foundations): Programs {
   const { config, log, database, registry, started, now, monotonic } = foundations;
   const { storage } = database;

@@ -5,7 +5,7 @@ import { VERSION } from '../process/package-root.js';
 import type { Foundations } from './foundations.js';
 import type { Programs } from './programs.js';
 
-/** What the service tells of its state. */
+/** The state that the service reports. */
 export function createOperationalState(
   { database, started, now }: Foundations,
   { watch, snapshot, lastKnownGood }: Programs,
@@ -33,14 +33,14 @@ export function createOperationalState(
       if (isDraining()) return 'the server is shutting down';
       if (watch.isBlind) return notReadyWithoutDatabase(started);
       const { report } = storage;
-      // While the database is down, the agents that are loaded are served as ever.
+      // While the database is down, loaded agents are still served.
       if (report !== null && report.state !== 'DOWN') return `${report.meaning} ${report.advice}`;
       return cannotEvaluateBecause();
     },
   };
 }
 
-/** Why a service that started without its database should get no requests, if that is so. */
+/** Why a service that started without its database should not get requests; null if it should. */
 function notReadyWithoutDatabase(started: StartedDatabase): string | null {
   const problem = started.wait?.problem ?? null;
   const isUnexpected = problem?.state === 'MISSING' || problem?.state === 'REPLACED';

@@ -46,12 +46,12 @@ import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wir
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the request takes of what is bounded; ended when its reply is complete or its caller has gone away. */
+    /** The limited resources of the request; ended when its reply is complete or its caller disconnects. */
     ticket: CallTicket;
   }
 }
 
-/** Everything the host serves and serves it with. */
+/** Everything the host serves, and its dependencies. */
 export interface ServerOptions extends ErrorContext {
   readonly config: Config;
   readonly log: FastifyBaseLogger;
@@ -66,20 +66,20 @@ export interface ServerOptions extends ErrorContext {
   readonly services: readonly DescService[];
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly restRoutes: readonly RestRoute[];
-  /** Adds the RPC implementations. */
+  /** Registers the RPC implementations. */
   readonly registerRpcs: (router: ConnectRouter) => void;
   /** Ends endless streams. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** `type/subtype`, whatever parameters follow. */
+/** `type/subtype`, with any parameters. */
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
 
-/** What every server of the service is made of. */
+/** The options common to all servers. */
 type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now' | 'failures'>;
 
-/** A Fastify instance without routes: ids, tickets, errors and unread bodies are seen to. */
+/** A Fastify instance without routes that handles ids, tickets, errors and unread bodies. */
 function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
   const { config, log } = options;
   const tellVersionAndId = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -94,17 +94,17 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
     exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: (request) => requestIdOf(request.headers),
-    // Steps and definitions never reach the log: `logRequests` below writes method, path, status and time only.
+    // Steps and definitions are never logged: `logRequests` below writes only method, path, status and time.
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: {
-      // No longer than the header block anyway; names that are too long get an answer that says so.
+      // Limited by the header block anyway; names that are too long get an explicit error.
       maxParamLength: 16_384,
-      // Of a repeated parameter the last one counts.
+      // The last value of a repeated parameter is used.
       querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
     },
     return503OnClosing: true,
     frameworkErrors: (error, request, reply) => {
-      // The only one left is a path that cannot be decoded, so nothing can be there. No hook has run or will.
+      // The only remaining case is an undecodable path, which is never served. Hooks do not run for it.
       request.log.debug({ err: error }, 'a path cannot be decoded');
       tellVersionAndId(request, reply);
       sendError(unserved.path(request.url), request, reply, options);
@@ -113,12 +113,12 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     tellVersionAndId(request, reply);
     const contentType = request.headers['content-type'];
-    // Fastify refuses what is no media type before the route, which may not even want a body.
+    // Fastify refuses an invalid media type before the route, which may not need a body at all.
     if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) request.headers = UNKNOWN_CONTENT;
     done();
   });
   giveTickets(app, options.gate);
-  // Requests that no route takes are answered without a look at their bodies.
+  // Requests without a route are answered without reading their bodies.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   abandonUnreadBodies(app);
@@ -133,13 +133,13 @@ function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): v
     const connection = isStream ? raw.stream.session : raw.socket;
     const ticket = gate.ticketOf(isStream ? raw.stream : raw, connection, raw.headers);
     request.ticket = ticket;
-    // Comes when the reply is complete, and also when the caller went away.
+    // Emitted when the reply is complete or the caller disconnects.
     reply.raw.once('close', () => ticket.end());
     done();
   });
 }
 
-/** Builds the one Fastify instance that serves every protocol. */
+/** Creates the Fastify instance that serves every protocol. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, authenticator } = options;
   const finder = createRouteFinder(servedPaths(options));
@@ -195,8 +195,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 }
 
 /**
- * Builds the server of the operations port: health, readiness and metrics over HTTP, health over gRPC, and reflection
- * where it is wanted there.
+ * Creates the server of the operations port: health, readiness and metrics over HTTP, health over gRPC, and
+ * reflection if it is configured there.
  */
 export async function createOperationsServer(options: ServerOptions): Promise<FastifyInstance> {
   const finder = createRouteFinder(OPERATIONS_PATHS);
@@ -243,7 +243,7 @@ async function registerRpcs(
   );
 }
 
-/** What is served where, literal paths before those with parameters. */
+/** All served paths, literal ones before those with parameters. */
 function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [
     ...(options.config.operations === null ? OPERATIONS_PATHS : []),
@@ -277,7 +277,7 @@ function observeRest(scope: FastifyInstance, metrics: Metrics): void {
     const { method } = request;
     const path = request.routeOptions.config.template ?? '';
     metrics.restStarted(method, path);
-    // Comes when the reply is complete, and also when the client went away, over every version of HTTP.
+    // Emitted when the reply is complete or the client disconnects, in every version of HTTP.
     reply.raw.once('close', () => {
       const status = reply.raw.writableEnded ? reply.statusCode : CLIENT_GONE_STATUS;
       metrics.restEnded(method, path, status, reply.elapsedTime / 1000);
@@ -286,7 +286,7 @@ function observeRest(scope: FastifyInstance, metrics: Metrics): void {
   });
 }
 
-/** One line for each request; at level debug, so that the hot path does not pay for it by default. */
+/** Logs one line per request, at level debug, so that the hot path has no cost by default. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
     request.log.debug(

@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.js';
 
-/** From a session token, secrets can be tried out without a limit; a random one of this length is out of reach. */
+/** A session token allows offline guessing of its secret; a random one of this length cannot be guessed. */
 const SAFE_SECRET_LENGTH = 32;
-/** Shorter keys can be found by trying, in spite of the limits on wrong keys. In characters. */
+/** Shorter keys can be guessed in spite of the limits on wrong keys. In characters. */
 const SAFE_KEY_LENGTH = 16;
 
-/** What is questionable about a configuration that can be used, one sentence each. Never a secret itself. */
+/** Warnings about a valid but questionable configuration, one sentence each. Never contains a secret. */
 export function startWarnings({ auth, host, unknownVariables }: Config): string[] {
   const warnings = unknownVariables.map((name) => `${name} is not a variable of this service`);
   if (!auth.enabled) warnings.push(keysOffWarning(host));

@@ -3,8 +3,8 @@ import type { Config } from '../config/config.js';
 import { checkCredentials } from '../transport/listener/tls-gate.js';
 
 /**
- * Reads the certificate and the key, and checks that they fit. Throws an Error that names the variable, the file and what is
- * wrong with it.
+ * Reads the certificate and the key, and checks that they match. Throws an Error with the variable, the file
+ * and the reason.
  */
 export function readTlsFiles({ certFile, keyFile }: NonNullable<Config['tls']>): {
   cert: Buffer;

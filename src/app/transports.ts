@@ -38,34 +38,34 @@ import { createServer, type ServerOptions } from './server.js';
 import { readTlsFiles } from './tls-files.js';
 
 /**
- * How much later than an RPC the listener gives up a request that does not arrive, in milliseconds: an RPC answers in
- * the words of its protocol, the listener breaks off.
+ * How much later than an RPC the listener times out an incomplete request, in milliseconds: an RPC answers in
+ * the format of its protocol, the listener just closes.
  */
 const RECEIVE_MARGIN_MS = 1_000;
 
-/** Connections beyond the limit that the listener still takes, so that admission can refuse them itself. */
+/** Connections beyond the limit that the listener still accepts, so that admission can refuse them. */
 const SPARE_CONNECTIONS = 100;
 
-/** What is served, over every protocol. */
+/** The servers of all protocols. */
 export interface Transports {
   readonly server: Awaited<ReturnType<typeof createServer>>;
   readonly listener: Listener;
-  /** Null when there is no operations port. */
+  /** Null if there is no operations port. */
   readonly operations: OperationsPort | null;
   readonly admission: Admission;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
-  /** Ends streams that would go on for ever. */
+  /** Ends endless streams. */
   readonly shutdown: AbortController;
 }
 
-/** What the transports tell of the service. */
+/** The state that the transports report. */
 export interface TransportState {
   readonly health: HealthState;
   readonly state: OperationalState;
 }
 
-/** The services that are served. */
+/** All services of the features. */
 export function servicesOf({ features }: Features): DescService[] {
   return features.map((one) => one.service);
 }
@@ -98,7 +98,7 @@ export async function createTransports(
     }),
   });
   const shutdown = new AbortController();
-  // Connect listens for each of its calls.
+  // Connect adds a listener for each of its calls.
   setMaxListeners(0, shutdown.signal);
 
   const services = servicesOf(features);
@@ -192,7 +192,7 @@ export async function createTransports(
   return { server, listener, operations, admission, load, streamNames, shutdown };
 }
 
-/** Adds a service to a router. Throws when one of its RPCs would be served by nothing. */
+/** Adds a service to a router. Throws if one of its RPCs has no implementation. */
 function register(
   router: ConnectRouter,
   service: DescService,
@@ -203,7 +203,7 @@ function register(
   router.service(service, implementation);
 }
 
-/** The RPCs that evaluate steps, by name: those of EvaluationService that have no handler. */
+/** The RPCs that evaluate steps, by name: those of EvaluationService without a handler. */
 function evaluationMethods({ features }: Features): Map<string, RpcMethod> {
   const handled = new Set(features.flatMap((one) => one.methods).map(({ method }) => method.name));
   return new Map(
@@ -220,7 +220,7 @@ function listenerLimits({ limits }: Config): NonNullable<ListenerOptions['limits
     requestTimeoutMs: receiveTimeMs,
     timeoutCheckIntervalMs: Math.min(receiveTimeMs, DEFAULT_LISTENER_LIMITS.timeoutCheckIntervalMs),
     http2MaxConcurrentStreams: limits.streamsPerConnection,
-    // Admission refuses first, and counts what it refuses.
+    // Admission refuses first, and counts its refusals.
     maxConnections: limits.admission.connections + SPARE_CONNECTIONS,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The address of a service. Throws a TypeError that names the cure when it does not begin with http:// or https://, is no
- * URL, or has more than a host and a port.
+ * The address of a service. Throws a TypeError with the remedy when it does not begin with http:// or
+ * https://, is not a URL, or has more than a host and a port.
  */
 export function checkedBaseUrl(baseUrl: unknown): string {
   if (typeof baseUrl !== 'string' || !/^https?:\/\//i.test(baseUrl)) {
@@ -20,7 +20,7 @@ export function checkedBaseUrl(baseUrl: unknown): string {
   return origin;
 }
 
-/** A text in quotes. What stands before an @ may be a password. */
+/** A text in quotes. The part before an @ may be a password. */
 function quoted(text: string): string {
   return JSON.stringify(text.replace(/^.*@/s, '…@'));
 }

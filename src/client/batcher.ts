@@ -4,41 +4,41 @@ import type { Carrier, CarrierEvents } from './carrier.js';
 import { askedPauseMs, errorOfStatus, isTransient, type Remedy, remedyFor } from './failures.js';
 import type { Pending } from './pending.js';
 
-/** Most bytes of steps in one message of several; a larger step travels alone. Far below the default limit, 8 MiB. */
+/** Most bytes of steps in a shared message; larger steps are sent alone. The default limit is 8 MiB. */
 const MAX_BATCH_BYTES = 1024 * 1024;
-/** Most evaluations that wait to be sent, so that a service that is away does not fill the memory of its client. */
+/** Most evaluations waiting to be sent, so that an unreachable service does not fill the client's memory. */
 const MAX_WAITING = 65_536;
-/** An evaluation that was part of this many failures which it may have caused is sent alone. */
+/** An evaluation involved in this many failures that it may have caused is sent alone. */
 const MAX_SUSPICIONS = 2;
 
 export interface BatcherOptions {
   readonly batchWindowMs: number;
   readonly maxBatch: number;
   readonly maxInFlight: number;
-  /** Takes the batches. */
+  /** Sends the batches. */
   readonly batches: (events: CarrierEvents) => Carrier;
-  /** Takes evaluations that are sent alone. */
+  /** Sends single evaluations. */
   readonly single: (events: CarrierEvents) => Carrier;
 }
 
 /**
- * Gathers evaluations into batches, bounds how many are in flight, and sends again what is lost.
+ * Collects evaluations into batches, bounds the number in flight, and resends lost ones.
  *
- * While nothing is in flight, evaluations asked for in the same turn of the event loop leave at once; while something
- * is, they wait for company, at most for the window. So a lone evaluation pays nothing for batching.
+ * While nothing is in flight, evaluations requested in the same turn of the event loop are sent immediately;
+ * otherwise they wait for others, at most for the window. So a single evaluation has no batching delay.
  */
 export class Batcher {
   readonly #options: BatcherOptions;
   readonly #batches: Carrier;
   readonly #single: Carrier;
-  /** In the order of sending. May hold some that are settled already. */
+  /** In sending order. May contain settled ones. */
   #queue: Pending[] = [];
-  /** Those that pause, each on its own, before the next attempt. */
+  /** Evaluations that individually pause before the next attempt. */
   readonly #pausing = new Map<Pending, ReturnType<typeof setTimeout>>();
   #inFlight = 0;
   #turnScheduled = false;
   #windowTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Set while nothing is sent at all, after a connection or a call failed. */
+  /** Set while nothing is sent at all, after a failed connection or call. */
   #pauseTimer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #closed = false;
@@ -63,14 +63,14 @@ export class Batcher {
     this.#schedule();
   }
 
-  /** Told when an evaluation is settled in whatever way. */
+  /** Called when an evaluation is settled for any reason. */
   forget(pending: Pending): void {
     if (this.#pausing.size === 0) return;
     clearTimeout(this.#pausing.get(pending));
     this.#pausing.delete(pending);
   }
 
-  /** Ends what runs. The evaluations themselves are settled by whoever made them. */
+  /** Ends running batches. The evaluations themselves are settled by their creator. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#windowTimer);
@@ -100,7 +100,7 @@ export class Batcher {
     }
   }
 
-  /** Sends what may be in flight: full batches, or everything that waits. */
+  /** Sends what may be in flight: full batches, or all waiting evaluations. */
   #send(all: boolean): void {
     if (this.#closed || this.#pauseTimer !== undefined) return;
     const { maxBatch, maxInFlight } = this.#options;
@@ -113,7 +113,7 @@ export class Batcher {
     }
   }
 
-  /** The next batch; empty when those that were looked at are settled. */
+  /** The next batch; empty when those considered are settled. */
   #take(limit: number): Pending[] {
     const batch: Pending[] = [];
     let bytes = 0;
@@ -145,7 +145,7 @@ export class Batcher {
     this.#schedule();
   }
 
-  /** One evaluation has a status of its own. */
+  /** Handles the individual status of one evaluation. */
   #failed(pending: Pending, error: ConnectError): void {
     if (pending.settled) return;
     if (!isTransient(error)) {
@@ -160,7 +160,7 @@ export class Batcher {
     this.#pausing.set(pending, setTimeout(again, pauseMs(pending.attempts++, askedPauseMs(error))));
   }
 
-  /** A stream or a call failed with these evaluations on it. */
+  /** Handles the failure of a stream or a call with these evaluations. */
   #lost(batch: readonly Pending[], error: ConnectError): void {
     this.#inFlight -= batch.length;
     const remedy = remedyFor(error);
@@ -203,13 +203,13 @@ function travelsAlone(pending: Pending): boolean {
 
 /** Upper bound of the first pause. */
 const FIRST_PAUSE_MS = 25;
-/** Upper bound of every pause: a service that is back is noticed within this time. */
+/** Upper bound of every pause: a service that is back is detected within this time. */
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * How long to wait before the next attempt: a random time up to a bound that doubles with each failure, so that
- * clients which lost the same server do not come back at the same moment ("full jitter"). `failures` counts from 0;
- * `atLeastMs` is what the service asked for.
+ * Pause before the next attempt: a random time up to a bound that doubles with each failure, so that clients
+ * that lost the same server do not return simultaneously ("full jitter"). `failures` counts from 0;
+ * `atLeastMs` is the pause requested by the service.
  */
 export function pauseMs(failures: number, atLeastMs = 0, random: () => number = Math.random): number {
   const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 16));

@@ -4,7 +4,7 @@ import type { Carrier, CarrierEvents } from './carrier.js';
 import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';
 
-/** Sends each batch as a call of EvaluateBatch, which works over every protocol. */
+/** Sends each batch as a call of EvaluateBatch, which is available in every protocol. */
 export function createCallCarrier(
   rpc: RpcClient<typeof EvaluationService>,
   headers: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 
-/** What OpenSSL says of an answer that is no TLS, and of the alert that a plaintext port of the service gives. */
+/** Messages of OpenSSL for an answer without TLS, and for the alert of a plaintext port of the service. */
 const NO_TLS = /:SSL routines:[^:]*:(?:wrong version number|tlsv1 alert protocol version):/;
 
-/** Codes of Node.js for a certificate whose authority is not known. */
+/** Codes of Node.js for a certificate of an unknown authority. */
 const NOT_TRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -21,16 +21,17 @@ const NOT_VALID = new Set([
   'CERT_REVOKED',
 ]);
 
-/** The error of HTTP/2 that a TLS port of the service gives to a client without TLS, in the words of Node.js and Connect. */
+/** The HTTP/2 error of a TLS port of the service without TLS in the client, by Node.js and Connect. */
 const NEEDS_TLS =
   /^Session closed with error code (?:12|NGHTTP2_INADEQUATE_SECURITY)$|INADEQUATE_SECURITY \(0xc\)$/;
 
-/** Most causes that are looked at; a chain of causes may be a circle. */
+/** Most causes that are inspected; a chain of causes may be circular. */
 const MAX_CAUSES = 8;
 
 /**
- * What broke a call or a stream, as a ConnectError. A mistake in the address or the trusted certificates becomes one of code
- * `FailedPrecondition` whose message names the cure: to try again would not help.
+ * The cause of a broken call or stream, as a ConnectError. A mistake in the address or the trusted
+ * certificates becomes one of code `FailedPrecondition` whose message contains the remedy: a retry would not
+ * help.
  */
 export function explainedError(reason: unknown): ConnectError {
   const error = ConnectError.from(reason);

@@ -26,22 +26,22 @@ import type {
 const DEFAULT_TIMEOUT_MS = 5_000;
 const DEFAULT_BATCH_WINDOW_MS = 1;
 const DEFAULT_MAX_BATCH = 32;
-/** The service takes no more in one message. */
+/** Limit of the service for one message. */
 const MAX_MAX_BATCH = 1_000;
 const DEFAULT_MAX_IN_FLIGHT = 1_024;
-/** Timers take no more. */
+/** Limit of timers. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** What a transport made by ourselves can do beside sending. */
+/** Functions of a transport created by this client, besides sending. */
 export interface OwnTransport {
-  /** Gives up the attempt to connect, if there is one that takes its time. */
+  /** Aborts a pending connection attempt. */
   readonly resetConnection: () => void;
   readonly close: () => void;
 }
 
 /**
- * Makes a client over a transport of Connect. Throws a TypeError or RangeError for settings that make no sense.
- * It holds no connection until the first evaluation.
+ * Creates a client over a transport of Connect. Throws a TypeError or RangeError for invalid settings. It
+ * opens no connection until the first evaluation.
  */
 export function createClient(options: TransportOptions, own?: OwnTransport): Client {
   const settings = readSettings(options);

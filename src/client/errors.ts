@@ -2,21 +2,21 @@ import type { ConnectError } from '@connectrpc/connect';
 import type { EvaluateResponse } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Stage } from './types.js';
 
-/** Which step was checked, and when. */
+/** The checked step and the stage of the check. */
 export interface CheckedStep {
-  /** Undefined when it is the agent of the client. */
+  /** Undefined for the agent of the client. */
   readonly agent: string | undefined;
   /** Name of the step. */
   readonly step: string;
   readonly stage: Stage;
 }
 
-/** A step must not go on as it is. After a check with stage `post` nothing in here quotes the output. */
+/** A step must not proceed unchanged. After a check with stage `post` nothing in here quotes the output. */
 export abstract class StepError extends Error {
   readonly agent: string | undefined;
   readonly step: string;
   readonly stage: Stage;
-  /** Names of the controls that made it so. */
+  /** Names of the controls that caused it. */
   readonly controls: readonly string[];
   /** Undefined when the service did not answer. After the step ran, without explanations of evaluators. */
   readonly verdict: EvaluateResponse | undefined;
@@ -42,7 +42,7 @@ export class DeniedError extends StepError {
   override readonly name: string = 'DeniedError';
 }
 
-/** The service did not judge the step, and without an answer nothing may go on. The cause says why. */
+/** The service did not evaluate the step, and without an answer nothing may proceed. Has a cause. */
 export class NotEvaluatedError extends DeniedError {
   override readonly name = 'NotEvaluatedError';
   declare readonly cause: ConnectError;
@@ -52,12 +52,12 @@ export class NotEvaluatedError extends DeniedError {
   }
 }
 
-/** A steer control matched: the step may be tried again after what it demands. */
+/** A steer control matched: the step may be retried after the required actions. */
 export class SteerError extends StepError {
   override readonly name = 'SteerError';
   /** What the agent should do differently. */
   readonly steering: string;
-  /** Actions the agent has to take before it tries again. */
+  /** Actions required of the agent before a retry. */
   readonly requiredActions: readonly string[];
 
   constructor(

@@ -2,7 +2,7 @@ import type { Client, EvaluationOptions, EvaluationRequest, StreamResult } from 
 
 type Requests = Iterable<EvaluationRequest> | AsyncIterable<EvaluationRequest>;
 
-/** Evaluates requests as they come, so many at a time, and yields the results in the order of completion. */
+/** Evaluates requests as they arrive, up to a limit at a time, and yields the results in completion order. */
 export async function* evaluateEach(
   evaluate: Client['evaluate'],
   requests: Requests,
@@ -38,7 +38,7 @@ export async function* evaluateEach(
     wake();
   }
 
-  /** Reads while there is room. Results that nobody has taken yet take room as well. */
+  /** Reads while there is room. Unconsumed results occupy room as well. */
   async function read(): Promise<void> {
     try {
       for (let index = 0; !leaving.signal.aborted; index += 1) {

@@ -2,17 +2,17 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import type { Status } from '../../gen/proto/google/rpc/status_pb.js';
 
-/** What to do about evaluations after the call or the stream that carried them failed. */
+/** How to treat evaluations after the call or the stream that carried them failed. */
 export type Remedy =
-  /** The service would say the same again, whatever is sent. */
+  /** The service would answer the same again for any evaluation. */
   | 'fail'
-  /** Nothing is wrong with the evaluations: send them again. */
+  /** The evaluations are not the cause: resend them. */
   | 'again'
-  /** The connection broke. Send them again; one by one if that happens twice, in case one of them brings it about. */
+  /** The connection broke. Resend them; one by one if it happens twice, in case one of them is the cause. */
   | 'reconnect'
-  /** The service made a mistake, perhaps over one of them: as before, but not for ever. */
+  /** The service failed, possibly because of one of them: as before, but not forever. */
   | 'suspect'
-  /** One of them is to blame, for example too large: send them one by one, so that only that one fails. */
+  /** One of them is the cause, for example too large: resend them one by one, so that only that one fails. */
   | 'alone';
 
 export function remedyFor(error: ConnectError): Remedy {
@@ -34,21 +34,22 @@ export function remedyFor(error: ConnectError): Remedy {
       return 'reconnect';
     case Code.Internal:
     case Code.Unknown:
-      // Transports wrap what broke a connection; a status of the service has no cause.
+      // Transports wrap the cause of a broken connection; a status of the service has no cause.
       return error.cause === undefined ? 'suspect' : 'reconnect';
     default:
       return 'alone';
   }
 }
 
-/** Whether the status of one evaluation may be another one next time. */
+/** Whether the status of one evaluation may differ in a retry. */
 export function isTransient(error: ConnectError): boolean {
   return error.code === Code.Unavailable || (error.code === Code.ResourceExhausted && isRateLimit(error));
 }
 
 /**
- * Whether there is no answer because of the state of the service, which is what `onUnavailable` is about. Whatever a
- * request could bring about by itself, such as its size, is not: nobody gets past a control with that.
+ * Whether the answer is missing because of the state of the service, to which `onUnavailable` applies.
+ * Excludes everything that a request could cause itself, such as its size: otherwise requests could bypass a
+ * control.
  */
 export function isUnavailability(error: ConnectError): boolean {
   return error.code === Code.DeadlineExceeded || isTransient(error);
@@ -58,13 +59,13 @@ function isRateLimit(error: ConnectError): boolean {
   return error.findDetails(ErrorInfoSchema).some((info) => info.reason === 'RATE_LIMITED');
 }
 
-/** How long the service asks to wait, in milliseconds; 0 when it does not. */
+/** The pause requested by the service, in milliseconds; 0 when there is none. */
 export function askedPauseMs(error: ConnectError): number {
   const delay = error.findDetails(RetryInfoSchema)[0]?.retryDelay;
   return delay === undefined ? 0 : Number(delay.seconds) * 1_000 + delay.nanos / 1e6;
 }
 
-/** The status of one evaluation as the error that a call of its own would have ended with. */
+/** The status of one evaluation as the error of a separate call. */
 export function errorOfStatus(status: Status): ConnectError {
   const error = new ConnectError(status.message, status.code as Code);
   error.details = status.details.map(({ typeUrl, value }) => ({

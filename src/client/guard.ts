@@ -82,7 +82,7 @@ function by(names: readonly string[]): string {
   return names.length === 0 ? '' : ` by ${names.map((name) => `"${name}"`).join(', ')}`;
 }
 
-/** A verdict without what evaluators say about the data, because they quote them. */
+/** A verdict without explanations of evaluators, because they quote the data. */
 function withoutExplanations(verdict: EvaluateResponse): EvaluateResponse {
   const bare = clone(EvaluateResponseSchema, verdict);
   delete bare.reason;

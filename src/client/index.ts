@@ -1,5 +1,5 @@
 /**
- * A client for agents: `import { createClient } from 'control-enforcement-service/client'`. This is the part that also
+ * A client for agents: `import { createClient } from 'control-enforcement-service/client'`. This part also
  * runs in browsers; node.ts adds the gRPC transport of Node.js.
  */
 import { createClient as createClientOver } from './create-client.js';
@@ -13,7 +13,7 @@ export type {
 export { type CheckedStep, DeniedError, NotEvaluatedError, SteerError, StepError } from './errors.js';
 export type * from './types.js';
 
-/** Makes a client over a transport of Connect, for example gRPC-Web. */
+/** Creates a client over a transport of Connect, for example gRPC-Web. */
 export function createClient(options: TransportOptions): Client {
   return createClientOver(options);
 }

@@ -1,4 +1,4 @@
-/** The client as Node.js gets it: what index.ts has, and a gRPC transport of its own. */
+/** The client for Node.js: index.ts with a gRPC transport. */
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
 import { checkedBaseUrl } from './base-url.js';
@@ -7,12 +7,12 @@ import type { Client, ClientSettings, TransportOptions } from './types.js';
 
 export * from './index.js';
 
-/** A connection that is in use and silent for this long is asked whether it still works ... */
+/** A connection in use and silent for this long is pinged ... */
 const PING_INTERVAL_MS = 5_000;
-/** ... and given up after this long without an answer. */
+/** ... and closed after this long without an answer. */
 const PING_TIMEOUT_MS = 3_000;
 
-/** Settings of a client that makes its own gRPC connection. */
+/** Settings of a client with its own gRPC connection. */
 export interface AddressOptions extends ClientSettings {
   /** Scheme, host and port, for example `http://localhost:8000`; with https the connection is encrypted. */
   readonly baseUrl: string;
@@ -24,8 +24,8 @@ export interface AddressOptions extends ClientSettings {
 }
 
 /**
- * Makes a client for an address, over gRPC, or over a given transport of Connect. Throws a TypeError when the address is not
- * `http://host:port` or `https://host:port`.
+ * Creates a client for an address, over gRPC, or over a given transport of Connect. Throws a TypeError when
+ * the address is not `http://host:port` or `https://host:port`.
  */
 export function createClient(options: AddressOptions | TransportOptions): Client {
   if ('transport' in options) return createClientOver(options);

@@ -10,13 +10,13 @@ export interface PendingOptions {
   readonly timeoutMs: number;
   readonly onUnavailable: OnUnavailable;
   readonly signal: AbortSignal | undefined;
-  /** Called once, when it is settled in whatever way. */
+  /** Called once, when it is settled for any reason. */
   readonly onSettled: (pending: Pending) => void;
-  /** Called when the time was up. */
+  /** Called on a timeout. */
   readonly onTimeout: () => void;
 }
 
-/** An evaluation that somebody waits for. */
+/** An evaluation awaited by a caller. */
 export class Pending {
   readonly promise: Promise<Evaluation>;
   readonly message: EvaluateRequest;
@@ -24,11 +24,11 @@ export class Pending {
   readonly bytes: number;
   /** Milliseconds of `performance.now()`. */
   readonly expiresAt: number;
-  /** How often it came back with a status that may be another one next time. */
+  /** Number of answers with a transient status. */
   attempts = 0;
-  /** How often what carried it failed so that it may be the reason. */
+  /** Number of carrier failures that it may have caused. */
   suspicions = 0;
-  /** Whether it is to be sent with no other. */
+  /** Whether it is sent separately from others. */
   alone = false;
   settled = false;
   readonly #options: PendingOptions;
@@ -52,7 +52,7 @@ export class Pending {
     if (signal !== undefined) this.#stopListening = onAbort(signal, () => this.giveUp(signal.reason));
   }
 
-  /** Remembers what went wrong, for when the time is up. */
+  /** Records an error, reported on a timeout. */
   note(error: ConnectError): void {
     this.#lastError = error;
   }
@@ -73,7 +73,7 @@ export class Pending {
     this.#resolve({ evaluated: false, isSafe: this.#options.onUnavailable === 'allow', reason, error });
   }
 
-  /** Ends it with whatever reason, which is never an allowance. */
+  /** Ends it with the given reason, which never allows the step. */
   giveUp(reason: unknown): void {
     if (this.#settle()) this.#reject(reason);
   }
@@ -96,12 +96,13 @@ export class Pending {
   }
 }
 
-/** Who is to be told about which signal. */
+/** Callbacks to call by signal. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls back once when the signal is aborted; returns what cancels that. All callbacks of a signal share one listener:
- * a signal often covers thousands of evaluations, and Node.js warns of a leak at the eleventh listener.
+ * Calls back once when the signal is aborted; returns the function that cancels it. All callbacks of a signal
+ * share one listener: a signal often covers thousands of evaluations, and Node.js warns of a leak at the
+ * eleventh listener.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const known = waiting.get(signal);

@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { stringifyJson } from '../json/stringify-json.js';
 import type { Step } from './types.js';
 
-/** The service takes data of at most this depth. */
+/** The service accepts data of at most this depth. */
 const MAX_DEPTH = 200;
 
 const UTF8 = new TextEncoder();
 
-/** The step as UTF-8 JSON text. Throws a TypeError that names the member which JSON cannot show. */
+/** The step as UTF-8 JSON text. Throws a TypeError with the member that JSON cannot represent. */
 export function stepJson(step: Step): Uint8Array<ArrayBuffer> {
   const { type = 'tool', name, input, output, context } = step;
   return UTF8.encode(
@@ -22,9 +22,9 @@ export function stepJson(step: Step): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * What JSON shows of a value, as JSON.stringify does; undefined where it shows nothing. Bigints stay. A Map, a
- * Promise, a Response and the like would be an empty object, in which no control finds what they hold: they are
- * refused.
+ * The JSON form of a value, as by JSON.stringify; undefined where there is none. Bigints stay. A Map, a
+ * Promise, a Response and the like would become an empty object, which hides their content from controls:
+ * they are rejected.
  */
 function jsonOf(value: unknown, path: string, depth = 0): JsonValue | undefined {
   switch (typeof value) {
@@ -59,7 +59,7 @@ function jsonOfObject(value: object, path: string, depth: number): JsonValue | u
       `${path} is an object of a class of which JSON shows nothing; give plain data instead`,
     );
   }
-  // Unlike assignments this makes a member of "__proto__", too.
+  // Unlike assignments this creates a member for "__proto__", too.
   return Object.fromEntries(members) as JsonObject;
 }
 
@@ -67,6 +67,6 @@ function jsonOfObject(value: object, path: string, depth: number): JsonValue | u
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Objects of another realm (a frame, a vm context) have an Object.prototype of their own, which has none above it.
+  // Objects of another realm (a frame, a vm context) have another Object.prototype, with none above it.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

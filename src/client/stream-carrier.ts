@@ -9,11 +9,12 @@ import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';
 
 /**
- * A stream takes no new messages after this time; the next message opens another. A service that stops lets streams go
- * on for SERVICE_DRAIN_SECONDS, 10 by default: within that time even a busy client has moved to another connection.
+ * A stream accepts no new messages after this time; the next message opens another. A stopping service keeps
+ * streams open for SERVICE_DRAIN_SECONDS, 10 by default: within that time even a busy client has moved to
+ * another connection.
  */
 const STREAM_AGE_MS = 5_000;
-/** A stream without an open message ends after this time, so that it neither keeps a process nor a server alive. */
+/** A stream without an open message ends after this time, to keep neither a process nor a server alive. */
 const STREAM_IDLE_MS = 1_000;
 
 type StreamRequest = MessageInitShape<typeof EvaluateStreamRequestSchema>;
@@ -22,17 +23,17 @@ export interface StreamCarrierOptions {
   readonly rpc: RpcClient<typeof EvaluationService>;
   readonly headers: Readonly<Record<string, string>>;
   readonly events: CarrierEvents;
-  /** Gives up the attempt to connect, if there is one that takes its time. */
+  /** Aborts a pending connection attempt. */
   readonly resetConnection?: (() => void) | undefined;
 }
 
 /** A carrier of streams. */
 export interface StreamCarrier extends Carrier {
-  /** Looks whether the stream is silent, after an evaluation ran out of time. */
+  /** Checks whether the stream is silent, after an evaluation timed out. */
   checkSilence(): void;
 }
 
-/** Sends batches as messages of one EvaluateStream, which is opened when there is something to send. */
+/** Sends batches as messages of one EvaluateStream, which is opened on demand. */
 export function createStreamCarrier(options: StreamCarrierOptions): StreamCarrier {
   const { events } = options;
   const open = new Set<BatchStream>();
@@ -78,7 +79,7 @@ export function createStreamCarrier(options: StreamCarrierOptions): StreamCarrie
   };
 }
 
-/** One EvaluateStream. Its end, of whatever kind, is reported once as `lost` with what was not answered. */
+/** One EvaluateStream. Its end, of any kind, is reported once as `lost` with the unanswered batches. */
 class BatchStream {
   everAnswered = false;
   readonly #options: StreamCarrierOptions;
@@ -114,25 +115,25 @@ class BatchStream {
     this.#wakeWriter?.();
   }
 
-  /** Sends no more; the stream ends when the service has answered everything. */
+  /** Stops sending; the stream ends when the service has answered everything. */
   finish(): void {
     this.#finished = true;
     this.#wakeWriter?.();
   }
 
-  /** Whether nothing came since the oldest open message was sent, and somebody ran out of time over that. */
+  /** Whether nothing was received since the oldest open message was sent, and an evaluation timed out. */
   isSilent(): boolean {
     const [oldest] = this.#unanswered.values();
     if (oldest === undefined || this.#lastReplyAt > oldest.sentAt) return false;
     return oldest.batch.some((pending) => pending.settled);
   }
 
-  /** Whether nobody waits for an answer any more. */
+  /** Whether no answer is awaited any more. */
   isForgotten(): boolean {
     return [...this.#unanswered.values()].every(({ batch }) => batch.every((pending) => pending.settled));
   }
 
-  /** Breaks the stream; what is not answered is reported as lost. */
+  /** Breaks the stream; unanswered batches are reported as lost. */
   abandon(): void {
     this.#abort.abort();
     this.#end(new ConnectError('the stream was silent', Code.Unavailable));
@@ -147,7 +148,7 @@ class BatchStream {
 
   async #read(): Promise<void> {
     const { rpc, headers } = this.#options;
-    // Whoever opens the stream knows it before it can end.
+    // The opener must receive the stream before it can end.
     await Promise.resolve();
     try {
       const replies = rpc.evaluateStream(this.#requests(), { headers, signal: this.#abort.signal });
@@ -183,7 +184,7 @@ class BatchStream {
 
   #finishIfIdle(): void {
     if (this.#unanswered.size > 0 || performance.now() - this.#lastUsedAt < STREAM_IDLE_MS) return;
-    // One that was told before, and whose end the service does not confirm, has nothing to lose.
+    // A finished stream whose end the service does not confirm has nothing to lose.
     if (this.#finished) this.abandon();
     else this.finish();
   }

@@ -4,7 +4,7 @@ import type { EvaluateResponse } from '../../gen/proto/enforcement/v1/evaluation
 /** `pre` before a step runs, `post` after it ran. */
 export type Stage = 'pre' | 'post';
 
-/** What an evaluation that the service did not answer counts as. */
+/** Result for an evaluation that the service did not answer. */
 export type OnUnavailable = 'deny' | 'allow';
 
 /** A step an agent takes. Its data are sent as JSON; a bigint keeps all its digits. */
@@ -12,15 +12,15 @@ export interface Step {
   /** Step type, for example `llm`; `tool` when absent. */
   readonly type?: string | undefined;
   readonly name: string;
-  /** What the step is given; an object for a tool. */
+  /** Input of the step; an object for a tool. */
   readonly input: unknown;
-  /** What the step gave back, after it ran. */
+  /** Output of the step, after it ran. */
   readonly output?: unknown;
-  /** Further facts that controls may look at. */
+  /** Further facts for controls. */
   readonly context?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** A step to be judged. */
+/** A step to evaluate. */
 export interface EvaluationRequest {
   /** Agent name; the `agent` of the client when absent. */
   readonly agent?: string | undefined;
@@ -28,56 +28,56 @@ export interface EvaluationRequest {
   readonly step: Step;
 }
 
-/** How one evaluation is made. */
+/** Options of one evaluation. */
 export interface EvaluationOptions {
   /** Longest time from the call to the answer, in milliseconds, retries included: 1 to 2^31 - 1. */
   readonly timeoutMs?: number | undefined;
-  /** Decide by the controls of this revision or a later one, 0 to 2^53 - 1. See also {@link Client.atLeast}. */
+  /** Use the controls of this revision or a later one, 0 to 2^53 - 1. See also {@link Client.atLeast}. */
   readonly minRevision?: number | bigint | undefined;
   /** `full` adds the controls that did not match, metadata and traces. `verdict` when absent. */
   readonly detail?: 'verdict' | 'full' | undefined;
-  /** What an evaluation that the service did not answer in time counts as. */
+  /** Result for an evaluation that the service did not answer in time. */
   readonly onUnavailable?: OnUnavailable | undefined;
-  /** Gives the evaluation up: the call rejects with the reason of the signal. */
+  /** Aborts the evaluation: the call rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The service judged the step. */
+/** The service evaluated the step. */
 export interface Evaluated {
   readonly evaluated: true;
-  /** Whether the step may go on as it is. */
+  /** Whether the step may proceed unchanged. */
   readonly isSafe: boolean;
   /** Why not; undefined when it is safe. */
   readonly reason: string | undefined;
   readonly verdict: EvaluateResponse;
 }
 
-/** The service did not judge the step: it was unavailable until the time was up. */
+/** The service did not evaluate the step: it was unavailable until the timeout. */
 export interface NotEvaluated {
   readonly evaluated: false;
   /** True only with `onUnavailable: 'allow'`. */
   readonly isSafe: boolean;
   readonly reason: string;
-  /** What went wrong last. */
+  /** The last error. */
   readonly error: ConnectError;
 }
 
 export type Evaluation = Evaluated | NotEvaluated;
 
-/** What became of one request of {@link Client.evaluateStream}: an evaluation, or the error that `evaluate` throws. */
+/** Result of one {@link Client.evaluateStream} request: an evaluation, or the error of `evaluate`. */
 export type StreamResult =
   | { readonly index: number; readonly request: EvaluationRequest; readonly evaluation: Evaluation }
   | { readonly index: number; readonly request: EvaluationRequest; readonly error: unknown };
 
-/** Settings of a client that have nothing to do with the transport. */
+/** Settings of a client that are independent of the transport. */
 export interface ClientSettings {
   /** API key, sent as `x-api-key`. */
   readonly apiKey?: string | undefined;
-  /** Agent of the requests that name none. */
+  /** Agent of requests without one. */
   readonly agent?: string | undefined;
-  /** Time limit of an evaluation that states none, in milliseconds; 5,000 when absent. */
+  /** Time limit of an evaluation without one, in milliseconds; 5,000 when absent. */
   readonly timeoutMs?: number | undefined;
-  /** `deny` when absent: without an answer nothing may go on. */
+  /** `deny` when absent: without an answer nothing may proceed. */
   readonly onUnavailable?: OnUnavailable | undefined;
   /** Longest time an evaluation waits for others to share its message, in milliseconds; 1 when absent. */
   readonly batchWindowMs?: number | undefined;
@@ -86,22 +86,23 @@ export interface ClientSettings {
    * 1 suits an agent with slow evaluators.
    */
   readonly maxBatch?: number | undefined;
-  /** Most evaluations sent and not answered; 1,024 when absent. Others wait. */
+  /** Most evaluations sent and not answered; 1,024 when absent. Further ones wait. */
   readonly maxInFlight?: number | undefined;
 }
 
-/** Settings of a client whose transport the caller makes. */
+/** Settings of a client with a transport created by the caller. */
 export interface TransportOptions extends ClientSettings {
   /** Any transport of Connect: gRPC, gRPC-Web or Connect. */
   readonly transport: Transport;
   /**
-   * Whether the transport can read and write at the same time, as gRPC and Connect over HTTP/2 can in Node.js. Off
-   * by default, because gRPC-Web, HTTP/1.1 and browsers cannot: then batches go as calls of EvaluateBatch.
+   * Whether the transport can read and write simultaneously, as gRPC and Connect over HTTP/2 can in Node.js.
+   * Off by default, because gRPC-Web, HTTP/1.1 and browsers cannot: then batches are sent as calls of
+   * EvaluateBatch.
    */
   readonly streaming?: boolean | undefined;
 }
 
-/** How a tool is guarded. */
+/** Options of a guarded tool. */
 export interface GuardOptions<Args extends readonly unknown[], Result>
   extends Omit<EvaluationOptions, 'detail'> {
   readonly agent?: string | undefined;
@@ -109,50 +110,51 @@ export interface GuardOptions<Args extends readonly unknown[], Result>
   readonly step: string;
   /** Type of the step; `tool` when absent. */
   readonly type?: string | undefined;
-  /** When to check; before and after the tool runs when absent. */
+  /** Stages of the checks; before and after the tool runs when absent. */
   readonly stages?: readonly Stage[] | undefined;
   /**
-   * What controls see of the arguments. When absent, the only argument if it is a plain object, else
+   * Input of the step made from the arguments. When absent, the only argument if it is a plain object, else
    * `{ arguments: [...] }`.
    */
   readonly input?: ((...args: Args) => unknown) | undefined;
-  /** What controls see of the result; the result when absent. */
+  /** Output of the step made from the result; the result when absent. */
   readonly output?: ((result: Result) => unknown) | undefined;
-  /** Further facts that controls may look at. */
+  /** Further facts for controls. */
   readonly context?: Readonly<Record<string, unknown>> | ((...args: Args) => Step['context']) | undefined;
 }
 
 /** A client of the evaluation service. It shares one stream among all its evaluations. */
 export interface Client {
   /**
-   * Judges a step. Concurrent calls share messages; what is not answered because the service is unavailable or the
-   * stream broke is sent again until the time is up.
+   * Evaluates a step. Concurrent calls share messages; unanswered ones are resent until the timeout when the
+   * service is unavailable or the stream broke.
    *
-   * Rejects with a ConnectError when the service refuses the request (unknown agent, invalid step, wrong key), with one
-   * of code `FailedPrecondition` when http and https are mixed up or the certificate of the service is not accepted, with
-   * a TypeError when the step cannot be written as JSON, with the reason of the signal when that is aborted, and with
-   * a ConnectError of code `Canceled` when the client is closed. A rejection is never an allowance: only the result
-   * says that a step may go on.
+   * Rejects with a ConnectError when the service rejects the request (unknown agent, invalid step, wrong
+   * key), with one of code `FailedPrecondition` when http and https are mixed up or the certificate of the
+   * service is not accepted, with a TypeError when the step cannot be written as JSON, with the reason of the
+   * signal when that is aborted, and with a ConnectError of code `Canceled` when the client is closed. A
+   * rejection never allows the step: only the result states that a step may proceed.
    */
   evaluate(request: EvaluationRequest, options?: EvaluationOptions): Promise<Evaluation>;
   /**
-   * Judges steps as they come and yields the results in the order of completion, each with the index of its request.
-   * Reads ahead no further than `maxInFlight` of the client. Leaving the loop gives up what is not answered.
+   * Evaluates steps as they arrive and yields the results in completion order, each with the index of its
+   * request. Reads ahead no further than `maxInFlight` of the client. Leaving the loop aborts unanswered
+   * evaluations.
    */
   evaluateStream(
     requests: Iterable<EvaluationRequest> | AsyncIterable<EvaluationRequest>,
     options?: EvaluationOptions,
   ): AsyncGenerator<StreamResult, void, undefined>;
-  /** From now on every evaluation demands this revision or a later one. Lower revisions change nothing. */
+  /** Makes every later evaluation require this revision or a later one. Lower revisions change nothing. */
   atLeast(revision: number | bigint): void;
   /**
-   * Wraps a tool with a check before it runs and one after it. The wrapped tool rejects with a DeniedError or a
-   * SteerError where a control says so, and with what `evaluate` or the tool itself throws.
+   * Wraps a tool with a check before it runs and one after it. The wrapped tool rejects with a DeniedError or
+   * a SteerError according to the controls, and with the errors of `evaluate` or the tool itself.
    */
   guard<Args extends readonly unknown[], Result>(
     tool: (...args: Args) => Result,
     options: GuardOptions<Args, Awaited<Result>>,
   ): (...args: Args) => Promise<Awaited<Result>>;
-  /** Ends the streams. Whatever waits for an answer rejects, and so does every later evaluation. */
+  /** Ends the streams. Pending and later evaluations reject. */
   close(): void;
 }

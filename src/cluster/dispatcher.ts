@@ -1,13 +1,15 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** Connections that wait until a worker can take them; one more is closed. As many as the kernel would keep. */
+/** Most connections waiting for a worker; further ones are closed. As many as the kernel would queue. */
 export const MAX_WAITING_CONNECTIONS = 511;
-/** How long a connection waits for a worker, in milliseconds: as long as a worker waits for its first byte. */
+/**
+ * Time limit for a connection to get a worker, in milliseconds: as long as a worker waits for its first byte.
+ */
 const WAIT_LIMIT_MS = 10_000;
 
-/** Who takes connections: a worker. */
+/** A receiver of connections: a worker. */
 export interface Receiver {
-  /** Hands a connection over; `answered` has to be called with the same id. */
+  /** Hands a connection over; `answered` must be called with the same id. */
   hand(id: number, socket: Socket): void;
 }
 
@@ -17,15 +19,15 @@ interface Handed {
 }
 
 /**
- * Owns the port and deals connections out in turn, each worker one at a time: one that is busy gets none until it has
- * taken the last. HTTP/2 connections live long, so workers that fetched them from the kernel would end up with shares
- * that differ a lot. The scheduler of node:cluster deals them out the same way, but forgets the connection that a
- * worker was about to take when it is killed: its client would wait for ever. Here it is closed.
+ * Owns the port and distributes connections round-robin, one at a time per worker: a busy worker gets none
+ * until it has taken the last. HTTP/2 connections are long-lived, so letting workers accept from the kernel
+ * would distribute them unevenly. The scheduler of node:cluster works the same way, but loses the connection
+ * that a worker was about to take when it is killed: its client would wait forever. Here it is closed.
  */
 export class Dispatcher {
   readonly #server: Server;
   readonly #waiting: Socket[] = [];
-  /** Workers that can take a connection, the one that waits longest first. */
+  /** Workers that can take a connection, longest waiting first. */
   readonly #free: Receiver[] = [];
   readonly #receivers = new Set<Receiver>();
   readonly #handed = new Map<Receiver, Handed>();
@@ -36,7 +38,7 @@ export class Dispatcher {
     this.#server.on('listening', () => this.#server.on('error', onAcceptError));
   }
 
-  /** Starts to listen. Rejects when the port cannot be had. */
+  /** Starts to listen. Rejects if the port is not available. */
   listen(host: string, port: number): Promise<AddressInfo> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -53,14 +55,14 @@ export class Dispatcher {
     this.#deal();
   }
 
-  /** A receiver gets no more connections. One that it was handed may still be answered. */
+  /** Stops handing connections to a receiver. One that is pending may still be answered. */
   retire(receiver: Receiver): void {
     this.#receivers.delete(receiver);
     const index = this.#free.indexOf(receiver);
     if (index >= 0) this.#free.splice(index, 1);
   }
 
-  /** A receiver has ended. What it may have read from the connection it was handed is lost. */
+  /** Removes a receiver that has ended. Data it may have read from its pending connection is lost. */
   remove(receiver: Receiver): void {
     this.retire(receiver);
     this.#handed.get(receiver)?.socket.destroy();
@@ -78,7 +80,7 @@ export class Dispatcher {
     this.#deal();
   }
 
-  /** Gives the port back and closes what waits. */
+  /** Closes the port and all waiting connections. */
   close(): void {
     this.#server.close();
     for (const socket of this.#waiting.splice(0)) socket.destroy();

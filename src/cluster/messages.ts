@@ -1,4 +1,4 @@
-/** What the primary and its workers tell each other. */
+/** Messages between the primary and its workers. */
 import type { Worker } from 'node:cluster';
 import type { Socket } from 'node:net';
 import type { PortName } from '../app/app.js';
@@ -10,51 +10,51 @@ export type FromPrimary =
   | {
       readonly type: 'start';
       readonly config: Config;
-      /** Whether the database is up to date; else it could not be used. */
+      /** Whether the database is migrated; if not, it could not be used. */
       readonly isMigrated: boolean;
     }
-  /** Of all workers this one saves the last known good state. */
+  /** Selects this worker to save the last known good state. */
   | { readonly type: 'keep' }
-  /** Comes with a socket; answered by `received`. */
+  /** Sent with a socket; answered by `received`. */
   | { readonly type: 'connection'; readonly id: number; readonly port: PortName }
   /** Answered by `measured`. */
   | { readonly type: 'measure'; readonly id: number }
   /** The answer to `report`: the metrics of all workers as text. */
   | { readonly type: 'reported'; readonly id: number; readonly text: string }
-  /** The answer to `leaving`: every connection that was handed over came before it. */
+  /** The answer to `leaving`: sent after every connection that was handed over. */
   | { readonly type: 'left' }
   | { readonly type: 'stop' };
 
 export type ToPrimary =
   | { readonly type: 'hello' }
-  /** Can serve. */
+  /** The worker can serve. */
   | { readonly type: 'ready' }
-  /** Cannot serve and ends. */
+  /** The worker cannot serve and exits. */
   | { readonly type: 'failed'; readonly failure: StartFailure }
-  /** Wants no more connections. Takes those that are under way until `left`, and ends when its requests have ended. */
+  /** The worker accepts no more connections. It takes pending ones until `left`, then finishes and exits. */
   | { readonly type: 'leaving' }
-  /** `taken` is false when the connection has to go elsewhere. */
+  /** `taken` is false if the connection has to go elsewhere. */
   | { readonly type: 'received'; readonly id: number; readonly port: PortName; readonly taken: boolean }
   | { readonly type: 'measured'; readonly id: number; readonly metrics: readonly MeasuredMetric[] }
   | { readonly type: 'report'; readonly id: number };
 
-/** Why a worker cannot start. */
+/** Why a worker failed to start. */
 export interface StartFailure {
   readonly message: string;
-  /** For mistakes of ours only. */
+  /** Only for programming errors. */
   readonly stack?: string;
-  /** The database did not answer: it may work later. */
+  /** The database did not answer: a later start may succeed. */
   readonly isTemporary: boolean;
 }
 
-/** Sends to a worker. One that has gone hears nothing; its end is noticed elsewhere. */
+/** Sends to a worker. Does nothing if it has exited, which is handled elsewhere. */
 export function tellWorker(worker: Worker, message: FromPrimary, socket?: Socket): void {
   if (!worker.isConnected()) return;
-  // The primary closes its copy of a connection itself, when it knows what became of the worker's.
+  // The primary closes its copy of a connection itself, after the worker's answer.
   worker.process.send(message, socket, { keepOpen: true }, () => {});
 }
 
-/** Sends to the primary. Resolves when it was sent or cannot be. */
+/** Sends to the primary. Resolves when the message is sent or cannot be. */
 export function tellPrimary(message: ToPrimary): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve();

@@ -11,28 +11,28 @@ import { type ToPrimary, tellWorker } from './messages.js';
 import { type Measurable, SharedMetrics } from './shared-metrics.js';
 import { WorkerPool } from './worker-pool.js';
 
-/** What the service does beside finishing requests when it stops: a worker that takes longer is ended. */
+/** Time for the work at shutdown besides finishing requests; a worker that takes longer is killed. */
 const CLOSE_LIMIT_MS = 5_000;
 const SECRET_BYTES = 32;
 
-/** Several processes that look like one. */
+/** Several processes that act as one. */
 export interface Primary {
   /** Starts the workers, then listens. */
   listen(): Promise<Addresses>;
-  /** Lets all workers finish. Rejects when one did not end as it should. */
+  /** Lets all workers finish. Rejects if one did not end properly. */
   close(): Promise<void>;
-  /** Ends all workers at once. */
+  /** Kills all workers immediately. */
   kill(): void;
 }
 
 export interface PrimaryOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** Workers end as soon as they are started. */
+  /** Called if workers exit as soon as they are started. */
   readonly onHopeless: () => void;
 }
 
-/** A worker as the other parts know it: it takes connections of each port. */
+/** A worker, for metrics and for the dispatcher of each port. */
 interface Peer extends Measurable {
   readonly receivers: Readonly<Record<PortName, Receiver>>;
 }
@@ -40,14 +40,14 @@ interface Peer extends Measurable {
 const PORTS: readonly PortName[] = ['service', 'operations'];
 
 /**
- * The process that has the port, applies migrations and keeps the workers running. It answers nothing itself: requests
- * are the workers', and so is the database but for the migrations.
+ * The process that owns the port, applies migrations and keeps the workers running. It serves nothing itself:
+ * requests and, except for migrations, the database are left to the workers.
  */
 export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Primary {
   const peers = new Map<Worker, Peer>();
   const onAcceptError = (error: Error) => log.warn({ err: error }, 'a connection cannot be accepted');
   const dispatchers = { service: new Dispatcher(onAcceptError), operations: new Dispatcher(onAcceptError) };
-  /** Saving the last known good state. */
+  /** Duty of saving the last known good state. */
   const keeping = createDuty<Worker>((worker) => tellWorker(worker, { type: 'keep' }));
   const pool = new WorkerPool({
     size: config.workers,
@@ -130,7 +130,7 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
 
   return {
     async listen() {
-      // Before there are workers, which then find everything in place.
+      // Before the workers start, so that the database is ready for them.
       const isMigrated = await migrateDatabase({ config, log });
       try {
         await pool.start(isMigrated);
@@ -154,22 +154,22 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
   };
 }
 
-/** A session that one worker started is good for the others, also when nobody has chosen a secret. */
+/** Makes sessions valid in all workers, even if no secret is configured. */
 function withSharedSecret(config: Config): Config {
   const { auth } = config;
   const sessionSecret = auth.sessionSecret ?? randomBytes(SECRET_BYTES).toString('base64url');
   return { ...config, auth: { ...auth, sessionSecret } };
 }
 
-/** A task that one of several workers has: the one that serves longest, and the next one when that leaves. */
+/** A task of one of several workers: the one serving longest, then the next one when it leaves. */
 export interface Duty<Worker> {
-  /** A worker serves. */
+  /** Adds a serving worker. */
   add(worker: Worker): void;
-  /** It does not any more. */
+  /** Removes a worker. */
   remove(worker: Worker): void;
 }
 
-/** `appoint` is called with the worker that has the task from now on. */
+/** `appoint` is called with each worker that takes over the task. */
 export function createDuty<Worker>(appoint: (worker: Worker) => void): Duty<Worker> {
   const candidates = new Set<Worker>();
   let holder: Worker | undefined;

@@ -1,12 +1,12 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import { type MeasuredMetric, measure } from '../operations/metrics.js';
 
-/** How long the metrics of one worker are waited for, in milliseconds. A busy one counts with what it told last. */
+/** Time limit for the metrics of one worker, in milliseconds. Then the last reported values are used. */
 const MEASURE_LIMIT_MS = 2_000;
 
-/** A worker that can be asked for its metrics. */
+/** A worker that reports metrics. */
 export interface Measurable {
-  /** Asks; `measured` has to be called with the same id. */
+  /** Asks for metrics; `measured` must be called with the same id. */
   measure(id: number): void;
 }
 
@@ -16,8 +16,8 @@ interface Question {
 }
 
 /**
- * The metrics of all workers as those of one service. Counts never go back, which Prometheus would take for a restart:
- * those of workers that have ended are kept, as they were told last.
+ * The metrics of all workers as those of one service. Counts never go back, which Prometheus would treat as a
+ * restart: the last reported counts of ended workers are kept.
  */
 export class SharedMetrics {
   readonly #own: () => Promise<MeasuredMetric[]>;
@@ -26,7 +26,7 @@ export class SharedMetrics {
   #ended: readonly MeasuredMetric[] = [];
   #lastId = 0;
 
-  /** `own` are those of the process that asks the others. */
+  /** `own` returns the metrics of the primary process. */
   constructor(own: () => Promise<MeasuredMetric[]>) {
     this.#own = own;
   }
@@ -35,26 +35,26 @@ export class SharedMetrics {
     this.#latest.set(worker, []);
   }
 
-  /** A worker has ended. */
+  /** Removes a worker that has ended. */
   async remove(worker: Measurable): Promise<void> {
     const last = this.#latest.get(worker);
     if (last === undefined) return;
     this.#latest.delete(worker);
     for (const question of this.#questions.values()) if (question.worker === worker) question.done();
-    // At once, so that nobody can read the metrics without these counts.
+    // Synchronously, so that no scrape can miss these counts.
     this.#ended = [...this.#ended, ...last.filter(isCount)];
     const ended = this.#ended;
     const sums = await measure(merged([ended]));
     if (this.#ended === ended) this.#ended = sums;
   }
 
-  /** A worker answered, or tells its metrics unasked before it ends. */
+  /** A worker answered, or reports its metrics before it ends. */
   measured(worker: Measurable, id: number, metrics: readonly MeasuredMetric[]): void {
     if (this.#latest.has(worker)) this.#latest.set(worker, metrics.map(withoutGaps));
     this.#questions.get(id)?.done();
   }
 
-  /** All metrics in the text format of Prometheus. */
+  /** All metrics in the Prometheus text format. */
   async text(): Promise<string> {
     const own = await this.#own();
     await Promise.all([...this.#latest.keys()].map((worker) => this.#ask(worker)));
@@ -77,12 +77,12 @@ export class SharedMetrics {
   }
 }
 
-/** What only grows, and so has to be kept. */
+/** Metrics that only grow, and so must be kept. */
 function isCount({ type }: MeasuredMetric): boolean {
   return type === 'counter' || type === 'histogram';
 }
 
-/** Numbers that JSON does not have arrive as null: the mean of nothing, for example. */
+/** Numbers that JSON cannot represent arrive as null: the mean of nothing, for example. */
 function withoutGaps(metric: MeasuredMetric): MeasuredMetric {
   return { ...metric, values: metric.values.filter(({ value }) => value !== null) };
 }

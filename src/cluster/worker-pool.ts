@@ -3,38 +3,38 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import { type StartFailure, type ToPrimary, tellWorker } from './messages.js';
 
-/** How long to wait before another try, in milliseconds, when a worker could not start for want of the database. */
+/** Pause before a retry, in milliseconds, after a worker could not start for lack of the database. */
 const DATABASE_PAUSE_MS = 1_000;
 
 /**
- * How long what a worker said last is waited for after its end, in milliseconds. Node.js does not always notice the end
- * of a channel by which it was sending a connection.
+ * Time limit for the last messages of a worker after its exit, in milliseconds. Node.js does not always
+ * notice the end of a channel on which it was sending a connection.
  */
 const LAST_WORDS_LIMIT_MS = 500;
 
 export interface WorkerPoolOptions {
   readonly size: number;
-  /** What the workers run by. */
+  /** The configuration of the workers. */
   readonly config: Config;
   readonly log: Logger;
   /** A worker can serve. */
   readonly onServing: (worker: Worker) => void;
-  /** It takes no more connections. */
+  /** The worker accepts no more connections. */
   readonly onLeaving: (worker: Worker) => void;
-  /** Its process is gone, though what it said last may still arrive. */
+  /** The process has exited, though its last messages may still arrive. */
   readonly onGone: (worker: Worker) => void;
-  /** Nothing more will be heard of it. */
+  /** No more messages will arrive from the worker. */
   readonly onEnded: (worker: Worker) => void;
-  /** Everything workers say that the pool does not understand. */
+  /** Receives all messages that the pool does not handle. */
   readonly onMessage: (worker: Worker, message: ToPrimary) => void;
-  /** Workers end as soon as they are started: there is no use in going on. */
+  /** Workers exit as soon as they are started: continuing is useless. */
   readonly onHopeless: () => void;
 }
 
 interface Member {
   readonly worker: Worker;
   state: 'starting' | 'serving' | 'leaving';
-  /** When it could serve, in milliseconds of a clock that never goes back; null before. */
+  /** When it was ready, in milliseconds of a monotonic clock; null before. */
   readyAtMs: number | null;
   failure: StartFailure | undefined;
 }
@@ -45,7 +45,7 @@ interface Exit {
   readonly signal: string | null;
 }
 
-/** A worker could not start. */
+/** A worker failed to start. */
 export class WorkerStartError extends Error {
   constructor(failure: StartFailure) {
     super(failure.message);
@@ -53,7 +53,7 @@ export class WorkerStartError extends Error {
   }
 }
 
-/** Keeps a number of workers running. */
+/** Keeps a fixed number of workers running. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #members = new Map<Worker, Member>();
@@ -70,19 +70,19 @@ export class WorkerPool {
     this.#options = options;
   }
 
-  /** Workers that serve. */
+  /** Serving workers. */
   get serving(): number {
     return [...this.#members.values()].filter(({ state }) => state === 'serving').length;
   }
 
-  /** Workers that ended unasked. */
+  /** Workers that ended unexpectedly. */
   get crashes(): number {
     return this.#crashes;
   }
 
   /**
-   * Starts all workers. Resolves when each can serve; rejects with what the first says that cannot. `isMigrated` tells
-   * them whether the database is up to date.
+   * Starts all workers. Resolves when all can serve; rejects with the first failure. `isMigrated` tells them
+   * whether the database is migrated.
    */
   start(isMigrated: boolean): Promise<void> {
     this.#isMigrated = isMigrated;
@@ -93,8 +93,8 @@ export class WorkerPool {
   }
 
   /**
-   * Asks all to finish, and ends those that have not after `limitMs`. Resolves when all have ended: true when each that
-   * has served did so by itself and without an error. Those that were about to start had nothing to finish.
+   * Asks all workers to finish, and kills the rest after `limitMs`. Resolves when all have ended: true if
+   * each that has served ended by itself and without an error. Those still starting had nothing to finish.
    */
   async stop(limitMs: number): Promise<boolean> {
     this.#stopping = true;
@@ -104,7 +104,7 @@ export class WorkerPool {
     });
     for (const { worker, readyAtMs } of this.#members.values()) {
       tellWorker(worker, { type: 'stop' });
-      // It may still be loading what it needs to hear messages.
+      // It may not yet have loaded the code that handles messages.
       if (readyAtMs === null) worker.process.kill('SIGTERM');
     }
     if (this.#members.size === 0) return this.#allCleanly;
@@ -114,7 +114,7 @@ export class WorkerPool {
     return this.#allCleanly;
   }
 
-  /** Ends all at once. */
+  /** Kills all workers immediately. */
   kill(): void {
     this.#stopping = true;
     for (const { worker } of this.#members.values()) worker.process.kill('SIGKILL');
@@ -129,7 +129,7 @@ export class WorkerPool {
     worker.on('error', (error) => this.#options.log.debug({ err: error }, 'a worker cannot be reached'));
     worker.once('exit', (code: number | null, signal: string | null) => {
       this.#options.onGone(worker);
-      // What a worker said last may arrive after the news of its end.
+      // The last messages of a worker may arrive after its exit event.
       const ended = (): void => {
         clearTimeout(limit);
         worker.off('disconnect', ended);
@@ -158,7 +158,7 @@ export class WorkerPool {
     if (message.type === 'hello') {
       const { config } = this.#options;
       const start = { type: 'start', config, isMigrated: this.#isMigrated } as const;
-      // What it was told before it said hello, it has not heard.
+      // Messages sent before its hello were lost.
       tellWorker(worker, this.#stopping ? { type: 'stop' } : start);
     } else if (message.type === 'ready') {
       this.#ready(member);
@@ -169,7 +169,7 @@ export class WorkerPool {
       member.state = 'leaving';
       this.#options.onLeaving(worker);
       tellWorker(worker, { type: 'left' });
-      // Somebody ends this one alone: the next takes over while it finishes.
+      // Only this worker was asked to stop: start a replacement while it finishes.
       if (served) this.#fork();
     } else {
       this.#options.onMessage(worker, message);
@@ -192,7 +192,7 @@ export class WorkerPool {
   #ended(member: Member, exit: Exit): void {
     const { worker, state } = member;
     this.#members.delete(worker);
-    // A late timer must not take it for a survivor.
+    // Prevents a late timer from counting it as a survivor.
     member.state = 'leaving';
     this.#options.onEnded(worker);
     if (this.#stopping) {
@@ -227,18 +227,18 @@ export class WorkerPool {
   }
 }
 
-/** A worker that ends sooner than this after it was ready, or before it was, has ended early. */
+/** A worker that ends before it is ready, or less than this after, has ended early. */
 export const EARLY_END_MS = 1_000;
-/** Early ends in a row after which nobody can expect the next worker to live. */
+/** Early ends in a row after which restarting is given up. */
 export const MAX_EARLY_ENDS = 5;
-/** Pause before a worker that ended early is replaced, doubled each time. The first one is replaced at once. */
+/** Pause before replacing a worker that ended early, doubled each time. The first is replaced immediately. */
 const FIRST_PAUSE_MS = 100;
 
-/** Tells how to go on after workers that ended unasked. */
+/** Decides how to continue after workers that ended unexpectedly. */
 export interface CrashLoop {
-  /** Milliseconds to wait before the replacement starts, or null when it would be useless. */
+  /** Milliseconds to wait before the replacement starts, or null if it would be useless. */
   ended(early: boolean): number | null;
-  /** A worker has lived long enough. */
+  /** A worker has run long enough. */
   survived(): void;
 }
 

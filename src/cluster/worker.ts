@@ -8,15 +8,15 @@ import type { Signals } from '../process/signals.js';
 import { explanation, isOurMistake } from '../process/start-error.js';
 import { type FromPrimary, type StartFailure, tellPrimary } from './messages.js';
 
-/** How long the metrics of all workers may take, in milliseconds: longer than the primary waits for each of them. */
+/** Time limit for the metrics of all workers, in milliseconds: longer than the primary waits for each. */
 const REPORT_LIMIT_MS = 5_000;
 /**
- * How long to wait for the primary to hand out no more connections, in milliseconds. One that comes after this is given
- * back, unless the process has ended by then.
+ * Time limit for the primary to stop handing out connections, in milliseconds. Later ones are returned,
+ * unless the process has exited by then.
  */
 const LEAVE_LIMIT_MS = 2_000;
 
-/** Serves as one of several processes: connections, configuration and the order to stop come from the primary. */
+/** Serves as one of several processes; connections, configuration and stop requests come from the primary. */
 export function runWorker(signals: Signals): void {
   const reports = new Map<number, (text: string) => void>();
   let lastReport = 0;
@@ -55,9 +55,9 @@ export function runWorker(signals: Signals): void {
       await getsReady;
       if (!stopping) await tellPrimary({ type: 'ready' });
     } catch (error) {
-      // It is about to end, and nobody waits for it to be ready.
+      // The process is stopping; nothing waits for it to be ready.
       if (stopping) return;
-      // The primary says it, once for all workers.
+      // The primary reports it, once for all workers.
       await tellPrimary({ type: 'failed', failure: startFailure(error) });
       process.exit(1);
     }
@@ -66,7 +66,7 @@ export function runWorker(signals: Signals): void {
   function connection(id: number, port: PortName, socket: Socket | undefined): void {
     const taken = !closing && app !== undefined;
     void tellPrimary({ type: 'received', id, port, taken });
-    // Nothing was read from it yet: whoever gets it next misses nothing.
+    // Nothing was read from it yet, so the next receiver misses nothing.
     if (!taken) socket?.destroy();
     else if (socket !== undefined) app?.accept(socket, port);
   }
@@ -75,7 +75,7 @@ export function runWorker(signals: Signals): void {
     if (app !== undefined) await tellPrimary({ type: 'measured', id, metrics: await app.measure() });
   }
 
-  /** Resolves when no more connections come. Those that the primary has already sent are served like any other. */
+  /** Resolves when no more connections arrive. Those already sent by the primary are served normally. */
   function leave(): Promise<void> {
     return new Promise((resolve) => {
       const limit = setTimeout(resolve, LEAVE_LIMIT_MS);
@@ -88,7 +88,7 @@ export function runWorker(signals: Signals): void {
     });
   }
 
-  /** Once is enough: after Ctrl-C a worker hears of it from the terminal and from the primary. */
+  /** Runs once: after Ctrl-C both the terminal and the primary ask the worker to stop. */
   async function stop(): Promise<void> {
     if (stopping) return;
     stopping = true;
@@ -98,7 +98,7 @@ export function runWorker(signals: Signals): void {
     try {
       await getsReady;
       await app.close();
-      // The counts since the primary asked last.
+      // The counts since the last request of the primary.
       await measure(0);
       await serviceLog?.flushed();
       process.exit(0);
@@ -121,7 +121,7 @@ export function runWorker(signals: Signals): void {
   signals.onStop(() => void stop());
   const { worker } = cluster;
   worker?.on('disconnect', () => {
-    // Without a primary there are no new connections. Node.js would end a worker here that has not been asked to go.
+    // Without a primary there are no new connections. Without this flag, Node.js would end the worker here.
     worker.exitedAfterDisconnect = true;
     if (!stopping) serviceLog?.log.error({}, 'the primary process is gone; finishing running requests');
     onLeft();

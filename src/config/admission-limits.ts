@@ -1,18 +1,18 @@
-/** How much callers may use of one process. Each bound is a setting of its own; see `config-variables.ts`. */
+/** Limits for callers of one process. Each is a separate setting; see `config-variables.ts`. */
 export interface AdmissionLimits {
-  /** Open connections, in all and from one address. */
+  /** Open connections, in total and per address. */
   readonly connections: number;
   readonly connectionsPerAddress: number;
-  /** Calls that need no key and run at the same time, streams among them. */
+  /** Running calls that need no key, including streams. */
   readonly publicCalls: number;
   readonly publicCallsPerAddress: number;
   readonly publicCallsPerConnection: number;
-  /** Calls a second that show no valid key, in units of a simple request. */
+  /** Calls per second without a valid key, in units of a simple request. */
   readonly publicCallsPerSecond: number;
   readonly publicCallsPerSecondPerAddress: number;
-  /** Calls of one API key that may run at the same time, streams among them; 0 for any number. */
+  /** Running calls of one API key, including streams; 0 for no limit. */
   readonly callsPerKey: number;
-  /** Calls of one API key a second, each evaluation of a batch or stream counted; 0 for any number. */
+  /** Calls per second of one API key, counting each evaluation of a batch or stream; 0 for no limit. */
   readonly callsPerSecondPerKey: number;
   /** Bytes of unanswered requests. */
   readonly connectionBytes: number;

@@ -1,13 +1,13 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** SQLite file used when nothing is configured, relative to the working directory. */
+/** Default SQLite file, relative to the working directory. */
 export const DEFAULT_DATABASE_URL = 'file:./data/service.db';
 
-/** The parts a PostgreSQL address can be given in, each as SERVICE_DB_… or DB_…. */
+/** The parts of a PostgreSQL address, each as SERVICE_DB_… or DB_…. */
 export const DATABASE_URL_NAMES = ['SERVICE_DB_URL', 'DATABASE_URL', 'DB_URL'] as const;
 export const DATABASE_PART_NAMES = ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE', 'DRIVER'] as const;
 
-/** Whether a variable gives the database address or a part of it. */
+/** Whether a variable sets the database address or a part of it. */
 export function isDatabaseVariable(name: string): boolean {
   const names: readonly string[] = DATABASE_URL_NAMES;
   return names.includes(name) || DATABASE_PART_NAMES.some((part) => partNames(part).includes(name));
@@ -15,19 +15,19 @@ export function isDatabaseVariable(name: string): boolean {
 
 type PartName = (typeof DATABASE_PART_NAMES)[number];
 
-/** The names of one part; the first one set wins. */
+/** The variable names of one part; the first one set is used. */
 function partNames(part: PartName): [string, string] {
   return [`SERVICE_DB_${part}`, `DB_${part}`];
 }
 
 const SUPPORTED = /^(file:|sqlite(\+\w+)?:|postgres(ql)?(\+\w+)?:\/\/)/i;
 
-/** The database address, from a URL variable or from its parts; SQLite when neither is set. */
+/** The database address, from a URL variable or from its parts; SQLite if neither is set. */
 export function databaseUrl(environment: Environment, problems: string[]): string {
   for (const name of DATABASE_URL_NAMES) {
     const value = environment[name]?.trim();
     if (value === undefined || value === '') continue;
-    // The value itself may hold a password, so the message never repeats it.
+    // The value may contain a password, so the message never repeats it.
     if (!SUPPORTED.test(value) && (value.includes('://') || /^[a-z+]+:/i.test(value))) {
       problems.push(
         `${name}: only PostgreSQL and SQLite are supported; for example ${name}=postgresql://user:password@localhost:5432/service or ${name}=${DEFAULT_DATABASE_URL}`,
@@ -39,7 +39,7 @@ export function databaseUrl(environment: Environment, problems: string[]): strin
   return urlFromParts(environment, problems);
 }
 
-/** The variable that the database address comes from, for errors about the database. */
+/** The variable that sets the database address, for errors about the database. */
 export function databaseVariable(environment: Environment): string {
   const isSet = (name: string) => (environment[name] ?? '').trim() !== '';
   const parts = (['HOST', 'DATABASE'] as const).flatMap(partNames);
@@ -51,7 +51,7 @@ function urlFromParts(environment: Environment, problems: string[]): string {
   const part = (name: PartName) => environment[nameSet(name) ?? '']?.trim();
   const host = part('HOST');
   const database = part('DATABASE');
-  // A driver or a port alone does not ask for PostgreSQL.
+  // A driver or a port alone does not select PostgreSQL.
   if (host === undefined && database === undefined) return DEFAULT_DATABASE_URL;
   const port = part('PORT') ?? '5432';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
@@ -61,7 +61,7 @@ function urlFromParts(environment: Environment, problems: string[]): string {
   const user = encodeURIComponent(part('USER') ?? 'postgres');
   const password = part('PASSWORD');
   const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`;
-  // An IPv6 address has colons of its own.
+  // An IPv6 address contains colons.
   const address = host?.includes(':') && !host.startsWith('[') ? `[${host}]` : (host ?? 'localhost');
   return `postgresql://${user}${secret}@${address}:${port}/${encodeURIComponent(database ?? 'postgres')}`;
 }

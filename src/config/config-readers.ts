@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How the text of a variable becomes a value, and how to explain a wrong one. */
+/** Converts the text of a variable to a value, and describes the expected form. */
 export interface Reader<T> {
   readonly schema: z.ZodType<T, string>;
   /** Completes "VARIABLE: …". */
@@ -13,7 +13,7 @@ export function textSetting(): Reader<string> {
   return { schema: z.string(), expected: 'must be a text', example: 'text' };
 }
 
-/** Text of one form. */
+/** Text that matches a pattern. */
 export function textLike(pattern: RegExp, form: string, example: string): Reader<string> {
   return { schema: z.string().regex(pattern), expected: `must be ${form}`, example };
 }
@@ -23,7 +23,7 @@ const WORDS = new Map<string, boolean>([
   ...['false', '0', 'no', 'off', 'f', 'n'].map((word): [string, boolean] => [word, false]),
 ]);
 
-/** true or false, in the usual words. */
+/** true or false, or a common synonym. */
 export const BOOLEAN: Reader<boolean> = {
   schema: z.string().transform((value, context) => {
     const read = WORDS.get(value.toLowerCase());
@@ -56,7 +56,7 @@ export function integerIn(min: number, max: number, example: string): Reader<num
   };
 }
 
-/** A whole number within bounds, both inclusive, or a word that stands for one. */
+/** A whole number within bounds, both inclusive, or a word with a special meaning. */
 export function integerOr<const W extends string>(
   word: W,
   min: number,
@@ -71,7 +71,7 @@ export function integerOr<const W extends string>(
   return { schema: z.union([schema, isWord]), expected: `${expected}, or ${word}`, example };
 }
 
-/** One of a few words, in any case. */
+/** One of a few words, ignoring case. */
 export function oneOfWords<const T extends string>(words: readonly T[]): Reader<T> {
   return {
     schema: z.string().transform((value, context): T => {
@@ -84,7 +84,7 @@ export function oneOfWords<const T extends string>(words: readonly T[]): Reader<
   };
 }
 
-/** Texts separated by commas; each is trimmed and blank ones are dropped. A lone `wildcard` stands for itself. */
+/** Texts separated by commas, trimmed, without blank ones. A lone `wildcard` is returned as is. */
 export function commaList(): Reader<readonly string[]>;
 export function commaList(wildcard: '*'): Reader<readonly string[] | '*'>;
 export function commaList(wildcard?: '*'): Reader<readonly string[] | '*'> {
@@ -99,7 +99,7 @@ export function commaList(wildcard?: '*'): Reader<readonly string[] | '*'> {
   };
 }
 
-/** Texts separated by commas, each of which has to be of one form. */
+/** Texts separated by commas, each matching a pattern. */
 export function listSetting(
   isOne: (entry: string) => boolean,
   form: string,

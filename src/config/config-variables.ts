@@ -12,14 +12,14 @@ import {
 } from './config-readers.js';
 import { isTrustableNetwork } from './trusted-proxies.js';
 
-/** One variable: its names (the first one set wins), its reader, and what `--help` shows. */
+/** One variable: its names (the first one set is used), its reader, and its `--help` text. */
 export interface Variable<T = unknown> {
   readonly names: readonly [string, ...string[]];
   readonly read: Reader<T>;
   readonly fallback: T;
   readonly shownDefault: string;
   readonly help: string;
-  /** The value of a variable that is set and blank; without it that is as if it were not set. */
+  /** The value if the variable is set but blank; by default that is the same as unset. */
   readonly blank?: T;
 }
 
@@ -33,7 +33,7 @@ function variable<T>(
   return { names, read, fallback, help, shownDefault };
 }
 
-/** A variable for which a blank value means something. */
+/** A variable for which a blank value has a meaning. */
 function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
   return { ...definition, blank };
 }
@@ -41,7 +41,7 @@ function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
 const MIB = 1024 * 1024;
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical', 'fatal'] as const;
 
-/** Every variable the service reads. The configuration table of the README is held against it by a test. */
+/** Every variable the service reads. A test compares the configuration table of the README with it. */
 export const VARIABLES = {
   host: variable(['SERVICE_HOST', 'HOST'], textSetting(), '0.0.0.0', 'Address to listen on.'),
   port: variable(
@@ -334,7 +334,7 @@ export const VARIABLES = {
   ),
   maxStalenessSeconds: variable<number | null>(
     ['SERVICE_MAX_STALENESS_SECONDS'],
-    // Twice the polling interval: a healthy process would refuse with less.
+    // Twice the polling interval: with less, a healthy process would refuse.
     numberIn(2, 31_536_000, '60'),
     null,
     'Refuse to evaluate by controls that were last known to be the latest longer ago than this. Not set: never refuse.',

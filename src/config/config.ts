@@ -5,27 +5,27 @@ import type { AdmissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, isDatabaseVariable } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 
-/** How the service runs. Read once at start, then frozen. */
+/** Configuration of the service. Read once at start, then frozen. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly debug: boolean;
-  /** Where health, readiness and metrics are served instead of on the public port; null for there. */
+  /** Separate address for health, readiness and metrics; null for the public port. */
   readonly operations: { readonly host: string; readonly port: number } | null;
   readonly reflection: 'public' | 'operations' | 'off';
-  /** Proxies whose X-Forwarded-For is believed: addresses, networks, and names of networks. */
+  /** Proxies whose X-Forwarded-For is trusted: addresses, networks, and names of networks. */
   readonly trustedProxies: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** First part of the path of the JSON routes, for example `/api`; the session routes have no more than this. */
+  /** First part of the path of the JSON routes, for example `/api`; the only prefix of the session routes. */
   readonly apiPrefix: string;
   /** Prefix of all other JSON routes, for example `/api/v1`. */
   readonly apiBase: string;
   readonly databaseUrl: string;
-  /** The variable that it comes from, for errors about the database. */
+  /** The variable that sets it, for errors about the database. */
   readonly databaseVariable: string;
-  /** Whether a database that does not exist may be created. */
+  /** Whether a missing database may be created. */
   readonly databaseExpected: 'any' | 'existing';
-  /** Path of the file with the last known good state; `off` for no such file, null for the usual place. */
+  /** Path of the file with the last known good state; `off` for none, null for the default path. */
   readonly lastKnownGood: string | null;
   readonly auth: {
     readonly enabled: boolean;
@@ -38,9 +38,9 @@ export interface Config {
     readonly methods: readonly string[] | '*';
     readonly headers: readonly string[] | '*';
   };
-  /** Processes that serve the port together. */
+  /** Number of processes that serve the port. */
   readonly workers: number;
-  /** Whether definitions that have warnings, and unknown parameters of a query, are refused. */
+  /** Whether definitions with warnings, and unknown query parameters, are refused. */
   readonly strictDefinitions: boolean;
   /** Whether plain gRPC evaluations are served without Connect. */
   readonly grpcLane: boolean;
@@ -56,33 +56,33 @@ export interface Config {
     readonly bodyBytes: number;
     /** Streams on one HTTP/2 connection. */
     readonly streamsPerConnection: number;
-    /** What connections, addresses, keys and callers without one may use. */
+    /** Limits for connections, addresses, keys and callers without a key. */
     readonly admission: AdmissionLimits;
-    /** Delay of the event loop from which on new calls are turned away, in milliseconds; 0 for never. */
+    /** Delay of the event loop above which new calls are refused, in milliseconds; 0 for never. */
     readonly shedDelayMs: number;
-    /** Longest time a request may take, in milliseconds. */
+    /** Time limit of a request, in milliseconds. */
     readonly requestTimeoutMs: number;
-    /** Longest time running requests get at shutdown, in milliseconds. */
+    /** Time limit for running requests at shutdown, in milliseconds. */
     readonly drainMs: number;
-    /** Agents whose compiled controls are kept in memory. */
+    /** Most agents whose compiled controls are kept in memory. */
     readonly snapshotAgents: number;
-    /** Longest time an evaluation waits for the revision that its caller demands, in milliseconds. */
+    /** Longest time an evaluation waits for the revision required by its caller, in milliseconds. */
     readonly minRevisionWaitMs: number;
     /** Age of controls beyond which evaluation is refused, in milliseconds; null for never. */
     readonly maxStalenessMs: number | null;
-    /** About how much memory compiled controls may take, in bytes. */
+    /** Approximate memory limit for compiled controls, in bytes. */
     readonly snapshotBytes: number;
   };
   readonly evaluators: {
-    /** Time limit of an evaluator that states none, in milliseconds. */
+    /** Default time limit of an evaluator, in milliseconds. */
     readonly timeoutMs: number;
     /** Names of packages and paths of modules. */
     readonly modules: readonly string[];
     /** Workers of one custom evaluator. */
     readonly workers: number;
-    /** The environment without what is the service's own: its secrets are none of an evaluator's business. */
+    /** The environment without the variables of the service, whose secrets evaluators must not see. */
     readonly environment: Readonly<Record<string, string>>;
-    /** Compiled evaluators kept although no loaded agent uses them. */
+    /** Compiled evaluators that are kept although no loaded agent uses them. */
     readonly cacheSize: number;
     readonly vendorApiKey: string | null;
     readonly vendorApiUrl: string | null;
@@ -92,17 +92,17 @@ export interface Config {
     readonly stdout: boolean;
     readonly record: 'none' | 'matches' | 'all';
     readonly flushIntervalSeconds: number;
-    /** 0 keeps events for ever. */
+    /** 0 keeps events forever. */
     readonly retentionDays: number;
   };
-  /** Variables that look like ours but are not: probably misspelt. */
+  /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
 
-/** Worker threads of one custom evaluator at most: each has a heap of its own. */
+/** Most worker threads per custom evaluator: each has its own heap. */
 const MAX_WORKERS = 64;
 
-/** Variables that are read elsewhere or refused on purpose. */
+/** Variables that are read elsewhere or deliberately refused. */
 const REFUSED = new Map([
   [
     'SERVICE_UI_DIST_DIR',
@@ -110,7 +110,7 @@ const REFUSED = new Map([
   ],
 ]);
 
-/** The environment cannot be used. `message` names each variable, its problem and an example. */
+/** The environment is invalid. `message` lists each variable, its problem and an example. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -121,7 +121,7 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 type Values = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
 
-/** Reads the environment. Throws a ConfigError that lists every problem at once. */
+/** Reads the environment. Throws a ConfigError that lists all problems. */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -137,7 +137,7 @@ export function readConfig(environment: Environment): Config {
   return deepFreeze(config);
 }
 
-/** The environment of the process, with what a `.env` file in the working directory adds to it. */
+/** The environment of the process, extended by a `.env` file in the working directory. */
 export function loadEnvironment(processEnvironment: Environment, dotenvPath = '.env'): Environment {
   let content: string;
   try {
@@ -145,7 +145,7 @@ export function loadEnvironment(processEnvironment: Environment, dotenvPath = '.
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return processEnvironment;
-    // Going on without it could mean going on without its API keys.
+    // Continuing without it could mean running without its API keys.
     throw new ConfigError([`${dotenvPath}: it exists but cannot be read (${message})`]);
   }
   const set = Object.entries(processEnvironment).filter(
@@ -154,7 +154,7 @@ export function loadEnvironment(processEnvironment: Environment, dotenvPath = '.
   return { ...parseDotenv(content), ...Object.fromEntries(set) };
 }
 
-/** Whether a variable has a blank value that means something. */
+/** Whether a variable has a blank value with a meaning. */
 function isBlank(name: string, value: string | undefined): boolean {
   if (value === undefined || value.trim() !== '') return false;
   return Object.values(VARIABLES).some(
@@ -257,7 +257,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
 }
 
 function admissionLimits(values: Values): AdmissionLimits {
-  // The largest message has to fit beside what arrives behind it.
+  // The largest message must fit along with the data received after it.
   const bytes = (setting: number): number => Math.max(setting, 2 * values.maxBodyBytes);
   return {
     connections: values.maxConnections,

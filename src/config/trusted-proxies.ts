@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Forwarding proxies whose `X-Forwarded-For` is believed. */
+/** Proxies whose `X-Forwarded-For` is trusted. */
 export interface TrustedProxies {
   trusts(address: string): boolean;
 }
@@ -12,8 +12,8 @@ const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Trust in proxies, by addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`. Throws an Error
- * that names an entry which is none of these.
+ * Trust in proxies, by addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`.
+ * Throws an Error that names an invalid entry.
  */
 export function trustedProxies(entries: readonly string[]): TrustedProxies {
   const list = new BlockList();
@@ -29,7 +29,7 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
   };
 }
 
-/** Whether `trustedProxies` takes an entry. */
+/** Whether `trustedProxies` accepts an entry. */
 export function isTrustableNetwork(entry: string): boolean {
   try {
     trustedProxies([entry]);
@@ -50,7 +50,7 @@ function addNetwork(list: BlockList, network: string): void {
   list.addSubnet(address, length, family);
 }
 
-/** An IPv4 address that a socket of IPv6 tells is the same address. */
+/** Converts an IPv4-mapped address, as reported by IPv6 sockets, to plain IPv4. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }

@@ -4,31 +4,31 @@ import { withServiceErrors } from '../database/errors.js';
 import type { ControlRow } from './control-store.js';
 import { effectivePairs } from './effective-controls.js';
 
-/** What a control is to those who run it. */
+/** The parts of a control needed to run it. */
 export type StoredDefinition = Pick<ControlRow, 'id' | 'name' | 'data'>;
 
 /** The controls of an agent at one revision. */
 export interface AgentState {
   readonly revision: number;
-  /** Linked to the agent or in one of its policies, each once, newest id first. Null when there is no such agent. */
+  /** Linked to the agent or in one of its policies, each once, newest id first. Null for an unknown agent. */
   readonly controls: readonly StoredDefinition[] | null;
 }
 
-/** Who uses a control. */
+/** Users of a control. */
 export interface ControlUsage {
-  /** The first of the names of its agents, in the order of their bytes. */
+  /** The first of the names of its agents, in byte order. */
   readonly agentName: string;
   /** Number of its agents; at least one. */
   readonly count: number;
 }
 
 /**
- * Links of controls to agents, and which controls agents have by links and policies. Writing needs the client of a
- * mutation. Rejects with a `ServiceError` only.
+ * Links of controls to agents, and the controls of agents by links and policies. Writing needs the client of
+ * a mutation. Rejects with a `ServiceError` only.
  */
 export function createAgentControlStore(client: DbClient) {
   return {
-    /** False when the link existed. Both ends must exist. */
+    /** False when the link already existed. Both ends must exist. */
     add: (agentId: number, controlId: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const added = await client.$executeRaw`
@@ -55,10 +55,10 @@ export function createAgentControlStore(client: DbClient) {
         return rows.map(({ id, name, data }) => ({ id: Number(id), name, data }));
       }),
 
-    /** What an agent is evaluated by, and the revision at which that was so. */
+    /** The effective controls of an agent, and the revision of this state. */
     stateOf: (agentName: string): Promise<AgentState> =>
       withServiceErrors(async () => {
-        // One statement, so that revision, agent and controls are of one moment.
+        // One statement, so that revision, agent and controls are consistent.
         const rows = await client.$queryRaw<StateRow[]>(Prisma.sql`
           SELECT s."revision", a."id" AS "agentId", c."id", c."name", c."data"
           FROM "service_state" s
@@ -82,7 +82,7 @@ export function createAgentControlStore(client: DbClient) {
         return rows.map(({ name }) => name);
       }),
 
-    /** Who uses each control, by a link or a policy; one that nobody uses is absent. */
+    /** The users of each control, by a link or a policy; an unused one is absent. */
     usage: (controlIds: readonly number[]): Promise<Map<number, ControlUsage>> =>
       withServiceErrors(async () => {
         if (controlIds.length === 0) return new Map();

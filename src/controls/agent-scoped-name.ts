@@ -5,8 +5,8 @@ export interface AgentScopedName {
 }
 
 /**
- * Reads a name such as `agent:evaluator`; undefined for one without a colon. The first colon splits: what follows it
- * belongs to the evaluator, so an agent whose name has a colon cannot be referred to.
+ * Parses a name such as `agent:evaluator`; undefined for one without a colon. The first colon splits: the
+ * rest belongs to the evaluator, so an agent with a colon in its name cannot be referenced.
  */
 export function readAgentScopedName(name: string): AgentScopedName | undefined {
   const colon = name.indexOf(':');

@@ -6,11 +6,11 @@ import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js
 import type { Condition, EvaluatorRef } from './definition.js';
 import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
 
-/** A condition that was read, or what is wrong with the tree as a whole. */
+/** A parsed condition, or the problem of the tree as a whole. */
 export interface ConditionReading {
   /** Undefined when an issue was reported or the tree is too large. */
   readonly condition: Condition | undefined;
-  /** The limit that the tree exceeds. What is beyond the limit was not looked at. */
+  /** The limit that the tree exceeds. Nodes beyond the limit were not read. */
   readonly tooLarge: string | undefined;
 }
 
@@ -32,15 +32,15 @@ export function readCondition(
   return { condition: walk.problems === 0 && tooLarge === undefined ? condition : undefined, tooLarge };
 }
 
-/** One walk over a tree. */
+/** State of one walk over a tree. */
 interface Walk extends IssueSink {
   readonly registry: EvaluatorRegistry;
   problems: number;
-  /** Nodes that were met, looked at or not. */
+  /** Nodes encountered, read or not. */
   nodes: number;
   tooDeep: boolean;
   tooManyNodes: boolean;
-  /** Sum of what the evaluators met so far cost to compile. */
+  /** Total compile cost of the evaluators encountered so far. */
   compileCost: number;
 }
 
@@ -76,7 +76,7 @@ function readNode(
     return undefined;
   }
   const problemsBefore = walk.problems;
-  // One entry for each form the node claims to have; undefined when that form is not complete.
+  // One entry for each form present in the node; undefined when that form is incomplete.
   const forms: (Condition | undefined)[] = [];
   readLeaf(value, path, walk, forms);
   for (const name of ['and', 'and_', 'or', 'or_'] as const) {
@@ -91,7 +91,7 @@ function readNode(
     const not = readNode(child, [...path, name], depth + 1, walk);
     forms.push(not && { not });
   }
-  // Whether the form is right can only be said of a node whose members are.
+  // Forms are only validated for a node whose members are valid.
   if (walk.problems > problemsBefore || walk.tooDeep || walk.tooManyNodes || tooCostly(walk))
     return undefined;
   const [form] = forms;
@@ -118,7 +118,7 @@ function readEvaluator(value: JsonValue, path: Path, walk: Walk): EvaluatorRef |
   const reference = readWith(evaluatorRefSchema, value, walk, path);
   if (reference === undefined) return undefined;
   const evaluator = walk.registry.get(reference.name);
-  // Deployed clients know the members of a configuration directly below `evaluator`, without `config`.
+  // Deployed clients expect the members of a configuration directly below `evaluator`, without `config`.
   walk.compileCost += evaluator?.compileCost?.(reference.config) ?? 0;
   if (evaluator !== undefined && !tooCostly(walk))
     readWith(evaluator.configSchema, reference.config, walk, path);
@@ -152,7 +152,7 @@ function meetNodes(count: number, walk: Walk): boolean {
   return !walk.tooManyNodes;
 }
 
-/** An own member; undefined when it is absent or null, which mean the same in a condition. */
+/** An own member; undefined when it is absent or null, which are equivalent in a condition. */
 function member(node: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(node, name) ? (node[name] ?? undefined) : undefined;
 }

@@ -7,7 +7,7 @@ import { templateInputOf, templateInputSchema } from '../templates/template-sche
 import type { ControlDefinition } from './definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 
-/** What a client sends as the data of a control: a definition that is written out, or a template with values. */
+/** Data of a control sent by a client: a literal definition, or a template with values. */
 export type ControlData = ControlDefinition | TemplateInput;
 
 /** Whether the data are a template with values. */
@@ -15,7 +15,7 @@ export function isTemplateInput(data: ControlData): data is TemplateInput {
   return !('condition' in data);
 }
 
-/** Members of a definition, older shapes included, that a template makes and nobody may write beside it. */
+/** Members of a definition, older shapes included, that are rejected next to a template, which makes them. */
 const WRITTEN_MEMBERS = [
   'condition',
   'description',
@@ -28,7 +28,7 @@ const WRITTEN_MEMBERS = [
   'evaluator',
 ];
 
-/** Reads the data of a control. */
+/** Creates the schema of the data of a control. */
 export function createControlDataSchema(registry: EvaluatorRegistry): z.ZodType<ControlData> {
   const definitionSchema = createDefinitionSchema(registry);
   return field((value, sink) => {

@@ -20,7 +20,7 @@ export function controlNameConflict(name: string): ServiceError {
   });
 }
 
-/** The policies that have the control come first, then the agents it is linked to; at most MAX_ERROR_ITEMS. */
+/** Lists the policies with the control first, then the agents it is linked to; at most MAX_ERROR_ITEMS. */
 export function controlInUse(
   name: string,
   policyIds: readonly number[],
@@ -55,7 +55,7 @@ function placesOf(policies: number, agents: number): string {
   return places.filter((place) => place !== '').join(' and ');
 }
 
-/** A definition that is written out would replace one that is made from a template. */
+/** A literal definition would replace one made from a template. */
 export function controlTemplateConflict(controlId: number): ServiceError {
   return new ServiceError('CONTROL_TEMPLATE_CONFLICT', {
     detail: `The definition of control ${controlId} is made from a template.`,
@@ -73,7 +73,7 @@ export function controlTemplateConflict(controlId: number): ServiceError {
   });
 }
 
-/** A template that still lacks values cannot be enabled. */
+/** A template with missing values cannot be enabled. */
 export function draftCannotBeEnabled(controlId: number): ServiceError {
   return new ServiceError('VALIDATION_ERROR', {
     detail: `The template of control ${controlId} still lacks values, so there is nothing to enable.`,
@@ -91,7 +91,7 @@ export function draftCannotBeEnabled(controlId: number): ServiceError {
   });
 }
 
-/** The stored definition cannot be read. `name` is shown where the contract shows one. */
+/** The stored definition is unreadable. `name` is given where the contract includes one. */
 export function controlCorrupted(detail: string, items: readonly ErrorItem[], name?: string): ServiceError {
   return new ServiceError('CORRUPTED_DATA', {
     detail,
@@ -102,7 +102,7 @@ export function controlCorrupted(detail: string, items: readonly ErrorItem[], na
   });
 }
 
-/** The single item for stored data that cannot be changed because they cannot be read. */
+/** The single item for stored data that cannot be changed because they are unreadable. */
 export const CORRUPTED_ITEM: ErrorItem = {
   resource: 'Control',
   field: 'data',
@@ -110,7 +110,7 @@ export const CORRUPTED_ITEM: ErrorItem = {
   message: 'the stored definition cannot be read',
 };
 
-/** The control exists, or did once; the version does not. */
+/** The control exists, or once existed; the version does not. */
 export function controlVersionNotFound(controlId: number, versionNum: number): ServiceError {
   return new ServiceError('CONTROL_VERSION_NOT_FOUND', {
     detail: `Version ${versionNum} of control ${controlId} was not found.`,
@@ -120,7 +120,7 @@ export function controlVersionNotFound(controlId: number, versionNum: number): S
   });
 }
 
-/** What the version holds cannot be read, so it cannot become current again. */
+/** The content of the version is unreadable, so it cannot become current again. */
 export function controlVersionCorrupted(
   controlId: number,
   versionNum: number,

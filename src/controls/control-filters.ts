@@ -2,12 +2,12 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { PageQuery } from '../database/page.js';
 import { FALSE, hashText, isStorable, nameContains } from '../database/text.js';
 
-/** Which controls to list. Null means no filter; all filters must agree. */
+/** Filters of a control list. Null means no filter; all filters must match. */
 export interface ControlFilters {
   /** Only smaller ids; any integer. */
   readonly cursor: number | null;
   readonly limit: number;
-  /** Part of the name, whatever the case. */
+  /** Part of the name, ignoring case. */
   readonly nameContains: string | null;
   readonly enabled: boolean | null;
   readonly templateBacked: boolean | null;
@@ -23,14 +23,14 @@ export interface ControlFilters {
 const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
 
-/** How to find a page of controls. */
+/** The query of a page of controls. */
 export function controlPageQuery(filters: ControlFilters): PageQuery {
   const { cursor, limit } = filters;
   return {
     from: Prisma.sql`"controls" c`,
     id: Prisma.sql`c."id"`,
     filters: conditions(filters),
-    // Beyond the range of ids the comparison would be an error, and its result is known anyway.
+    // Beyond the range of ids the comparison would fail, and its result is known anyway.
     after:
       cursor === null || cursor > MAX_ID ? null : cursor < MIN_ID ? FALSE : Prisma.sql`c."id" < ${cursor}`,
     orderBy: Prisma.sql`c."id" DESC`,
@@ -55,7 +55,7 @@ function conditions(filters: ControlFilters): Prisma.Sql[] {
   }
   if (tag !== null) found.push(hasFacet('tag', tag));
   const looksInside = [stepType, stage, execution, tag].some((filter) => filter !== null);
-  // A template that is not filled in has no definition yet.
+  // An incomplete template has no definition yet.
   if (looksInside) found.push(Prisma.sql`c."template_rendered" IS NOT FALSE`);
   return found;
 }

@@ -8,7 +8,7 @@ import {
   selectorSchema,
 } from './definition-members.js';
 
-/** The forms of a node of the condition tree, by the members each of them has. */
+/** The forms of a node of the condition tree, by their members. */
 const FORMS = [['selector', 'evaluator'], ['and'], ['or'], ['not']] as const;
 const FORM_MEMBERS = FORMS.flat();
 
@@ -16,7 +16,7 @@ const NULL: JsonObject = { type: 'null' };
 const CONDITION = reference('Condition');
 const CONDITIONS: JsonObject = { type: 'array', minItems: 1, items: CONDITION };
 
-/** With a condition that is not a single check, a steer control has to say what to do. */
+/** With a condition other than a single check, a steer control requires a steering context. */
 const STEERING_RULE: JsonObject = {
   if: {
     properties: {
@@ -37,10 +37,10 @@ const STEERING_RULE: JsonObject = {
 };
 
 /**
- * JSON Schema (2020-12) of a definition as clients write it. It is made from the schemas that read definitions; only
- * what those do in code is said here again: the recursion of conditions and the rules that span members. It knows
- * nothing of templates, of the older flat shape, of lax spellings such as `"yes"` for true, or of an evaluator's
- * configuration.
+ * JSON Schema (2020-12) of a definition as written by clients. It is derived from the schemas that read
+ * definitions; only the parts that those implement in code are repeated here: the recursion of conditions and
+ * the rules that span members. It does not cover templates, the older flat shape, lax spellings such as
+ * `"yes"` for true, or an evaluator's configuration.
  */
 export const controlJsonSchema: JsonObject = createControlJsonSchema();
 

@@ -11,18 +11,18 @@ import { type ControlDefinition, isDraft, type StoredControl, type TemplateDraft
 import { readStoredDefinition } from './definition-presentation.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 
-/** Data of a control that a client wants to be stored. */
+/** Data of a control that a client requests to store. */
 export interface ControlProposal {
   /**
-   * What is to be stored of them, in place of what is stored now (null: nothing). Throws a CONTROL_TEMPLATE_CONFLICT,
+   * The control to store in place of the stored one (null: none). Throws a CONTROL_TEMPLATE_CONFLICT,
    * TEMPLATE_RENDER_ERROR or TEMPLATE_PARAMETER_INVALID.
    */
   storedInPlaceOf(existing: ControlRow | null): StoredControl;
 }
 
 /**
- * Makes a proposal of data. A template is filled in here, before a transaction begins; what is wrong with it is told
- * when it is asked for, because other checks come first.
+ * Creates a proposal from data. A template is rendered here, before a transaction begins; its problems are
+ * thrown by `storedInPlaceOf`, because other checks come first.
  */
 export function proposeControl(data: ControlData, registry: EvaluatorRegistry): ControlProposal {
   return isTemplateInput(data) ? proposeTemplate(data, registry) : proposeDefinition(data, registry);
@@ -33,7 +33,7 @@ function proposeDefinition(definition: ControlDefinition, registry: EvaluatorReg
     storedInPlaceOf(existing) {
       if (existing === null) return definition;
       const stored = readStoredDefinition(existing.data, registry);
-      // What cannot be read is replaced by anything: that is how it is repaired.
+      // Unreadable data may be replaced by anything, to repair them.
       if (stored.ok && stored.stored.template !== undefined) throw controlTemplateConflict(existing.id);
       return definition;
     },
@@ -68,7 +68,7 @@ function attemptRendering(
   }
 }
 
-/** A draft may replace a draft, and what has no definition to lose. */
+/** A draft may replace a draft, or data without a definition to lose. */
 function mayBecomeDraft(data: string, registry: EvaluatorRegistry): boolean {
   const stored = readStoredDefinition(data, registry);
   if (stored.ok) return isDraft(stored.stored);

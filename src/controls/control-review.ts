@@ -7,34 +7,34 @@ import type { ControlProposal } from './control-proposal.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
 
-/** What a definition names that the registrations of agents do not have. Never rejects. */
+/** References in a definition that are missing in the registrations of agents. Never rejects. */
 export type RegistrationNotes = (client: DbClient, definition: ControlDefinition) => Promise<Warning[]>;
 
 export interface ReviewOptions {
   readonly registry: EvaluatorRegistry;
   readonly registrationNotes: RegistrationNotes;
-  /** Whether warnings about what was written are refused whether or not a request asks for it. */
+  /** Whether warnings about the written data are always rejected, or only when a request asks for it. */
   readonly strict: boolean;
 }
 
-/** What there is to say about a proposed control. */
+/** Review of a proposed control. */
 export interface Review {
   readonly warnings: Warning[];
-  /** Throws a VALIDATION_ERROR when strict mode refuses what was written. */
+  /** Throws a VALIDATION_ERROR when strict mode rejects the written data. */
   demandAcceptable(): void;
 }
 
-/** Reviews what clients want to store, before a transaction begins. */
+/** Reviews data to be stored, before a transaction begins. */
 export function createReviewer({ registry, registrationNotes, strict }: ReviewOptions) {
   const warningsOf = async (client: DbClient, control: StoredControl): Promise<Warning[]> => {
     const notes = isDraft(control) ? [] : await registrationNotes(client, control);
     return listed(definitionWarnings(control, registry), notes);
   };
   return {
-    /** The warnings of a control that is stored already. */
+    /** The warnings of an already stored control. */
     warningsOf,
 
-    /** `asked`: whether the request asks for strict mode. */
+    /** `asked`: whether the request sets strict mode. */
     async review(
       context: HandlerCall,
       client: DbClient,
@@ -52,7 +52,7 @@ export function createReviewer({ registry, registrationNotes, strict }: ReviewOp
       };
     },
 
-    /** Throws a VALIDATION_ERROR when strict mode refuses what warnings of a change are about. */
+    /** Throws a VALIDATION_ERROR when strict mode rejects the subject of a change's warnings. */
     demandEffect(warnings: readonly Warning[], asked: boolean): void {
       if (strict || asked) refuseMistakes(warnings, 'Control');
     },
@@ -61,7 +61,7 @@ export function createReviewer({ registry, registrationNotes, strict }: ReviewOp
 
 export type Reviewer = ReturnType<typeof createReviewer>;
 
-/** Null for one that is refused in any case. */
+/** Null for one that is rejected anyway. */
 function proposedControl(proposal: ControlProposal): StoredControl | null {
   try {
     return proposal.storedInPlaceOf(null);

@@ -5,25 +5,25 @@ import { strictFlag } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { createControlDataSchema } from './control-data.js';
 
-/** Controls, or versions of one, on a page. */
+/** Controls, or versions of one, per page. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
 
-/** Any integer: what is no id of a control, 0 or beyond 32 bits included, is simply not found. */
+/** Any integer: a number that is no control id, 0 or beyond 32 bits included, is simply not found. */
 const controlId = integer();
 /** The same for the number of a version. */
 const versionNum = integer();
 
-/** Whether warnings about what is written are refused. */
+/** Whether warnings about the written data are rejected. */
 const strict = strictFlag();
 
-/** A cursor is compared with ids or numbers of versions, which have 32 bits: one beyond them stands for the nearest. */
+/** Clamps a cursor to the 32 bits of ids and version numbers, with which it is compared. */
 function within32Bits(cursor: number): number {
   return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
 }
 
 /**
- * Input schemas of ControlService, by RPC. Members come in the order of the messages, and what a path or query
- * carries may be text.
+ * Input schemas of ControlService, by RPC. Members are in the order of the messages, and values of paths and
+ * queries may be text.
  */
 export function createControlSchemas(registry: EvaluatorRegistry) {
   const data = createControlDataSchema(registry);

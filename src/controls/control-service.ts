@@ -27,7 +27,7 @@ import { patchWarnings } from './patch-warnings.js';
 import { createPolicyControlStore } from './policy-control-store.js';
 import { recordVersion } from './version-recording.js';
 
-/** Largest id a control can have: ids are 32-bit in storage. */
+/** Largest possible control id: ids are 32-bit in storage. */
 const MAX_CONTROL_ID = 2 ** 31 - 1;
 
 export interface ControlServiceOptions {
@@ -36,12 +36,12 @@ export interface ControlServiceOptions {
   readonly registry: EvaluatorRegistry;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Throws when a definition names something that agents registered and that is not there or does not fit. */
+  /** Throws when a definition refers to registrations of agents that are missing or do not match. */
   readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
   readonly reviewer: Reviewer;
 }
 
-/** What PATCH changes of a control. */
+/** Changes of a control by PATCH. */
 export interface ControlPatch {
   readonly name?: string;
   readonly enabled?: boolean;
@@ -49,7 +49,7 @@ export interface ControlPatch {
 
 export type ControlService = ReturnType<typeof createControlService>;
 
-/** Creates, reads, changes and deletes controls. Definitions are validated before they get here. */
+/** Creates, reads, changes and deletes controls. Definitions are validated before. */
 export function createControlService(options: ControlServiceOptions) {
   const { database, mutate, registry, now, checkReferences, reviewer } = options;
   const columns = (control: StoredControl) => ({
@@ -57,7 +57,7 @@ export function createControlService(options: ControlServiceOptions) {
     ...definitionIndex(control),
     updatedAtMs: now(),
   });
-  /** What is to be stored in place of a row, once it is known that it may be. */
+  /** The control to store in place of a row, after all checks. */
   const accepted = async (client: DbClient, proposal: ControlProposal, row: ControlRow | null) => {
     const control = proposal.storedInPlaceOf(row);
     if (!isDraft(control)) await checkReferences(client, control);
@@ -66,8 +66,8 @@ export function createControlService(options: ControlServiceOptions) {
 
   return {
     /**
-     * Throws CONTROL_NAME_CONFLICT, what is wrong with a template, what `checkReferences` throws, or a VALIDATION_ERROR
-     * for what `strict` refuses.
+     * Throws CONTROL_NAME_CONFLICT, errors of a template or of `checkReferences`, or a VALIDATION_ERROR for
+     * data rejected by `strict`.
      */
     async create(context: HandlerCall, name: string, data: ControlData, strict: boolean) {
       const proposal = proposeControl(data, registry);
@@ -79,13 +79,13 @@ export function createControlService(options: ControlServiceOptions) {
         review.demandAcceptable();
         const row = await store.insert({ name, createdAtMs: now(), ...columns(created) });
         await recordVersion(tx, context, { eventType: 'created', note: 'Created', before: null, after: row });
-        // Nothing is linked to a new control, so no agent has to be told.
+        // A new control has no links, so no program is invalidated.
         return { value: row.id, change: {} };
       });
       return { control_id: controlId, warnings: review.warnings };
     },
 
-    /** What a caller should know about data that are not stored. Throws as `create` does. */
+    /** Warnings about data that are not stored. Throws like `create`. */
     async validate(
       context: HandlerCall,
       data: ControlData,
@@ -98,7 +98,7 @@ export function createControlService(options: ControlServiceOptions) {
       return { success: true, warnings: review.warnings };
     },
 
-    /** Throws CONTROL_NOT_FOUND. A definition that cannot be read is null. */
+    /** Throws CONTROL_NOT_FOUND. An unreadable definition is null. */
     async get(controlId: number) {
       const row = await existing(database.client, controlId);
       const stored = readStoredDefinition(row.data, registry);
@@ -107,7 +107,7 @@ export function createControlService(options: ControlServiceOptions) {
       return { id: row.id, name: row.name, data, action, ...NO_ATTACHMENTS };
     },
 
-    /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition cannot be read. */
+    /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition is unreadable. */
     async getData(controlId: number): Promise<{ data: PresentedControl }> {
       const row = await existing(database.client, controlId);
       const stored = readStoredDefinition(row.data, registry);
@@ -135,8 +135,8 @@ export function createControlService(options: ControlServiceOptions) {
     },
 
     /**
-     * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, what is wrong with a template, what `checkReferences`
-     * throws, or a VALIDATION_ERROR for what `strict` refuses.
+     * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, errors of a template or of `checkReferences`, or a
+     * VALIDATION_ERROR for data rejected by `strict`.
      */
     async setData(context: HandlerCall, controlId: number, data: ControlData, strict: boolean) {
       const proposal = proposeControl(data, registry);
@@ -160,8 +160,8 @@ export function createControlService(options: ControlServiceOptions) {
     },
 
     /**
-     * Throws CONTROL_NOT_FOUND, CONTROL_NAME_CONFLICT, CORRUPTED_DATA, or a VALIDATION_ERROR when a draft is to be
-     * enabled, when the request has members without effect only, or when `strict` refuses those; then nothing was
+     * Throws CONTROL_NOT_FOUND, CONTROL_NAME_CONFLICT, CORRUPTED_DATA, or a VALIDATION_ERROR for enabling a
+     * draft, for a request whose members all have no effect, or when `strict` rejects those; then nothing was
      * changed.
      */
     async update(context: HandlerCall, controlId: number, change: ControlPatch, strict: boolean) {
@@ -199,12 +199,12 @@ export function createControlService(options: ControlServiceOptions) {
           enabled: readable ? (change.enabled ?? row.enabled) : null,
           warnings,
         };
-        // The name is part of every verdict, so a new one has to reach the snapshot too.
+        // The name is part of every verdict, so a new one must reach the snapshot too.
         return { value, change: renamed || switched ? { controls: [controlId] } : null };
       });
     },
 
-    /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE while it is linked or in a policy and `force` is not set. */
+    /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked or in a policy and `force` is not set. */
     async remove(context: CallContext, controlId: number, force: boolean) {
       return mutate(context, async (tx) => {
         const row = await existing(tx, controlId);
@@ -220,7 +220,7 @@ export function createControlService(options: ControlServiceOptions) {
           dissociated_from: policyIds,
           dissociated_from_policies: policyIds,
           dissociated_from_agents: agentNames,
-          // There are no target bindings; newer clients fail without the member.
+          // There are no target bindings; newer clients require the member.
           detached_target_bindings: [],
         };
         // Agents that had it, by a link or a policy, have it in their programs.
@@ -230,14 +230,14 @@ export function createControlService(options: ControlServiceOptions) {
   };
 }
 
-/** What a change of a name or of `enabled` did; `enabled` is null when it stayed. */
+/** Note for a change of a name or of `enabled`, which is null when unchanged. */
 function changeNote(renamed: boolean, enabled: boolean | null): string {
   if (enabled === null) return 'Renamed';
   if (renamed) return enabled ? 'Renamed and enabled' : 'Renamed and disabled';
   return enabled ? 'Enabled' : 'Disabled';
 }
 
-/** Whether a number can be the id of a control. */
+/** Whether a number is in the range of control ids. */
 export function isControlId(controlId: number): boolean {
   return controlId >= 1 && controlId <= MAX_CONTROL_ID;
 }
@@ -249,7 +249,7 @@ export async function existing(client: DbClient, controlId: number): Promise<Con
   return row;
 }
 
-/** Stored text with another `enabled`; members the service does not know survive. */
+/** Stored text with another `enabled`; unknown members are preserved. */
 function withEnabled(data: string, enabled: boolean): string {
   return stringifyJson({ ...(parseStoredJson(data) as JsonObject), enabled });
 }

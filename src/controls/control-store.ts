@@ -7,14 +7,14 @@ import { type ControlFilters, controlPageQuery } from './control-filters.js';
 
 export type { ControlFilters } from './control-filters.js';
 
-/** A value by which controls are listed. */
+/** A value by which controls can be filtered. */
 export interface ControlFacet {
   readonly kind: 'step_type' | 'stage' | 'tag';
   /** Any text at all. */
   readonly value: string;
 }
 
-/** What is stored of a control so that lists can be filtered without reading definitions. */
+/** Columns stored so that lists can be filtered without reading definitions. */
 export interface ControlColumns {
   readonly enabled: boolean;
   readonly execution: string | null;
@@ -42,7 +42,7 @@ export interface NewControl extends Omit<ControlRow, 'id'> {
   readonly facets: readonly ControlFacet[];
 }
 
-/** What may change of a control; what is absent stays. Given facets replace all former ones. */
+/** Changes of a control; absent members are unchanged. Given facets replace all former ones. */
 export type ControlChange = Partial<Omit<NewControl, 'createdAtMs' | 'updatedAtMs'>> & {
   readonly updatedAtMs: number;
 };
@@ -51,7 +51,7 @@ const MIN_ID = -(2 ** 31);
 const MAX_ID = 2 ** 31 - 1;
 
 /**
- * Stored controls. Deleted ones stay stored for the sake of their history, but no method finds them. Writing needs the
+ * Stored controls. Deleted ones remain stored for their history, but no method finds them. Writing needs the
  * client of a mutation. Every method rejects with a `ServiceError` only.
  */
 export function createControlStore(client: DbClient) {
@@ -88,7 +88,7 @@ export function createControlStore(client: DbClient) {
         return toControlRow(row);
       }),
 
-    /** The control must exist, and a new name be free. */
+    /** The control must exist, and a new name must be free. */
     update: (id: number, { facets, ...change }: ControlChange): Promise<void> =>
       withServiceErrors(async () => {
         const { name, data, updatedAtMs } = change;
@@ -107,7 +107,9 @@ export function createControlStore(client: DbClient) {
         await insertFacets(client, id, facets);
       }),
 
-    /** Marks a control as deleted and removes its facets, links and places in policies. False when there was none. */
+    /**
+     * Marks a control as deleted and removes its facets, links and policy entries. False if it is unknown.
+     */
     remove: (id: number, deletedAtMs: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const { count } = await client.control.updateMany({
@@ -132,13 +134,13 @@ export function createControlStore(client: DbClient) {
   };
 }
 
-/** Only the index columns; an absent one stays absent. */
+/** Only the index columns; absent ones stay absent. */
 function indexColumns<Columns extends Partial<ControlColumns>>(columns: Columns) {
   const { enabled, execution, templateBacked, templateRendered, restrictsStepTypes, restrictsStages } =
     columns;
   if (execution) assertStorable(execution);
   const given = { enabled, execution, templateBacked, templateRendered, restrictsStepTypes, restrictsStages };
-  // Prisma takes an undefined member as one that is absent, and types cannot tell the two apart here.
+  // Prisma treats an undefined member as absent, and types cannot distinguish the two here.
   return given as Pick<Columns, keyof ControlColumns>;
 }
 

@@ -3,13 +3,13 @@ import type { ControlRow } from './control-store.js';
 import { type ControlDefinition, isDraft } from './definition.js';
 import { presentAction, readStoredDefinition } from './definition-presentation.js';
 
-/** Members for features that the service lacks; newer clients fail without them. */
+/** Members for unsupported features, which newer clients require. */
 export const NO_ATTACHMENTS = { attachments: null, cloned_from_control_id: null } as const;
 
-/** What there is to tell of a draft, or of a definition that cannot be read. */
+/** Members of a draft, or of an unreadable definition. */
 const NOTHING: Partial<ControlDefinition> = {};
 
-/** A control as lists show it. Of a definition that cannot be read, what the index columns still tell. */
+/** A control as listed. For an unreadable definition, only the index columns. */
 export function summariseControl(
   row: ControlRow,
   usage: { readonly agentName: string; readonly count: number } | undefined,

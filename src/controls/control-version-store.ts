@@ -6,10 +6,10 @@ import { assertStorable } from '../database/text.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import { stringifyJson } from '../json/stringify-json.js';
 
-/** What made a version. */
+/** Cause of a version. */
 export type VersionEvent = 'created' | 'updated' | 'deleted';
 
-/** A version of a control without what it holds. */
+/** A version of a control without its content. */
 export interface ControlVersionRow {
   /** Number of the version. */
   readonly id: number;
@@ -22,7 +22,7 @@ export interface ControlVersionRow {
   readonly changedMembers: readonly string[];
 }
 
-/** A version of a control with what was stored. */
+/** A version of a control with its content. */
 export interface ControlVersionContent extends ControlVersionRow {
   readonly name: string;
   /** The stored text of the definition. */
@@ -35,7 +35,7 @@ export interface NewControlVersion extends Omit<ControlVersionContent, 'id' | 'e
   readonly eventType: VersionEvent;
 }
 
-/** Which versions to list. */
+/** Selection of versions to list. */
 export interface VersionPage {
   /** Only smaller numbers, 32 bits; null for the first page. */
   readonly cursor: number | null;

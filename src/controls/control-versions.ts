@@ -19,17 +19,17 @@ import { definitionIndex } from './definition-index.js';
 import { readStoredDefinition, withDataPrefix } from './definition-presentation.js';
 import { recordVersion } from './version-recording.js';
 
-/** Largest number a version can have: numbers are 32-bit in storage. */
+/** Largest version number: numbers are 32-bit in storage. */
 const MAX_VERSION_NUM = 2 ** 31 - 1;
 
 export type ControlVersions = ReturnType<typeof createControlVersions>;
 
-/** Shows the history of controls, deleted ones included, and makes older versions current again. */
+/** Lists the history of controls, deleted ones included, and restores older versions. */
 export function createControlVersions(options: ControlServiceOptions) {
   const { database, mutate, registry, now, checkReferences, reviewer } = options;
 
   return {
-    /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never was. */
+    /** One page of versions, newest first. Throws CONTROL_NOT_FOUND for a control that never existed. */
     async list(controlId: number, page: VersionPage) {
       if (!isControlId(controlId)) throw controlNotFound(controlId);
       const { rows, total, hasMore } = await createControlVersionStore(database.client).list(controlId, page);
@@ -46,7 +46,7 @@ export function createControlVersions(options: ControlServiceOptions) {
       };
     },
 
-    /** Throws CONTROL_NOT_FOUND or CONTROL_VERSION_NOT_FOUND. A definition that cannot be read is null. */
+    /** Throws CONTROL_NOT_FOUND or CONTROL_VERSION_NOT_FOUND. An unreadable definition is null. */
     async get(controlId: number, versionNum: number) {
       const version = await existingVersion(database.client, controlId, versionNum);
       const stored = readStoredDefinition(version.data, registry);
@@ -63,14 +63,13 @@ export function createControlVersions(options: ControlServiceOptions) {
     },
 
     /**
-     * Makes name and definition of a version current again, as a new version. Strict mode does not refuse it: what was
-     * accepted once must be there to go back to. Throws CONTROL_NOT_FOUND, also for a
-     * deleted control, CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or what `checkReferences`
-     * throws.
+     * Makes name and definition of a version current again, as a new version. Strict mode does not reject it:
+     * accepted data must remain restorable. Throws CONTROL_NOT_FOUND, also for a deleted control,
+     * CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or errors of `checkReferences`.
      */
     async restore(context: CallContext, controlId: number, versionNum: number) {
       await existing(database.client, controlId);
-      // A version never changes, so it can be read and checked before the transaction that all others wait for.
+      // A version never changes, so it is read and checked before the transaction, which blocks all others.
       const version = await existingVersion(database.client, controlId, versionNum);
       const read = readStoredDefinition(version.data, registry);
       if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
@@ -100,7 +99,7 @@ export function createControlVersions(options: ControlServiceOptions) {
   };
 }
 
-/** Throws CONTROL_NOT_FOUND for a control that never was, or CONTROL_VERSION_NOT_FOUND. */
+/** Throws CONTROL_NOT_FOUND for a control that never existed, or CONTROL_VERSION_NOT_FOUND. */
 async function existingVersion(
   client: DbClient,
   controlId: number,
@@ -115,7 +114,7 @@ async function existingVersion(
   throw controlVersionNotFound(controlId, versionNum);
 }
 
-/** A version as replies hold it, in the order of its members there. */
+/** A version as contained in replies, with members in the same order. */
 function printedVersion(version: ControlVersionRow) {
   return {
     version_num: version.id,

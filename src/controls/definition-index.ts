@@ -1,23 +1,23 @@
 import { type Execution, isDraft, type StoredControl } from './definition.js';
 
-/** A value by which controls are listed. */
+/** A value by which controls can be filtered. */
 export interface DefinitionFacet {
   readonly kind: 'step_type' | 'stage' | 'tag';
   readonly value: string;
 }
 
-/** What lists filter by, taken out of a definition so that it can be indexed. */
+/** Filter values of lists, extracted from a definition for indexing. */
 export interface DefinitionIndex {
   readonly enabled: boolean;
-  /** Null for a template that still lacks values. */
+  /** Null for a template with missing values. */
   readonly execution: Execution | null;
   /** Whether the control was made from a template. */
   readonly templateBacked: boolean;
-  /** Whether the template is filled in; null without a template. */
+  /** Whether the template is complete; null without a template. */
   readonly templateRendered: boolean | null;
-  /** Whether the scope names step types; if not, the control looks at every type. */
+  /** Whether the scope names step types; if not, it includes every type. */
   readonly restrictsStepTypes: boolean;
-  /** Whether the scope names stages; if not, the control looks at both. */
+  /** Whether the scope names stages; if not, it includes both. */
   readonly restrictsStages: boolean;
   /** Each facet once. */
   readonly facets: readonly DefinitionFacet[];

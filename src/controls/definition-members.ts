@@ -18,7 +18,7 @@ import { isObject } from '../json/json-value.js';
 import { compilePattern } from '../linear-text/linear-pattern.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
 
-/** An object with declared members. Inside a definition anything else is a `model_type`. */
+/** An object with declared members. Inside a definition other values are a `model_type`. */
 function model<T>(members: z.ZodType<T>): z.ZodType<T> {
   return field((value, sink) => {
     if (!isObject(value)) return refuse(sink, 'model_type', 'must be an object', value);
@@ -26,7 +26,7 @@ function model<T>(members: z.ZodType<T>): z.ZodType<T> {
   }, jsonSchemaOf(members));
 }
 
-/** A list that restricts something: an empty one would select nothing, or everything, depending on the reader. */
+/** A restricting list: an empty one would be read as selecting either nothing or everything. */
 function nonEmptyList<T extends string>(item: z.ZodType<T>): z.ZodType<T[]> {
   return list(item)
     .superRefine((items, sink) => {
@@ -45,7 +45,7 @@ const pattern: z.ZodType<string> = text().superRefine((value, sink) => {
   }
 });
 
-/** Reads which steps a control looks at. */
+/** Reads the scope of a control. */
 export const scopeSchema: z.ZodType<Scope> = model(
   z
     .object({
@@ -65,7 +65,7 @@ const steeringContext = model(
     }),
 );
 
-/** Reads what a matching control does. */
+/** Reads the action of a matching control. */
 export const actionSchema: z.ZodType<Action> = model(
   z
     .object({
@@ -76,10 +76,10 @@ export const actionSchema: z.ZodType<Action> = model(
     .transform(({ decision, ...optional }) => ({ decision, ...withoutUndefined(optional) })),
 );
 
-/** The members of a definition beside its condition. */
+/** The members of a definition besides its condition. */
 export type DefinitionMembers = Omit<ControlDefinition, 'condition'>;
 
-/** Reads the members of a definition beside its condition. */
+/** Reads the members of a definition besides its condition. */
 export const definitionMembers: z.ZodType<DefinitionMembers> = z
   .object({
     description: nullable(text()),
@@ -106,7 +106,7 @@ const path: z.ZodType<string> = text()
   })
   .meta({ pattern: SELECTOR_PATH_PATTERN });
 
-/** Reads which part of the step a leaf looks at. */
+/** Reads the selector of a leaf. */
 export const selectorSchema: z.ZodType<Selector> = model(
   z.object({ path: nullable(path) }).transform(withoutUndefined),
 );

@@ -19,7 +19,7 @@ import {
 } from './definition.js';
 import { createStoredControlSchema, isStoredDraft } from './stored-control-schema.js';
 
-/** A definition as it is printed: every declared member, in order; null where nothing is set. */
+/** A definition in printed form: every declared member, in order; null where unset. */
 export type PresentedDefinition = {
   condition: PresentedCondition;
   description: string | null;
@@ -42,13 +42,13 @@ export type PresentedDefinition = {
   template_values: TemplateValues | null;
 };
 
-/** A draft as it is printed: without the members of a definition, which it does not have yet. */
+/** A draft in printed form: without the members of a definition, which it does not have yet. */
 export type PresentedDraft = { template: PresentedTemplate; template_values: TemplateValues; enabled: false };
 
-/** A control as it is printed. */
+/** A control in printed form. */
 export type PresentedControl = PresentedDefinition | PresentedDraft;
 
-/** A node of a printed condition; the members of the forms it does not have are null. */
+/** A node of a printed condition; the members of other forms are null. */
 export type PresentedCondition = {
   selector: { path: string } | null;
   evaluator: { name: string; config: JsonObject; metadata: JsonObject | null } | null;
@@ -57,16 +57,16 @@ export type PresentedCondition = {
   not: PresentedCondition | null;
 };
 
-/** What reading a stored control gave: the control, also as it is printed, or what is wrong with it. */
+/** Result of reading a stored control: the control, also in printed form, or its problems. */
 export type DefinitionReading =
   | { readonly ok: true; readonly stored: StoredControl; readonly definition: PresentedControl }
   /** `draft`: it has a template and no condition. */
   | { readonly ok: false; readonly draft: boolean; readonly items: readonly ErrorItem[] };
 
 /**
- * Reads the stored text of a control, checking it as on creation: what was stored may be damaged, or may name an
- * evaluator that has become stricter. The fields of the items are relative to the definition; `withDataPrefix` makes
- * them relative to the control.
+ * Parses the stored text of a control, with the checks of its creation: stored data may be damaged, or may
+ * name an evaluator that has become stricter. The fields of the items are relative to the definition;
+ * `withDataPrefix` makes them relative to the control.
  */
 export function readStoredDefinition(text: string, registry: EvaluatorRegistry): DefinitionReading {
   let data: JsonValue;
@@ -81,7 +81,7 @@ export function readStoredDefinition(text: string, registry: EvaluatorRegistry):
   }
   const { value, items } = inputItems(schemaOf(registry), data);
   if (value !== undefined) return { ok: true, stored: value, definition: presentControl(value) };
-  // Of a draft there is no definition whose members could be told of.
+  // A draft has no definition whose members could be reported.
   if (isStoredDraft(data)) return { ok: false, draft: true, items: [DAMAGED_DRAFT] };
   return { ok: false, draft: false, items: items.map((item) => ({ ...item, resource: 'Control' })) };
 }
@@ -92,7 +92,7 @@ const DAMAGED_DRAFT: ErrorItem = {
   message: 'the stored template cannot be read',
 };
 
-/** Making a schema costs as much as reading a definition with it. */
+/** Creating a schema costs as much as reading a definition with it. */
 const schemas = new WeakMap<EvaluatorRegistry, z.ZodType<StoredControl>>();
 
 function schemaOf(registry: EvaluatorRegistry): z.ZodType<StoredControl> {
@@ -115,7 +115,7 @@ export function presentControl(control: StoredControl): PresentedControl {
   return { template: presentTemplate(template), template_values, enabled };
 }
 
-/** Every declared member of a definition, in order, with the defaults of those that are not set. */
+/** Every declared member of a definition, in order, with defaults for unset ones. */
 export function presentDefinition(definition: ControlDefinition): PresentedDefinition {
   return {
     condition: presentCondition(definition.condition),

@@ -7,9 +7,8 @@ import type { ControlDefinition } from './definition.js';
 import { definitionMembers } from './definition-members.js';
 
 /**
- * The schema of a control definition that is written out. It reads what clients send, older shapes included, and
- * gives the definition to store: nulls and unknown members dropped outside free-form objects, `enabled` always
- * present.
+ * The schema of a literal control definition. It reads client input, older shapes included, and returns the
+ * definition to store: nulls and unknown members dropped outside free-form objects, `enabled` always present.
  */
 export function createDefinitionSchema(registry: EvaluatorRegistry): z.ZodType<ControlDefinition> {
   return field((value, sink) => {
@@ -22,7 +21,7 @@ export function createDefinitionSchema(registry: EvaluatorRegistry): z.ZodType<C
   });
 }
 
-/** A definition may be written out or made from a template; what is neither is refused as both. */
+/** A definition may be literal or made from a template; other values are rejected as both. */
 function refuseShape(value: JsonValue, sink: IssueSink): never {
   for (const shape of ['ControlDefinition', 'TemplateControlInput']) {
     report(sink, 'model_attributes_type', 'must be an object', value, [shape]);
@@ -48,7 +47,7 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
   if (hasSelector !== hasEvaluator) {
     return refuse(sink, 'value_error', 'a selector and an evaluator belong together', sent);
   }
-  // The older flat shape: selector and evaluator directly in the definition are its one leaf.
+  // The older flat shape: selector and evaluator directly in the definition are its only leaf.
   const { selector = null, evaluator = null } = sent;
   const sentCondition = hasSelector ? { selector, evaluator } : sent.condition;
   const { condition, tooLarge } = readCondition(sentCondition, registry, sink);
@@ -63,7 +62,7 @@ function readDefinition(sent: JsonObject, registry: EvaluatorRegistry, sink: Iss
   return { condition, ...members };
 }
 
-/** Whether an object has a member of its own that is not null. */
+/** Whether an object has an own member that is not null. */
 export function isGiven(sent: JsonObject, name: string): boolean {
   return Object.hasOwn(sent, name) && sent[name] !== null && sent[name] !== undefined;
 }

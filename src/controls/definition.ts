@@ -3,8 +3,8 @@ import type { JsonObject } from '../json/json-value.js';
 import type { ControlTemplate, TemplateInput, TemplateValues } from '../templates/template.js';
 
 /**
- * A control definition as it is stored: what the client sent, without nulls and unknown members, in the order in
- * which members are printed. Types and not interfaces, so that a definition is JSON to the compiler.
+ * A control definition as stored: the client's input, without nulls and unknown members, in the order in
+ * which members are printed. Types instead of interfaces, so that a definition is JSON to the compiler.
  */
 export type ControlDefinition = {
   condition: Condition;
@@ -14,19 +14,19 @@ export type ControlDefinition = {
   scope?: Scope;
   action: Action;
   tags?: string[];
-  /** Where the definition comes from; with `template_values`, or not at all. */
+  /** Source of the definition; present together with `template_values`. */
   template?: ControlTemplate;
-  /** The values it was made with, defaults included. */
+  /** The values it was rendered with, defaults included. */
   template_values?: TemplateValues;
 };
 
-/** A control whose template still lacks values. It has no definition, so it is never enabled. */
+/** A control whose template has missing values. It has no definition, so it is never enabled. */
 export type TemplateDraft = TemplateInput & { enabled: false; condition?: undefined };
 
 /** A control as it is stored. */
 export type StoredControl = ControlDefinition | TemplateDraft;
 
-/** Whether a control is a template that still lacks values. */
+/** Whether a control is a template with missing values. */
 export function isDraft(control: StoredControl): control is TemplateDraft {
   return control.condition === undefined;
 }
@@ -37,16 +37,16 @@ export type Execution = 'server' | 'sdk';
 /** A node of the condition tree. */
 export type Condition = Leaf | { and: Condition[] } | { or: Condition[] } | { not: Condition };
 
-/** A node that looks at the step. */
+/** A node that checks part of the step. */
 export type Leaf = { selector: Selector; evaluator: EvaluatorRef };
 
-/** Which part of the step is looked at; the whole step without a path. */
+/** The selected part of the step; the whole step without a path. */
 export type Selector = { path?: string };
 
 /** An evaluator by name, with its configuration. */
 export type EvaluatorRef = { name: string; config: JsonObject; metadata?: JsonObject };
 
-/** Which steps a control looks at. */
+/** The steps to which a control applies. */
 export type Scope = {
   step_types?: string[];
   step_names?: string[];
@@ -54,7 +54,7 @@ export type Scope = {
   stages?: Stage[];
 };
 
-/** What a matching control does. */
+/** Effect of a matching control. */
 export type Action = {
   decision: Decision;
   steering_context?: { message: string; required_actions?: string[] };
@@ -66,7 +66,7 @@ export interface PlacedLeaf {
   readonly leaf: Leaf;
   /** Path of its node, for example `data.condition.and[0]`. */
   readonly path: string;
-  /** Whether a match of the leaf speaks for a match of the condition: it is below an even number of `not`. */
+  /** Whether a match of the leaf favours a match of the condition: it is below an even number of `not`. */
   readonly positive: boolean;
 }
 

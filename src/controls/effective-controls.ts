@@ -1,14 +1,14 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 
-/** Which pairs to look at: those of some agents or controls, never without any id, or those of one agent by its name. */
+/** Pairs to query: those of some agents or controls, never without any id, or of one agent by its name. */
 export type PairsOf =
   | { readonly agentIds: readonly number[] }
   | { readonly controlIds: readonly number[] }
   | { readonly agentName: string };
 
 /**
- * A query for the pairs of `agent_id` and `control_id` by which agents are checked, each pair once, whether the
- * control is linked to the agent or comes with one or more of its policies. The one place that says so.
+ * A query for the effective pairs of `agent_id` and `control_id`, each pair once, whether the control is
+ * linked to the agent or part of one or more of its policies. The only definition of this rule.
  */
 export function effectivePairs(of: PairsOf): Prisma.Sql {
   const [links, policies] =

@@ -5,19 +5,19 @@ import { type ControlDefinition, isDraft } from './definition.js';
 import { readStoredDefinition } from './definition-presentation.js';
 import { definitionWarnings } from './definition-warnings/definition-warnings.js';
 
-/** What keeps a control that is linked, or put into a policy, from having an effect. */
+/** Reasons why a control that is linked, or added to a policy, has no effect. */
 export interface LinkReview {
   readonly warnings: readonly Warning[];
-  /** Its definition; null for a draft, and for one that cannot be read. */
+  /** Its definition; null for a draft, and for an unreadable one. */
   readonly definition: ControlDefinition | null;
 }
 
-/** Warnings of a definition that matter when it is linked; the others were told when it was written. */
+/** Warnings of a definition that matter when it is linked; the others were reported when it was written. */
 const TOLD_AGAIN = new Set(['incomplete_template', 'unknown_evaluator']);
 
 /**
- * Reviews a control that is linked. `clientsThatNeverAsked` says which of the agents that get it have clients that
- * have never asked for controls, in words; null when there is none.
+ * Reviews a linked control. `clientsThatNeverAsked` describes the agents that get it and whose clients have
+ * never requested controls; null when there are none.
  */
 export function reviewLink(
   row: StoredDefinition,
@@ -40,7 +40,7 @@ export function reviewLink(
   };
 }
 
-/** A warning that says which control it is about. */
+/** A warning with the control that it is about. */
 export function named({ id, name }: Pick<StoredDefinition, 'id' | 'name'>, warning: Warning): Warning {
   return { ...warning, message: `control "${name}" (${id}): ${warning.message}` };
 }

@@ -8,8 +8,8 @@ const DEFINITION_MEMBERS = new Set([
 ]);
 
 /**
- * What of a PATCH of a control has no effect, with what to do instead. Throws a VALIDATION_ERROR when nothing else is
- * in it: such a request would succeed without changing anything.
+ * Members of a PATCH of a control without effect, with the remedy. Throws a VALIDATION_ERROR when there are
+ * no others: such a request would succeed without changing anything.
  */
 export function patchWarnings(
   ignored: readonly Warning[],
@@ -26,7 +26,7 @@ export function patchWarnings(
   return warnings;
 }
 
-/** The error of a PATCH that has members without effect only. `members`: what can be patched. */
+/** The error of a PATCH whose members all have no effect. `members`: those that can be patched. */
 export function nothingPatched(
   warnings: readonly Warning[],
   members: string,

@@ -5,7 +5,7 @@ import type { StoredDefinition } from './agent-control-store.js';
 /** Controls of policies. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
 export function createPolicyControlStore(client: DbClient) {
   return {
-    /** False when the policy had the control. Both must exist. */
+    /** False when the policy already had the control. Both must exist. */
     add: (policyId: number, controlId: number): Promise<boolean> =>
       withServiceErrors(async () => {
         const added = await client.$executeRaw`

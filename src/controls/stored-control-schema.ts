@@ -6,7 +6,7 @@ import { storedTemplateSchema } from '../templates/template-schema.js';
 import type { StoredControl } from './definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';
 
-/** Reads a control as it is stored: a definition, one that was made from a template, or a draft. */
+/** Reads a stored control: a definition, one made from a template, or a draft. */
 export function createStoredControlSchema(registry: EvaluatorRegistry): z.ZodType<StoredControl> {
   const definitionSchema = createDefinitionSchema(registry);
   return field((value, sink) => {
@@ -16,7 +16,7 @@ export function createStoredControlSchema(registry: EvaluatorRegistry): z.ZodTyp
     const made = readWith(storedTemplateSchema, value, sink);
     if (isStoredDraft(value)) {
       const { enabled } = value;
-      // Whatever else it says: a draft that is enabled is none that the service wrote.
+      // An enabled draft was not written by the service, whatever else it contains.
       if (enabled !== false) return refuse(sink, 'value_error', 'a draft is not enabled', value);
       return made === undefined ? z.NEVER : { ...made, enabled };
     }
@@ -26,7 +26,7 @@ export function createStoredControlSchema(registry: EvaluatorRegistry): z.ZodTyp
   });
 }
 
-/** Whether stored data are a draft: a template, and no definition made from it. */
+/** Whether stored data are a draft: a template without a definition made from it. */
 export function isStoredDraft(value: JsonValue): boolean {
   return isObject(value) && isGiven(value, 'template') && !isGiven(value, 'condition');
 }

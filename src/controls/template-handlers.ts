@@ -31,7 +31,7 @@ export function templateHandlers(
   };
 }
 
-/** The request has no member `data`, so paths come without it. */
+/** The request has no member `data`, so paths omit it. */
 function relativeToRequest(warning: Warning): Warning {
   return { ...warning, field: warning.field.replace(/^data\./, '') };
 }

@@ -6,20 +6,20 @@ import { parseStoredJson } from '../json/parse-json.js';
 import type { ControlRow } from './control-store.js';
 import { createControlVersionStore, type VersionEvent } from './control-version-store.js';
 
-/** What a version keeps of a control, and when it came to be. */
+/** The recorded content of a control, and its time. */
 export type RecordedControl = Pick<ControlRow, 'id' | 'name' | 'data' | 'updatedAtMs'>;
 
 /** A change of a control. */
 export interface RecordedVersion {
   readonly eventType: VersionEvent;
-  /** What happened, in a few words. */
+  /** Short description of the change. */
   readonly note: string;
-  /** What was stored before; null for a new control. */
+  /** The previously stored control; null for a new control. */
   readonly before: RecordedControl | null;
   readonly after: RecordedControl;
 }
 
-/** Members of a definition that a change is told by. */
+/** Members of a definition in change descriptions. */
 const MEMBERS = [
   'condition',
   'description',
@@ -53,7 +53,7 @@ export function recordVersion(
   });
 }
 
-/** The members of a control that differ, in order; `data` alone when the definitions cannot be held together. */
+/** The members of a control that differ, in order; only `data` when the definitions are not comparable. */
 export function changedMembers(
   before: Pick<RecordedControl, 'name' | 'data'>,
   after: Pick<RecordedControl, 'name' | 'data'>,
@@ -70,7 +70,7 @@ function changedDataMembers(before: string, after: string): string[] {
   return differing.map((member) => `data.${member}`);
 }
 
-/** A member that is null says the same as one that is absent. */
+/** A null member is equivalent to an absent one. */
 function memberOf(value: JsonObject, member: string): JsonValue {
   return Object.hasOwn(value, member) ? (value[member] ?? null) : null;
 }

@@ -5,7 +5,7 @@ import type { CompiledScope } from './scope.js';
 import { strictMember } from './strict-reader.js';
 import type { Decision, Stage, Step } from './types.js';
 
-/** Whether a control looks at a step, and if not, why: the first test of the contract that it does not pass. */
+/** Whether a control applies to a step; if not, the first condition of the contract that it fails. */
 export type Applicability =
   | 'applies'
   | 'disabled'
@@ -13,11 +13,11 @@ export type Applicability =
   | 'stage'
   | 'step_type'
   | 'step_name'
-  /** Its pattern for step names cannot be used, so it is unknown. */
+  /** The step name pattern is unusable, so this is unknown. */
   | 'scope_failure'
   | 'damaged';
 
-/** What there is to say about a control that may take no part in the evaluation of a step. */
+/** Applicability of a control, including controls that take no part in evaluation. */
 export interface ApplicabilityReading {
   readonly reason: Applicability;
   /** Null when it cannot be read. */
@@ -27,8 +27,8 @@ export interface ApplicabilityReading {
 }
 
 /**
- * Says of one control what a program finds out about all of its controls at once. `prepared` is what the definition
- * was prepared to.
+ * Applicability of a single control, as a program determines it for all of its controls. `prepared` is the
+ * prepared form of the definition.
  */
 export function applicabilityOf(
   definition: JsonValue,

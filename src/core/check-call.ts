@@ -4,12 +4,12 @@ import type { CheckCall, LeafPlace } from './evaluator.js';
 import type { StepAccount } from './step-account.js';
 import type { Detail } from './types.js';
 
-/** What checks are told. Most never ask for the signal, so it comes into being when one does. */
+/** Call context of checks. Most never use the signal, so it is created on first access. */
 export class LazyCheckCall implements CheckCall {
   readonly detail: Detail;
-  /** Whether it belongs to one check now, and must not be handed to another. */
+  /** Whether one check holds it, so that it must not be passed to another. */
   claimed = false;
-  /** The leaf whose check is told. */
+  /** The leaf whose check is called. */
   place: LeafPlace;
   #controller: AbortController | null = null;
   #aborted = false;
@@ -40,7 +40,7 @@ export class LazyCheckCall implements CheckCall {
     return this.#controller.signal;
   }
 
-  /** Nobody waits for the answer any more. A signal that is asked for later is aborted already. */
+  /** Marks the answer as no longer awaited. A signal requested afterwards is already aborted. */
   abort(): void {
     this.#aborted = true;
     this.#controller?.abort();

@@ -3,7 +3,7 @@ import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from './limits.js';
 import { isSelectorPath } from './selector.js';
 import { check, listIn, objectIn, objectOf, optionalTextIn, strictMember, textIn } from './strict-reader.js';
 
-/** A leaf: an evaluator that looks at what a selector selects. */
+/** A leaf: an evaluator applied to the data of a selector. */
 export interface LeafView {
   readonly kind: 'leaf';
   readonly path: string;
@@ -18,8 +18,8 @@ export type ConditionView =
   | { readonly kind: 'not'; readonly child: ConditionView };
 
 /**
- * Reads the condition of a stored definition, or the older form with selector and evaluator at the top. Throws when
- * it is not exactly one well-formed tree.
+ * Reads the condition of a stored definition, or the older form with selector and evaluator at the top.
+ * Throws unless it is exactly one well-formed tree.
  */
 export function viewCondition(definition: JsonObject): ConditionView {
   const stored = present(definition, 'condition');

@@ -7,11 +7,11 @@ import type { EvaluatorResult } from './types.js';
 /** A compiled node of a condition tree. Never throws and never rejects. */
 export interface ConditionNode {
   run(evaluation: Evaluation): Outcome | Promise<Outcome>;
-  /** Trace of the node where an earlier sibling made it superfluous. */
+  /** Trace of the node when an earlier sibling made it superfluous. */
   skipped(reason: SkipReason): JsonObject;
 }
 
-/** What a control returns whose condition said `outcome`, which has its trace. */
+/** Result of a control from the outcome of its condition, which includes the trace. */
 export function fullResult({
   matched,
   confidence,
@@ -29,24 +29,24 @@ const NOT_MATCHED_TEXT = 'Condition did not match';
 const MATCHED = composed(true, 1);
 const NOT_MATCHED = composed(false, 1);
 
-/** `and` or `or`, and all that a walk through its children needs to know. */
+/** An `and` or `or` node, with everything a walk through its children needs. */
 interface Sequence {
   readonly kind: 'and' | 'or';
   readonly children: readonly ConditionNode[];
   readonly traces: TraceMaker;
 }
 
-/** How far a walk has come. */
+/** Progress of a walk. */
 interface Progress {
   /** Index of the next child. */
   readonly next: number;
   readonly lowest: number;
   readonly first: Outcome | null;
-  /** Null when no traces are wanted. */
+  /** Null when no traces are requested. */
   readonly traces: JsonObject[] | null;
 }
 
-/** `and`, `or`: children in order, until one decides or fails. */
+/** `and`, `or`: runs children in order until one decides or fails. */
 export function compileSequence(
   kind: 'and' | 'or',
   children: readonly ConditionNode[],
@@ -59,7 +59,7 @@ export function compileSequence(
   };
 }
 
-/** Goes on at child `start`, whose outcome is `settled` when it had to be waited for. */
+/** Continues at child `start`, with `settled` as its outcome if it had to be awaited. */
 function walk(
   sequence: Sequence,
   evaluation: Evaluation,
@@ -70,7 +70,7 @@ function walk(
   traces: JsonObject[] | null,
 ): Outcome | Promise<Outcome> {
   const { children } = sequence;
-  /** A child that says this settles the node. */
+  /** A child with this result settles the node. */
   const deciding = sequence.kind === 'or';
   let lowest = lowestSoFar;
   let first = firstSoFar;
@@ -90,7 +90,7 @@ function walk(
   return concluded(sequence, !deciding, lowest, first, traces);
 }
 
-/** Apart from `walk`, so that a walk without promises creates no closure. */
+/** Separate from `walk`, so that a walk without promises creates no closure. */
 function walkLater(
   sequence: Sequence,
   evaluation: Evaluation,
@@ -134,7 +134,7 @@ function skippedAll(children: readonly ConditionNode[], reason: SkipReason): Jso
   return children.map((child) => child.skipped(reason));
 }
 
-/** `not`: the inverse of its child, as sure as the child. */
+/** `not`: inverts its child, with the confidence of the child. */
 export function compileNot(child: ConditionNode, traces: TraceMaker): ConditionNode {
   const kind: CompositeKind = 'not';
   const invert = (outcome: Outcome): Outcome => {

@@ -3,10 +3,10 @@ import { stringifyJson } from '../json/stringify-json.js';
 import { normalizeTexts } from '../linear-text/normalize-text.js';
 import type { SearchTexts } from '../linear-text/search-texts.js';
 
-/** What JSON escapes, and some control characters that it does not escape, which only costs time. */
+/** Characters that JSON escapes, and some control characters that it does not, which only cost time. */
 const ESCAPED = /["\\\p{Control}\p{Surrogate}]/u;
 
-/** The texts of one selected value, made when they are asked for and then kept. */
+/** The texts of one selected value, created on first access and then cached. */
 export class DataTexts implements SearchTexts {
   readonly #data: JsonValue[] | JsonObject;
   #json: string | undefined;
@@ -39,20 +39,20 @@ export class DataTexts implements SearchTexts {
     return this.#hidden;
   }
 
-  /** The texts of each item of a list; an object has none. */
+  /** The texts of each item of a list; empty for an object. */
   get items(): readonly ItemTexts[] {
     this.#items ??= Array.isArray(this.#data) ? this.#data.map(itemTexts) : [];
     return this.#items;
   }
 
-  /** The same texts, normalised. Throws when they are too long for that. */
+  /** The same texts, normalised. Throws when they are too long to normalise. */
   get normalized(): SearchTexts {
     this.#normalized ??= normalizeTexts(this);
     return this.#normalized;
   }
 
   #findHidden(): readonly string[] {
-    // Nearly all data have no escapes; then there is nothing to gather.
+    // Nearly all data have no escapes; nothing to collect then.
     if (!this.json.includes('\\')) return NONE;
     const isHidden = (text: string) => ESCAPED.test(text);
     return [...this.values.filter(isHidden), ...this.names.filter(isHidden)];
@@ -61,7 +61,7 @@ export class DataTexts implements SearchTexts {
   #collect(): readonly string[] {
     const values: string[] = [];
     const names = this.#names;
-    // As deep as the data, whose depth is bounded where they enter the service.
+    // Recursion is as deep as the data, whose depth is bounded on input.
     const visit = (value: JsonValue): void => {
       if (typeof value === 'string') values.push(value);
       else if (Array.isArray(value)) for (const item of value) visit(item);
@@ -78,7 +78,7 @@ export class DataTexts implements SearchTexts {
   }
 }
 
-/** The one text of a string, number, boolean or null; or the texts of an object or a list. */
+/** The text of a string, number, boolean or null; or the texts of an object or a list. */
 export type ItemTexts = string | DataTexts;
 
 const NONE: readonly string[] = [];
@@ -87,9 +87,9 @@ function itemTexts(item: JsonValue): ItemTexts {
   return isContainer(item) ? new DataTexts(item) : textOf(item);
 }
 
-/** The texts of what selectors have selected in one evaluation, each made once for all checks of the same data. */
+/** The texts of the selected data of one evaluation, each created once for all checks of the same data. */
 export class TextCache {
-  /** What was asked for last: checks of the same data mostly follow one another. */
+  /** The last requested data: checks of the same data mostly follow one another. */
   #data: object | null = null;
   #texts: DataTexts | null = null;
   readonly #others = new Map<object, DataTexts>();
@@ -114,8 +114,8 @@ export class TextCache {
 }
 
 /**
- * The text that `regex` and `list` look at: strings as they are, everything else as compact JSON, integers of any
- * size with all their digits.
+ * The text that `regex` and `list` match against: strings unchanged, everything else as compact JSON,
+ * integers of any size with all their digits.
  */
 export function textOf(value: JsonValue): string {
   return typeof value === 'string' ? value : stringifyJson(value);

@@ -16,7 +16,7 @@ import {
 } from './strict-reader.js';
 import type { Decision, Stage, SteeringContext } from './types.js';
 
-/** Which steps a control looks at; null members do not restrict. */
+/** Scope of a control; null members do not restrict. */
 export interface ScopeView {
   readonly stages: readonly Stage[] | null;
   readonly stepTypes: readonly string[] | null;
@@ -34,10 +34,10 @@ export interface DefinitionView {
   readonly steeringContext: SteeringContext | null;
 }
 
-/** What can still be read of a damaged definition. Null: not readable. */
+/** The readable parts of a damaged definition. Null: not readable. */
 export interface DamagedView {
   readonly problem: string;
-  /** False only when the definition says readably that the service does not evaluate it. */
+  /** False only when the definition readably excludes evaluation by the service. */
   readonly takesPart: boolean;
   readonly scope: ScopeView | null;
   readonly decision: Decision | null;
@@ -53,8 +53,8 @@ const EXECUTIONS = ['server', 'sdk'] as const;
 const STAGES = ['pre', 'post'] as const;
 
 /**
- * Reads a stored definition. Stored data are not trusted: whatever does not have the shape that is accepted on
- * input makes the whole definition damaged, never a definition with a part left out. Never throws.
+ * Reads a stored definition. Stored data are not trusted: anything without the shape accepted on input makes
+ * the whole definition damaged, never a definition with a part left out. Never throws.
  */
 export function readDefinition(definition: JsonValue): DefinitionReading {
   try {
@@ -64,7 +64,7 @@ export function readDefinition(definition: JsonValue): DefinitionReading {
   }
 }
 
-/** What can be read of a definition that turned out to be unusable. Never throws. */
+/** Reads the readable parts of a definition that proved unusable. Never throws. */
 export function readDamaged(definition: JsonValue, problem: string): DamagedView {
   const data = isObject(definition) ? definition : {};
   const action = strictMember(data, 'action');

@@ -7,15 +7,15 @@ import type { Outcome } from './outcome.js';
 import { type NextTurn, StepAccount } from './step-account.js';
 import type { Detail, Step } from './types.js';
 
-/** What one evaluation knows about one scan. */
+/** State of one scan within one evaluation. */
 export interface ScanState {
-  /** How many searches were asked for; from the last one done by itself on, the scan is done. */
+  /** Number of requested searches; the scan runs when it reaches MIN_SCANNED_SEARCHES. */
   asked: number;
-  /** 1 for each search that may find something. */
+  /** 1 for each search that may have a match. */
   readonly found: Uint8Array;
 }
 
-/** How much room the evaluations of a program need. */
+/** State sizes of the evaluations of a program. */
 export interface EvaluationSize {
   readonly selectors: number;
   readonly sharedLeaves: number;
@@ -27,20 +27,20 @@ const NO_PLACE: LeafPlace = { path: '', negated: false };
 const NO_STEP: Step = { type: '', name: '', input: null, output: null, context: null };
 
 /**
- * One evaluation of a step, handed down the condition trees of all controls: what they have found out so far, so
- * that none does it again. A program uses it for one evaluation after the other; one that waits for promises keeps
- * its own.
+ * One evaluation of a step, passed down the condition trees of all controls. Holds intermediate results, so
+ * that none is computed twice. A program reuses it between evaluations; an evaluation that awaits promises
+ * keeps its own.
  */
 export class Evaluation {
   step: Step = NO_STEP;
-  /** Whether metadata and traces are wanted. */
+  /** Whether metadata and traces are requested. */
   full = false;
-  /** What selectors have selected, by slot. */
+  /** Selected data, by slot. */
   readonly selected: Slots<JsonValue>;
-  /** What leaves have said that occur more than once, by slot. */
+  /** Outcomes of leaves that occur more than once, by slot. */
   readonly outcomes: Slots<Outcome | Promise<Outcome>>;
   readonly scans: readonly ScanState[];
-  /** The texts of the objects and lists that selectors have selected. */
+  /** The texts of the selected objects and lists. */
   readonly texts = new TextCache();
   /** Whether some check of a local evaluator returned a promise. */
   waitsForLocal = false;
@@ -65,7 +65,7 @@ export class Evaluation {
     if (this.#call.detail !== detail) this.#call = this.#newCall(detail, NO_PLACE);
   }
 
-  /** Lets go of the step and everything found out about it. */
+  /** Releases the step and all intermediate results. */
   end(): void {
     this.step = NO_STEP;
     this.selected.clear();
@@ -82,21 +82,21 @@ export class Evaluation {
     return this.#denied;
   }
 
-  /** A deny control has matched: external evaluators need not be asked any more. */
+  /** Records the match of a deny control: external evaluators are no longer needed. */
   deny(): void {
     if (this.#denied) return;
     this.#denied = true;
     this.#external?.cancel();
   }
 
-  /** What the check of the leaf at `place` is told. Checks share it until one has claimed it. */
+  /** The call context of the check of the leaf at `place`. Checks share it until one claims it. */
   nextCall(place: LeafPlace): LazyCheckCall {
     if (this.#call.claimed) this.#call = this.#newCall(this.#call.detail, place);
     else this.#call.place = place;
     return this.#call;
   }
 
-  /** Runs `check` when all local controls have been looked at; CANCELLED once a deny has matched. */
+  /** Runs `check` once all local controls have been evaluated; CANCELLED once a deny has matched. */
   runExternally(
     place: LeafPlace,
     check: (call: LazyCheckCall) => Outcome | Promise<Outcome>,
@@ -110,13 +110,13 @@ export class Evaluation {
     );
   }
 
-  /** All controls have been looked at: external checks may begin. */
+  /** Starts external checks: all controls have been evaluated. */
   beginExternal(): void {
     if (this.#denied) {
       this.#external?.cancel();
       return;
     }
-    // A condition that waits for a local check may come to an external one later.
+    // A condition that awaits a local check may reach an external one later.
     this.#external ??= new ExternalChecks();
     this.#external.begin();
   }
@@ -127,8 +127,8 @@ export class Evaluation {
 }
 
 /**
- * A fixed number of places that one evaluation fills as it goes and empties at its end. Emptying costs as much as was
- * filled, not as much as there is room, so it is cheap to use again.
+ * A fixed number of slots, filled during one evaluation and cleared at its end. Clearing costs as much as was
+ * filled, independent of capacity, so reuse is cheap.
  */
 export class Slots<T> {
   readonly #values: (T | undefined)[];

@@ -3,7 +3,7 @@ import { stringifyJson } from '../json/stringify-json.js';
 import type { CompiledEvaluator, Evaluator, EvaluatorRegistry } from './evaluator.js';
 import type { SizedPart } from './types.js';
 
-/** A configured evaluator with what the core has to know of it. Leaves and programs share it. */
+/** A configured evaluator with the properties the core needs. Shared by leaves and programs. */
 export interface EvaluatorPart extends SizedPart {
   readonly evaluatorName: string;
   readonly compiled: CompiledEvaluator;
@@ -13,23 +13,23 @@ export interface EvaluatorPart extends SizedPart {
   readonly external: boolean;
 }
 
-/** Where parts are looked up by their content. A Map does; what it forgets is made again. */
+/** Stores parts by content. A Map suffices; evicted parts are created again. */
 export interface PartStore<T> {
   get(key: string): T | undefined;
   set(key: string, part: T): unknown;
 }
 
-/** The part for an evaluator and a configuration. Throws when the evaluator refuses the configuration. */
+/** Returns the part for an evaluator and a configuration. Throws when the evaluator rejects the latter. */
 export type PartOf = (evaluatorName: string, config: JsonObject) => EvaluatorPart;
 
-/** What a part takes beside its evaluator, in bytes. */
+/** Memory of a part besides its evaluator, in bytes. */
 const BASE_BYTES = 500;
-/** A guess for evaluators that do not say: bytes per character of the configuration. */
+/** Estimate for evaluators that report no size: bytes per character of the configuration. */
 const BYTES_PER_CHARACTER = 64;
 
 /**
- * Makes parts; the same one for equal configurations, as long as `store` remembers it. Equal means the same JSON text:
- * whether the order of members matters is for the evaluator to say, so it counts.
+ * Creates parts; the same one for equal configurations, while `store` holds it. Equal means the same JSON
+ * text: whether the order of members matters depends on the evaluator, so it counts.
  */
 export function createPartFactory(
   registry: EvaluatorRegistry,
@@ -63,7 +63,7 @@ function makePart(
   };
 }
 
-/** A definition may name an evaluator that only clients have, or that is not installed yet. */
+/** A definition may name an evaluator that exists only in clients, or that is not installed yet. */
 function missingEvaluator(evaluatorName: string): EvaluatorPart {
   const compiled: CompiledEvaluator = {
     evaluate() {

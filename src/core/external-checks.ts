@@ -1,14 +1,14 @@
 import type { Outcome } from './outcome.js';
 
-/** A check of an external evaluator: it has not begun, or has not answered. */
+/** A check of an external evaluator that has not begun or has not answered. */
 interface ExternalCheck {
   begin(): void;
   cancel(): void;
 }
 
 /**
- * The outcome of a check that a deny made superfluous. As an error it ends every condition that it is part of; the
- * control is then left out of the verdict.
+ * Outcome of a check that a deny made superfluous. Being an error, it ends every condition that contains it;
+ * the control is then left out of the verdict.
  */
 export const CANCELLED: Outcome = {
   matched: false,
@@ -19,14 +19,14 @@ export const CANCELLED: Outcome = {
   cancelled: true,
 };
 
-/** The external checks of one evaluation. They wait until they may begin, and end when a deny has matched. */
+/** The external checks of one evaluation. They are held until `begin`, and end when a deny has matched. */
 export class ExternalChecks {
   readonly #checks = new Set<ExternalCheck>();
   #mayBegin = false;
 
   /**
-   * The outcome of `check`, which is run once `begin` has been called; CANCELLED when `cancel` comes first, and then
-   * `abort` is called. `check` must not reject.
+   * Returns the outcome of `check`, which runs once `begin` has been called; CANCELLED when `cancel` comes
+   * first, and then `abort` is called. `check` must not reject.
    */
   run(check: () => Outcome | Promise<Outcome>, abort: () => void): Promise<Outcome> {
     return new Promise((resolve) => {
@@ -50,13 +50,13 @@ export class ExternalChecks {
     });
   }
 
-  /** Lets those begin that wait, and those to come. */
+  /** Starts held checks and all later ones. */
   begin(): void {
     this.#mayBegin = true;
     for (const check of [...this.#checks]) check.begin();
   }
 
-  /** Ends those that wait and those that run. */
+  /** Ends held and running checks. */
   cancel(): void {
     for (const check of [...this.#checks]) check.cancel();
   }

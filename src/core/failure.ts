@@ -1,6 +1,6 @@
 /**
- * What callers are told about a failure. What really went wrong may quote configuration or data, so it goes to the
- * log and never into a verdict.
+ * Failure texts for callers. The actual cause may quote configuration or data, so it goes to the log and
+ * never into a verdict.
  */
 export const SCOPE_FAILURE_TEXT = 'Invalid step name regex';
 const TIMEOUT_TEXT = 'Evaluator timed out';
@@ -11,7 +11,7 @@ export function failureText(original: string): string {
   return /timeout/i.test(original) ? TIMEOUT_TEXT : INTERNAL_TEXT;
 }
 
-/** What a caught value says about itself. */
+/** Message of a thrown value. */
 export function describeThrown(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === 'string' ? thrown : 'something that is not an error was thrown';

@@ -6,7 +6,7 @@ import { createSelectorTable } from './selector-table.js';
 import { createTextScan, MIN_SCANNED_SEARCHES, type TextScan } from './text-scan.js';
 import type { TraceMaker } from './trace.js';
 
-/** A leaf as conditions have it: what it looks at, and what looks. */
+/** A leaf of a condition: selector path and evaluator. */
 interface Leaf {
   readonly path: string;
   readonly part: EvaluatorPart;
@@ -16,10 +16,10 @@ interface Leaf {
 
 /** The leaves of a program. */
 export interface LeafTable {
-  /** The same node for leaves that say the same: it is run once in an evaluation, whoever asks. */
+  /** The same node for equal leaves: it runs once per evaluation. */
   node(leaf: Leaf): ConditionNode;
   readonly size: EvaluationSize;
-  /** About how much memory the nodes and scans take, in bytes. */
+  /** Estimated memory of the nodes and scans, in bytes. */
   readonly sizeBytes: number;
   /** The evaluators of all leaves, each once. */
   readonly parts: readonly EvaluatorPart[];
@@ -35,10 +35,10 @@ interface Entry extends Leaf {
   node: ConditionNode | null;
 }
 
-/** What one node takes, in bytes. */
+/** Memory of one node, in bytes. */
 const NODE_BYTES = 800;
 
-/** Gathers the leaves of all controls of a program. Parts are told apart by identity. */
+/** Collects the leaves of all controls of a program. Parts are compared by identity. */
 export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): LeafTable {
   const byPath = gather(leaves);
   const selectors = createSelectorTable();
@@ -95,14 +95,14 @@ function gather(leaves: Iterable<Leaf>): Map<string, PathGroup> {
   return byPath;
 }
 
-/** Whether a leaf is a search of which the literals are known. */
+/** Whether a leaf is a search with known literals. */
 function isSearch({ part }: Leaf): boolean {
   return (part.compiled.prefilter?.literals ?? null) !== null;
 }
 
 type Search = LeafParts['search'];
 
-/** Tells the search of each leaf with one path: texts as they are and normalised ones are scanned apart. */
+/** Returns the search of each leaf with one path: plain and normalised texts are scanned separately. */
 function createSearches(entries: readonly Entry[], scans: TextScan[]): (entry: Entry) => Search {
   const searches = new Map<Entry, Search>();
   for (const normalizes of [false, true]) {
@@ -114,7 +114,7 @@ function createSearches(entries: readonly Entry[], scans: TextScan[]): (entry: E
   return (entry) => searches.get(entry) ?? null;
 }
 
-/** Null when there are too few searches. Literals are costly to find, so a few searches are not asked for them. */
+/** Null when there are too few searches: literals are costly to find, so they are not read for a few. */
 function createScan(candidates: readonly Leaf[], scans: TextScan[], normalizes: boolean): TextScan | null {
   if (candidates.length < MIN_SCANNED_SEARCHES) return null;
   const literals = candidates.flatMap(({ part }) => {

@@ -15,21 +15,21 @@ import type { EvaluatorResult } from './types.js';
 /** Limits the time of a promise: rejects with a message that contains "timeout" after `milliseconds`. */
 export type WithTimeout = <T>(promise: Promise<T>, milliseconds: number) => Promise<T>;
 
-/** What a leaf is made of. */
+/** Input of `compileLeaf`. */
 export interface LeafParts {
   readonly selector: SelectorSlot;
   readonly part: EvaluatorPart;
   /** See `LeafPlace`. */
   readonly negated: boolean;
-  /** Place of the outcome in an evaluation; null when the leaf occurs only once in the program. */
+  /** Slot of the outcome in an evaluation; null when the leaf occurs only once in the program. */
   readonly slot: number | null;
-  /** The scan that looks for the literals of this search, and its number there. */
+  /** The scan for the literals of this search, and the index of the search there. */
   readonly search: { readonly scan: TextScan; readonly index: number } | null;
   readonly withTimeout?: WithTimeout | undefined;
   readonly traces: TraceMaker;
 }
 
-/** A leaf. Whatever the evaluator does wrong becomes an error of the leaf. */
+/** Compiles a leaf. Any fault of the evaluator becomes an error of the leaf. */
 export function compileLeaf(parts: LeafParts): ConditionNode {
   const { selector, part, negated, slot, search, withTimeout, traces } = parts;
   const { compiled, evaluatorName, timeoutMs } = part;
@@ -37,7 +37,7 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
   const label: LeafLabel = { path: selector.path, evaluatorName };
   const miss = compiled.prefilter?.miss;
   const usual = miss ?? compiled.usual;
-  /** The outcome of `usual` with its trace, made once. */
+  /** The outcome of `usual` with its trace, created once. */
   let tracedUsual: Outcome | null = null;
 
   const fail = (evaluation: Evaluation, what: string, metadata: JsonObject | null): Outcome => {
@@ -70,7 +70,7 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
     return limited
       .then((settled) => (isEvaluatorResult(settled) ? conclude(evaluation, settled) : refuse(evaluation)))
       .catch((thrown: unknown) => {
-        // Its time may be up while it goes on: nobody waits for it any more.
+        // The check may have timed out while still running: it is no longer awaited.
         call.abort();
         return fail(evaluation, describeThrown(thrown), null);
       });
@@ -118,7 +118,7 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
   };
 }
 
-/** Runs once in an evaluation, however often it is asked. */
+/** Runs once per evaluation, however often it is called. */
 function onceIn(slot: number, run: ConditionNode['run']): ConditionNode['run'] {
   return (evaluation) => {
     const known = evaluation.outcomes.get(slot);
@@ -133,7 +133,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** Evaluators may be installed from elsewhere, so their answers are checked, not believed. */
+/** Evaluators may be third-party code, so their answers are validated, not trusted. */
 function isEvaluatorResult(value: unknown): value is EvaluatorResult {
   if (typeof value !== 'object' || value === null) return false;
   const { matched, confidence, message, metadata, error } = value as Partial<EvaluatorResult>;

@@ -7,7 +7,7 @@ import type { CompiledScope } from './scope.js';
 import type { TraceMaker } from './trace.js';
 import type { ControlLabel } from './verdict.js';
 
-/** A failure as the operator of the service should see it; verdicts have fixed texts only. */
+/** A failure as reported to the operator of the service; verdicts contain fixed texts only. */
 export interface ControlFailure {
   readonly controlId: number;
   readonly controlName: string;
@@ -25,17 +25,17 @@ export interface LinkableControl {
 export interface LinkedControl extends ControlLabel {
   readonly scope: CompiledScope;
   readonly condition: ConditionNode;
-  /** Tells the operator why it could not be evaluated. */
+  /** Reports to the operator why it could not be evaluated. */
   readonly report: (problem: string) => void;
 }
 
 type PreparedLeaf = Extract<PreparedNode, { kind: 'leaf' }>;
 
-/** What a linked control takes beside its leaves, in bytes, texts that are kept of it among them; and each inner node. */
+/** Bytes of a linked control besides its leaves, cached texts included; and of each inner node. */
 const CONTROL_BYTES = 1_100;
 const NODE_BYTES = 300;
 
-/** Links a control with the leaves of its program. Says what is wrong with its definition, if anything is. */
+/** Links a control with the leaves of its program. Reports problems of its definition. */
 export function linkControl(
   control: LinkableControl,
   leaves: LeafTable,
@@ -48,7 +48,7 @@ export function linkControl(
     try {
       onFailure?.({ controlId: id, controlName: name, problem });
     } catch {
-      // A report that fails must not change a verdict, and nothing is left to report it to.
+      // A failing report must not change a verdict, and there is no other channel to report it to.
     }
   };
   for (const problem of problems) report(problem);
@@ -87,7 +87,7 @@ function linkCondition(node: PreparedNode, leaves: LeafTable, traces: TraceMaker
   }
 }
 
-/** The leaves of a control, as often as they occur. */
+/** The leaves of a control, duplicates included. */
 export function leavesOfControls({ prepared }: LinkableControl): PreparedLeaf[] {
   const leaves: PreparedLeaf[] = [];
   const visit = (node: PreparedNode): void => {
@@ -99,7 +99,7 @@ export function leavesOfControls({ prepared }: LinkableControl): PreparedLeaf[] 
   return leaves;
 }
 
-/** About how much memory a linked control takes beside its leaves and what it shares with other programs, in bytes. */
+/** Estimated bytes of a linked control besides its leaves and parts shared between programs. */
 export function linkedBytes({ name, prepared }: LinkableControl): number {
   const inner = (node: PreparedNode | null): number => {
     if (node === null || node.kind === 'leaf') return 0;

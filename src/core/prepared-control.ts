@@ -6,7 +6,7 @@ import { describeThrown } from './failure.js';
 import { type CompiledScope, compileScope, EVERY_STEP } from './scope.js';
 import type { Decision, SizedPart, SteeringContext } from './types.js';
 
-/** A node of a condition tree whose evaluators are compiled. */
+/** A node of a condition tree with compiled evaluators. */
 export type PreparedNode =
   | {
       readonly kind: 'leaf';
@@ -18,9 +18,9 @@ export type PreparedNode =
   | { readonly kind: 'and' | 'or'; readonly children: readonly PreparedNode[] }
   | { readonly kind: 'not'; readonly child: PreparedNode };
 
-/** A definition, read and compiled as far as that does not depend on the program it becomes part of. */
+/** A definition, read and compiled as far as possible independent of a program. */
 export interface PreparedControl extends SizedPart {
-  /** Whether it takes part in evaluation at all. */
+  /** Whether it takes part in evaluation. */
   readonly active: boolean;
   readonly decision: Decision;
   readonly steeringContext: SteeringContext | null;
@@ -31,7 +31,7 @@ export interface PreparedControl extends SizedPart {
   readonly problems: readonly string[];
 }
 
-/** What a control takes beside its nodes, texts and names, in bytes; and each node. */
+/** Memory of a control besides its nodes, texts and names, in bytes; and of each node. */
 const BASE_BYTES = 600;
 const NODE_BYTES = 200;
 
@@ -45,7 +45,7 @@ const INACTIVE: PreparedControl = {
   sizeBytes: 0,
 };
 
-/** Reads and compiles a stored definition. Never throws: what cannot be compiled cannot be evaluated, and fails closed. */
+/** Reads and compiles a stored definition. Never throws: what cannot be compiled fails closed. */
 export function prepareControl(definition: JsonValue, partOf: PartOf): PreparedControl {
   const reading = readDefinition(definition);
   if (!reading.intact) return prepareDamaged(reading.damaged);
@@ -70,7 +70,7 @@ function prepareDamaged(damaged: DamagedView): PreparedControl {
   const problem = `the stored definition is damaged: ${damaged.problem}`;
   return {
     active: true,
-    // Fails closed: what might be a deny control is one.
+    // Fails closed: a possible deny control is treated as one.
     decision: damaged.decision ?? 'deny',
     steeringContext: damaged.steeringContext,
     scope,
@@ -80,7 +80,7 @@ function prepareDamaged(damaged: DamagedView): PreparedControl {
   };
 }
 
-/** `negated` says whether the node stands below an odd number of `not`. */
+/** `negated` states whether the node is below an odd number of `not`. */
 function prepareCondition(view: ConditionView, partOf: PartOf, negated: boolean): PreparedNode {
   switch (view.kind) {
     case 'leaf': {

@@ -16,27 +16,27 @@ import { type TraceMaker, wireTraces } from './trace.js';
 import type { ControlProgram, Verdict } from './types.js';
 import { Tally } from './verdict.js';
 
-/** What a program needs from outside. */
+/** Dependencies of a program. */
 export interface ProgramOptions {
-  /** Called once for each item that a verdict returns. */
+  /** Called once for each item returned in a verdict. */
   readonly newExecutionId: () => string;
   /** Limits asynchronous evaluators; without it they have no time limit. */
   readonly withTimeout?: WithTimeout;
-  /** Lets everything else have a turn, in evaluations that take long; without it they take one turn. */
+  /** Yields to the event loop during long evaluations; without it they run in one turn. */
   readonly nextTurn?: NextTurn;
-  /** Told of damaged definitions when they are compiled, and of evaluator failures whenever they happen. */
+  /** Called for damaged definitions when they are compiled, and for evaluator failures when they occur. */
   readonly onFailure?: (failure: ControlFailure) => void;
-  /** Makes the traces; those of the wire unless told otherwise. */
+  /** Creates the traces; those of the wire by default. */
   readonly traces?: TraceMaker;
 }
 
-/** A control that came after one whose evaluator has not answered yet, or that one. */
+/** A control whose evaluator has not answered yet, or one that follows such a control. */
 interface Pending {
   readonly control: LinkedControl;
   readonly outcome: Outcome | Promise<Outcome>;
 }
 
-/** Makes a program of prepared controls, in any order. Never throws. */
+/** Links prepared controls, in any order, into a program. Never throws. */
 export function linkProgram(controls: readonly LinkableControl[], options: ProgramOptions): ControlProgram {
   const byIdDescending = [...controls].sort((left, right) => right.id - left.id);
   const active = byIdDescending.filter(({ prepared }) => prepared.active);
@@ -56,7 +56,7 @@ export function linkProgram(controls: readonly LinkableControl[], options: Progr
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
     evaluate(step, stage, detail) {
       const selection = index.find(stage, step.type, step.name);
-      // Taken while it is used: an evaluator could evaluate another step, and one that waits keeps it.
+      // Taken during use: an evaluator could evaluate another step, and an asynchronous evaluation keeps it.
       const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);
       idle = null;
       evaluation.begin(step, detail);
@@ -87,7 +87,7 @@ function evaluateAll(
       continue;
     }
     if (outcome.matched && control.decision === 'deny') evaluation.deny();
-    // From the first promise on, everything waits in line, so that the lists keep their order.
+    // After the first promise all outcomes are queued, so that the lists keep their order.
     if (pending === null) record(tally, control, outcome);
     else pending.push({ control, outcome });
   }

@@ -6,44 +6,44 @@ interface Scoped {
   readonly scope: CompiledScope;
 }
 
-/** What is to be done about a kind of step. Both lists have the order in which the index was given its controls. */
+/** The controls for a kind of step. Both lists keep the order of the controls passed to the index. */
 export interface Selection<T> {
   readonly controls: readonly T[];
-  /** Controls of which it is unknown whether they look at the step. */
+  /** Controls whose applicability to the step is unknown. */
   readonly failures: readonly (NameFailure & { readonly control: T })[];
 }
 
-/** Finds the controls that look at a step without asking each of them. */
+/** Finds the controls that apply to a step without testing each of them. */
 export interface ScopeIndex<T> extends SizedPart {
   find(stage: Stage, stepType: string, stepName: string): Selection<T>;
 }
 
-/** Longer names are not remembered: names come from callers, and nobody calls a tool by a name like that. */
+/** Longer names are not cached: names come from callers, and real tool names are shorter. */
 const MAX_REMEMBERED_NAME = 128;
-/** How much an index may remember: this, and this much for each control. One selection takes 8 bytes a control. */
+/** Cache limit of an index: this, and this much for each control. One selection takes 8 bytes per control. */
 const MEMO_BYTES = 16 * 1024;
 const MEMO_BYTES_PER_CONTROL = 256;
-/** What a remembered name or list takes beside its characters or items, in bytes. */
+/** Memory of a cached name or list besides its characters or items, in bytes. */
 const MEMO_ENTRY_BYTES = 100;
-/** What the table of exact names takes for each name beside its controls, in bytes. */
+/** Memory of each name in the table of exact names besides its controls, in bytes. */
 const EXACT_NAME_BYTES = 80;
 
 /** The controls that include one stage and one type. */
 interface Bucket<T> {
-  /** The answer for names that no control asks for. */
+  /** The selection for names that no control mentions. */
   readonly unnamed: Selection<T>;
-  /** Controls with a pattern, whose answer depends on the name. */
+  /** Controls with a pattern, whose selection depends on the name. */
   readonly patterned: readonly T[];
-  /** Answers by name. */
+  /** Selections by name. */
   readonly byName: Map<string, Selection<T>>;
-  /** Answers by the positions of what they have beside `unnamed`: most names have one of a few answers. */
+  /** Selections by the positions of their controls besides `unnamed`: most names share a few selections. */
   readonly byHits: Map<string, Selection<T>>;
 }
 
 /**
- * Indexes controls by stage and step type, and by exact name. What the patterns of scopes say about a name is
- * remembered. Everything that is remembered is forgotten at once when it takes too much: names are chosen by
- * callers, so which of them will come again cannot be known.
+ * Indexes controls by stage and step type, and by exact name. Results of scope patterns per name are cached.
+ * The whole cache is cleared when it exceeds its limit: names are chosen by callers, so which of them will
+ * recur is unknown.
  */
 export function createScopeIndex<T extends Scoped>(controls: readonly T[]): ScopeIndex<T> {
   const positions = new Map(controls.map((control, position) => [control, position]));
@@ -63,7 +63,7 @@ export function createScopeIndex<T extends Scoped>(controls: readonly T[]): Scop
     remembered = bytes;
   };
 
-  /** All types that no control names share one bucket. */
+  /** All types not named by any control share one bucket. */
   const bucketOf = (stage: Stage, stepType: string): Bucket<T> => {
     const type = knownTypes.has(stepType) ? stepType : null;
     const known = buckets[stage].get(type);
@@ -122,7 +122,7 @@ export function createScopeIndex<T extends Scoped>(controls: readonly T[]): Scop
   };
 }
 
-/** What a search said about its failure depends on the name, so it is neither kept nor given to another name. */
+/** The failure message of a search depends on the name, so it is neither cached nor used for another name. */
 function isMemorable(stepName: string, { failures }: Selection<unknown>): boolean {
   return stepName.length <= MAX_REMEMBERED_NAME && failures.every(({ problem }) => problem === null);
 }
@@ -139,7 +139,7 @@ function byExactName<T extends Scoped>(controls: readonly T[]): Map<string, T[]>
   return named;
 }
 
-/** A text that was cut out of a request would keep the whole request in memory. */
+/** Copies a text: a substring of a request retains the whole request. */
 function ownCopy(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }

@@ -3,24 +3,24 @@ import type { ScopeView } from './definition-view.js';
 import { describeThrown } from './failure.js';
 import type { SizedPart, Stage } from './types.js';
 
-/** That a step name pattern cannot tell whether a name fits. */
+/** Failure of a step name pattern to decide on a name. */
 export interface NameFailure {
-  /** Why, for the operator; null when that was said when the scope was compiled. */
+  /** The cause, for the operator; null when it was reported on compilation. */
   readonly problem: string | null;
 }
 
-/** Which steps a control looks at, compiled. Null members do not restrict. */
+/** A compiled scope. Null members do not restrict. */
 export interface CompiledScope extends SizedPart {
   readonly stages: ReadonlySet<Stage> | null;
   readonly stepTypes: ReadonlySet<string> | null;
-  /** Exact names and the pattern are alternatives; the pattern is asked only when no name fits. */
+  /** Exact names and the pattern are alternatives; the pattern is evaluated only when no name matches. */
   readonly stepNames: ReadonlySet<string> | null;
   readonly searchName: ((name: string) => boolean | NameFailure) | null;
   /** What is wrong with the pattern, for the operator. */
   readonly problem: string | null;
 }
 
-/** The scope of a control whose own scope cannot be read. */
+/** The scope of a control whose scope is unreadable. */
 export const EVERY_STEP: CompiledScope = {
   stages: null,
   stepTypes: null,
@@ -30,12 +30,12 @@ export const EVERY_STEP: CompiledScope = {
   sizeBytes: 0,
 };
 
-/** What one entry of a set takes, in bytes; and a compiled pattern beside its text, and each character of that. */
+/** Bytes of one set entry; of a compiled pattern besides its text; of each character of the pattern. */
 const ENTRY_BYTES = 60;
 const PATTERN_BYTES = 4_000;
 const PATTERN_CHARACTER_BYTES = 200;
 
-/** Compiles a scope. Never throws: a pattern that is not valid cannot tell anything about any name. */
+/** Compiles a scope. Never throws: an invalid pattern decides no name. */
 export function compileScope(view: ScopeView): CompiledScope {
   const { stages, stepTypes, stepNames, stepNameRegex } = view;
   const search = stepNameRegex === null ? null : compileSearch(stepNameRegex);
@@ -52,13 +52,13 @@ export function compileScope(view: ScopeView): CompiledScope {
   };
 }
 
-/** Whether a scope includes a stage and a type. Its names are still to be asked. */
+/** Whether a scope includes a stage and a type. Names are not tested. */
 export function includesStep(scope: CompiledScope, stage: Stage, stepType: string): boolean {
   const { stages, stepTypes } = scope;
   return (stages === null || stages.has(stage)) && (stepTypes === null || stepTypes.has(stepType));
 }
 
-/** Whether a scope restricts the names of steps. */
+/** Whether a scope restricts step names. */
 export function restrictsNames(scope: CompiledScope): boolean {
   return scope.stepNames !== null || scope.searchName !== null;
 }

@@ -2,7 +2,7 @@ import type { JsonValue } from '../json/json-value.js';
 import type { Evaluation } from './evaluation.js';
 import { compileSelector } from './selector.js';
 
-/** A selector of a program. Leaves with the same path share it, so a path is followed once per evaluation. */
+/** A selector of a program. Leaves with the same path share it, so a path is resolved once per evaluation. */
 export interface SelectorSlot {
   readonly path: string;
   read(evaluation: Evaluation): JsonValue;

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import type { Step } from './types.js';
 
-/** Reads one part of a step; null where the path leads nowhere. */
+/** Reads one part of a step; null where the path does not resolve. */
 export type SelectorFn = (step: Step) => JsonValue;
 
 /** The first segment of a path decides which member of the step is read. */
@@ -14,7 +14,7 @@ const ROOTS: ReadonlyMap<string, SelectorFn> = new Map<string, SelectorFn>([
   ['context', (step) => step.context ?? null],
 ]);
 
-/** A regular expression for what `isSelectorPath` accepts, for documents. */
+/** Regular expression equivalent to `isSelectorPath`, for documents. */
 export const SELECTOR_PATH_PATTERN = `^(?:${[...ROOTS.keys()].join('|').replaceAll('*', '\\*')})(?:\\.|$)`;
 
 /**
@@ -27,8 +27,8 @@ export function isSelectorPath(path: string): boolean {
 }
 
 /**
- * Compiles a dotted path. The function reads own properties only, so `__proto__` or `constructor` are ordinary keys,
- * and it has no way into lists or texts. Throws on what is not a selector path.
+ * Compiles a dotted path. The function reads own properties only, so `__proto__` or `constructor` are
+ * ordinary keys, and it does not descend into lists or texts. Throws on an invalid path.
  */
 export function compileSelector(path: string): SelectorFn {
   const [first = '', ...keys] = path.split('.');

@@ -1,15 +1,15 @@
 import type { ControlResult, EvaluatorResult } from './types.js';
 
 /**
- * Longest text that is kept, in bytes: the size of a program counts on about 600 for each control, which is what
- * short patterns and lists need.
+ * Longest text that is cached, in bytes: the size estimate of a program assumes about 600 per control, which
+ * is what short patterns and lists need.
  */
 const MAX_KEPT_BYTES = 2_000;
 
-/** Controls whose texts are kept with one result; when there are more, those that are gone must make room. */
+/** Controls whose texts are cached with one result; beyond this the cache is cleared. */
 const MAX_KEPT_TEXTS = 1_000;
 
-/** The text of one control about a result, and what else it was made of. */
+/** The text of one control for a result, and its other inputs. */
 interface KeptText {
   readonly name: string;
   readonly action: string;
@@ -17,18 +17,18 @@ interface KeptText {
   readonly bytes: Buffer;
 }
 
-/** Results that come again and again, and by control ids the texts that were made of each. */
+/** Recurring results, with the texts printed from each by control id. */
 const STANDING = new WeakMap<EvaluatorResult, Map<number, KeptText>>();
 
-/** Notes that this very object will be part of many verdicts: texts that are made of it are worth keeping. */
+/** Marks an object as part of many verdicts, so that texts printed from it are cached. */
 export function standing(result: EvaluatorResult): EvaluatorResult {
   STANDING.set(result, new Map());
   return result;
 }
 
 /**
- * The text that `print` makes of what a control said, which must not depend on its execution id. Where the result is
- * a standing one, the text is made once, as UTF-8, and lives as long as the result.
+ * The text that `print` makes of a control result, which must not depend on its execution id. For a standing
+ * result the text is made once, as UTF-8, and lives as long as the result.
  */
 export function keptText(item: ControlResult, print: (item: ControlResult) => string): Buffer | string {
   const texts = STANDING.get(item.result);
@@ -41,7 +41,7 @@ export function keptText(item: ControlResult, print: (item: ControlResult) => st
   const text = print(item);
   const size = Buffer.byteLength(text);
   if (size > MAX_KEPT_BYTES) return text;
-  // In memory of its own: it would keep all the rest of the pool of Node.js.
+  // A separate allocation: a slice would retain the rest of Node's buffer pool.
   const bytes = Buffer.allocUnsafeSlow(size);
   bytes.write(text);
   if (texts.size >= MAX_KEPT_TEXTS) texts.clear();

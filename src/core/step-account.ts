@@ -1,14 +1,14 @@
-/** Search steps after which everything else gets a turn: some 20 ms, as one search may take by itself. */
+/** Search steps per turn of the event loop: some 20 ms, as one search alone may take. */
 const MAX_TURN_STEPS = 1_500_000;
-/** Most search steps of one evaluation: more than a second. What is left then cannot be evaluated. */
+/** Most search steps of one evaluation: more than a second. The remaining checks cannot be evaluated. */
 const MAX_EVALUATION_STEPS = 100_000_000;
 
-/** Lets everything else have a turn. */
+/** Yields to the event loop. */
 export type NextTurn = () => Promise<void>;
 
 /**
- * Adds up the work of the checks of one evaluation. Each check is bounded by itself; a step that meets many costly
- * ones is evaluated in several turns, and not to the end when they are too many.
+ * Adds up the work of the checks of one evaluation. Each check is individually bounded; a step with many
+ * costly ones is evaluated in several turns, and incompletely when they exceed the limit.
  */
 export class StepAccount {
   readonly #nextTurn: NextTurn | undefined;
@@ -16,7 +16,7 @@ export class StepAccount {
   #total = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** Without `nextTurn` all is done in one turn. */
+  /** Without `nextTurn` all work is done in one turn. */
   constructor(nextTurn: NextTurn | undefined) {
     this.#nextTurn = nextTurn;
   }
@@ -31,7 +31,7 @@ export class StepAccount {
     this.#total += steps;
   }
 
-  /** Whether the evaluation has taken all the work that it may. */
+  /** Whether the evaluation has reached its work limit. */
   get isExhausted(): boolean {
     return this.#total > MAX_EVALUATION_STEPS;
   }
@@ -41,7 +41,7 @@ export class StepAccount {
     return this.#nextTurn !== undefined && (this.#turn > MAX_TURN_STEPS || this.#waiting.length > 0);
   }
 
-  /** Runs a check in a later turn, after those that wait already. */
+  /** Runs a check in a later turn, after those already queued. */
   later<T>(check: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       this.#waiting.push(() => resolve(check()));
@@ -49,7 +49,7 @@ export class StepAccount {
     });
   }
 
-  /** The check that is run stays in line meanwhile, so that what follows from others waits. */
+  /** A running check stays queued meanwhile, so that checks issued by others queue behind it. */
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
       await this.#nextTurn?.();

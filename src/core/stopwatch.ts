@@ -8,21 +8,21 @@ type PreparedLeaf = Extract<PreparedNode, { kind: 'leaf' }>;
 
 /** Measures the leaves of one evaluation. For a program that is evaluated once. */
 export interface Stopwatch {
-  /** The same condition, its leaves measured. Leaves that say the same stay such. */
+  /** The same condition with measured leaves. Equal leaves stay equal. */
   measured(node: PreparedNode): PreparedNode;
-  /** How long the evaluator of a measured leaf took, in milliseconds; null when it was not asked. */
+  /** Duration of the evaluator of a measured leaf, in milliseconds; null when it did not run. */
   durationOf(leaf: PreparedLeaf): number | null;
 }
 
 export interface StopwatchOptions {
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** Whether every leaf is to be asked by itself, so that each has its time, or the core may rule out many at once. */
+  /** Whether every leaf runs individually, to be timed, or the core may rule out many together. */
   readonly askEach: boolean;
 }
 
 export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
-  /** By path and place below `not`, as leaves are told apart. */
+  /** By path and position below `not`, as leaves are distinguished. */
   const measuredParts = new Map<string, Map<EvaluatorPart, EvaluatorPart>>();
   const durations = new Map<EvaluatorPart, number>();
 
@@ -46,7 +46,7 @@ export function createStopwatch({ now, askEach }: StopwatchOptions): Stopwatch {
           stop();
           return result;
         }
-        // A check that is given up, because its time is up or a deny has matched, has taken until then.
+        // The time of an aborted check, after a timeout or a matching deny, ends with the abort.
         call.signal.addEventListener('abort', stop, { once: true });
         result.then(stop, stop);
         return result;

@@ -10,7 +10,7 @@ export function strictMember(data: JsonObject, name: string): JsonValue | undefi
   return Object.hasOwn(data, name) ? data[name] : undefined;
 }
 
-/** The members below throw when the value is absent or of another type; `what` names it in the message. */
+/** The functions below throw when the value is absent or of another type; `what` names it in the message. */
 export function objectOf(value: JsonValue | undefined, what: string): JsonObject {
   check(isObject(value), `${what} is not an object`);
   return value;

@@ -6,36 +6,36 @@ import { textOf } from './data-texts.js';
 import type { Evaluation } from './evaluation.js';
 
 /**
- * Fewer searches of one value than this are quicker done one by one: in programs that have no more, and in evaluations
- * that come to no more.
+ * Fewer searches of one value than this are faster one by one: in programs that have no more, and in
+ * evaluations that reach no more.
  */
 export const MIN_SCANNED_SEARCHES = 8;
-/** What the automaton of a scan takes for each character of the literals, in bytes: its nodes, and rows of its table. */
+/** Bytes of a scan's automaton for each character of the literals: its nodes, and rows of its table. */
 const NODE_BYTES = 60;
 const ROW_BYTES = 256;
-/** The table has at most so many; see `createPrefilter`. */
+/** Upper limit of the table; see `createPrefilter`. */
 const MAX_TABLE_BYTES = 4 * MAX_TABLE_CELLS;
 
-/** The searches that leaves do in the texts of one selected value, as far as they say which literals they need. */
+/** The searches of leaves in the texts of one selected value, where their literals are known. */
 export interface TextScan {
   /** Number of searches. */
   readonly size: number;
-  /** About how much memory it takes, in bytes. */
+  /** Estimated memory in bytes. */
   readonly sizeBytes: number;
-  /** Whether search `index` is known to find nothing in `data`, the value that its leaves look at. Not for null. */
+  /** Whether search `index` is known to have no match in `data`, the value of its leaves. Not for null. */
   rulesOut(index: number, data: JsonValue, evaluation: Evaluation): boolean;
 }
 
 /**
- * Looks for the literals of all searches in one pass, once enough of them were asked for; with `normalizes` in the
- * normalised texts. `slot` is the place of its state in an evaluation.
+ * Looks for the literals of all searches in one pass, once enough of them were requested; with `normalizes`
+ * in the normalised texts. `slot` is the index of its state in an evaluation.
  */
 export function createTextScan(
   searches: readonly (readonly string[])[],
   slot: number,
   normalizes: boolean,
 ): TextScan {
-  // Built when it is needed: many agents are loaded that never see a step.
+  // Built on first use: many loaded agents never receive a step.
   let prefilter: Prefilter | null = null;
   const characters = searches.flat().reduce((sum, literal) => sum + literal.length, 0);
   return {
@@ -58,7 +58,7 @@ export function createTextScan(
             prefilter.scan(normalizes ? normalizeOnce(text) : text, state.found);
           }
         } catch {
-          // Each search finds out for itself what is wrong with the texts.
+          // Each search reports problems of the texts itself.
           state.found.fill(1);
         }
       }

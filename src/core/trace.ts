@@ -11,13 +11,13 @@ export interface LeafLabel {
   readonly evaluatorName: string;
 }
 
-/** Makes the traces of conditions. Called only where the caller wants traces. */
+/** Creates the traces of conditions. Called only where traces are requested. */
 export interface TraceMaker {
   /** Of an evaluated leaf. */
   leaf(label: LeafLabel, result: EvaluatorResult): JsonObject;
   /** Of a leaf that was not evaluated. */
   skippedLeaf(label: LeafLabel, reason: SkipReason): JsonObject;
-  /** Of an evaluated composite; `matched` null after an error, `reason` null when every child counted. */
+  /** Of an evaluated composite; `matched` null after an error, `reason` null if every child counted. */
   composite(
     type: CompositeKind,
     matched: boolean | null,
@@ -34,7 +34,7 @@ export type CompositeKind = 'and' | 'or' | 'not';
 /** Longest message of a leaf in a trace, in characters. */
 const TRACED_MESSAGE_LENGTH = 200;
 
-/** Traces as they are on the wire. */
+/** Traces in wire format. */
 export const wireTraces: TraceMaker = {
   leaf: (label, result) => ({
     type: 'leaf',

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 
-/** When, relative to the step, it is evaluated. */
+/** Time of evaluation relative to the step. */
 export type Stage = 'pre' | 'post';
 
-/** What a matching control does. */
+/** Effect of a matching control. */
 export type Decision = 'deny' | 'steer' | 'observe';
 
-/** How much of a verdict is built: with `verdict` no non-matches, metadata or traces come into being. */
+/** Detail of a verdict: with `verdict`, no non-matches, metadata or traces are created. */
 export type Detail = 'verdict' | 'full';
 
 /** The step an agent is about to take, or has taken. */
@@ -18,7 +18,7 @@ export interface Step {
   readonly context: JsonObject | null;
 }
 
-/** What one evaluator said about the data a selector selected. `error` set implies `matched` false. */
+/** Result of one evaluator for the selected data. `error` set implies `matched` false. */
 export interface EvaluatorResult {
   readonly matched: boolean;
   /** 0 to 1. */
@@ -34,7 +34,7 @@ export interface SteeringContext {
   readonly required_actions?: readonly string[];
 }
 
-/** What one control said about a step. Field names are those of the wire. */
+/** Result of one control for a step. Field names are those of the wire. */
 export interface ControlResult {
   readonly control_execution_id: string;
   readonly control_id: number;
@@ -44,7 +44,7 @@ export interface ControlResult {
   readonly steering_context: SteeringContext | null;
 }
 
-/** The answer to "may this step go on?". */
+/** Result of evaluating a step. */
 export interface Verdict {
   readonly is_safe: boolean;
   /** 0 to 1. */
@@ -56,36 +56,36 @@ export interface Verdict {
   readonly non_matches: ControlResult[];
 }
 
-/** A control as the core takes it: the stored definition, already parsed as JSON but not trusted. */
+/** A control as input of the core: the stored definition, already parsed as JSON but not trusted. */
 export interface ControlInput {
   readonly id: number;
   readonly name: string;
-  /** The stored definition; anything at all when the stored data are damaged. */
+  /** The stored definition; any value when the stored data are damaged. */
   readonly definition: JsonValue;
 }
 
-/** Something compiled that takes memory. */
+/** A compiled object with a size estimate. */
 export interface SizedPart {
-  /** About how many bytes it takes. An estimate that grows with what it is made from. */
+  /** Estimated memory in bytes. Grows with the input it is made from. */
   readonly sizeBytes: number;
 }
 
 /**
- * The controls of one agent, compiled. Immutable. Verdicts share objects with it and with each other, so they are not
- * to be changed.
+ * The compiled controls of one agent. Immutable. Verdicts share objects with it and with each other, so they
+ * must not be modified.
  */
 export interface ControlProgram extends SizedPart {
   /**
-   * Parts that other programs may hold too, each once. `sizeBytes` is without them: whoever adds up programs counts a
-   * part once, however many of them hold it.
+   * Parts that other programs may share, each once. `sizeBytes` excludes them: adding up programs counts a
+   * shared part once.
    */
   readonly sharedParts: readonly SizedPart[];
   /** Ids of all linked controls, those that never take part in evaluation included. */
   readonly controlIds: readonly number[];
   /**
-   * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run, or
-   * when the checks take so long that everything else has to have a turn in between. Never throws and never
-   * rejects: what cannot be evaluated is an entry of `errors`, and fails closed.
+   * Evaluates a step. Returns a promise only when an asynchronous evaluator had to run, or when the checks
+   * take long enough to yield to the event loop in between. Never throws and never rejects: what cannot be
+   * evaluated is an entry of `errors`, and fails closed.
    */
   evaluate(step: Step, stage: Stage, detail: Detail): Verdict | Promise<Verdict>;
 }

@@ -6,10 +6,10 @@ import type { ControlResult, Decision, EvaluatorResult, SteeringContext, Verdict
 
 /** Most controls that a reason names. */
 const NAMED_CAUSES = 5;
-/** How much of a control's message a reason quotes, in characters. */
+/** Longest quotation of a control's message in a reason, in characters. */
 const QUOTED_MESSAGE_LENGTH = 200;
 
-/** What a verdict says about a control beside its outcome. */
+/** Properties of a control in a verdict besides its outcome. */
 export interface ControlLabel {
   readonly id: number;
   readonly name: string;
@@ -26,8 +26,8 @@ const SCOPE_FAILURE: EvaluatorResult = {
 };
 
 /**
- * Collects the outcomes of one evaluation, in the order in which the lists shall have them. Execution ids are drawn
- * only for what is returned.
+ * Collects the outcomes of one evaluation, in the order of the result lists. Execution ids are created only
+ * for returned items.
  */
 export class Tally {
   readonly #full: boolean;
@@ -43,7 +43,7 @@ export class Tally {
     this.#newExecutionId = newExecutionId;
   }
 
-  /** A control of which it is unknown whether it looks at the step. To be called before `add`: they come first. */
+  /** Adds a control whose applicability to the step is unknown. Call before `add`: these come first. */
   addScopeFailure(control: ControlLabel): void {
     this.#scopeFailures += 1;
     this.#errors.push(this.#item(control, SCOPE_FAILURE));
@@ -91,7 +91,7 @@ const NONE: readonly ControlResult[] = [];
 const isDeny = (result: ControlResult): boolean => result.action === 'deny';
 const isSteer = (result: ControlResult): boolean => result.action === 'steer';
 
-/** What makes a step unsafe: matches of deny, deny controls that could not be evaluated, matches of steer. */
+/** The causes of an unsafe step: matches of deny, failed deny controls, matches of steer. */
 function unsafeBecause(
   matches: readonly ControlResult[],
   errors: readonly ControlResult[],
@@ -101,8 +101,8 @@ function unsafeBecause(
 }
 
 /**
- * How far the verdict rests on controls that could be evaluated. Controls whose scope failed were not evaluated;
- * a deny control among them leaves no confidence, like any deny control that failed.
+ * Degree to which the verdict rests on evaluated controls. Controls whose scope failed were not evaluated; a
+ * deny control among them leaves no confidence, like any failed deny control.
  */
 function confidenceOf(
   matches: readonly ControlResult[],

@@ -6,14 +6,14 @@ import { parseDatabaseUrl } from './database-url.js';
 import { withServiceErrors } from './errors.js';
 import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.js';
 
-/** Definitions of controls and texts of events are nobody's business but that of the service. */
+/** Definitions of controls and texts of events must be readable by the service only. */
 const MODE = 0o600;
-/** Names that SQLite gives to files beside a database, and would take for its own. */
+/** Suffixes of files that SQLite creates beside a database, and would treat as its own. */
 const RESERVED_ENDINGS = ['-wal', '-shm', '-journal'];
-/** Systems of files without hard links. */
+/** File systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** What a backup holds. */
+/** Contents of a backup. */
 export interface BackupReport {
   readonly path: string;
   readonly bytes: number;
@@ -23,16 +23,16 @@ export interface BackupReport {
   readonly events: number;
 }
 
-/** What can be compared of a database and its copy. */
+/** Properties compared between a database and its copy. */
 interface Contents extends Pick<BackupReport, 'revision' | 'agents' | 'controls' | 'events'> {
   readonly instanceId: string;
   readonly migrations: string;
 }
 
 /**
- * Copies a SQLite database to a file that does not exist yet, while processes may go on writing to it: the copy has
- * everything that was committed when it began. It appears under its name only when it is complete, on the disk and
- * checked. Rejects with a `ServiceError`; then there is no file.
+ * Copies a SQLite database to a file that does not exist yet, while processes may continue to write to it:
+ * the copy contains everything committed when it began. It appears under its name only when it is complete,
+ * flushed and checked. Rejects with a `ServiceError`; then there is no file.
  */
 export function backUp(url: string, target: string): Promise<BackupReport> {
   return withServiceErrors(async () => {
@@ -45,7 +45,7 @@ export function backUp(url: string, target: string): Promise<BackupReport> {
     const [source, path] = [resolve(location.path), resolve(target)];
     await demandPlaces(source, path);
     const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
-    // SQLite writes into a file that exists if it is empty, and this one has the right mode from the beginning.
+    // SQLite writes to an existing file if it is empty, and this one has the right mode from the start.
     await (await create(partial)).close();
     try {
       return await copyAndCheck(source, partial, path);
@@ -125,7 +125,7 @@ function contentsOf(connection: SqliteConnection): Contents {
   };
 }
 
-/** Gives the copy its name, unless a file of that name has come into being. */
+/** Gives the copy its name, unless a file of that name was created meanwhile. */
 async function publish(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
@@ -138,7 +138,7 @@ async function publish(partial: string, path: string): Promise<void> {
   }
 }
 
-/** Waits until a file, or the names in a folder, are on the disk. */
+/** Flushes a file, or the entries of a folder, to disk. */
 async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

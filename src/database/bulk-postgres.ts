@@ -10,7 +10,7 @@ import {
 } from './bulk.js';
 import { OutcomeUnknownError, withServiceErrors } from './errors.js';
 
-/** Statements over many rows on connections of a pool of their own. */
+/** Statements over many rows on connections of a separate pool. */
 export function createPostgresBulk(pool: pg.Pool): BulkDatabase {
   return {
     read: (_lane, query) =>
@@ -37,7 +37,7 @@ async function readAtOnce<T>(pool: pg.Pool, work: (read: BulkReader) => Promise<
     broken = false;
     return result;
   } finally {
-    // A connection whose transaction may still be open is not used again.
+    // A connection whose transaction may still be open is not reused.
     client.release(broken);
   }
 }
@@ -68,7 +68,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: BulkTransaction) => Pr
     broken = false;
     return result;
   } finally {
-    // A connection in an unknown state is not given to anybody else.
+    // A connection in an unknown state is not reused.
     client.release(broken);
   }
 }
@@ -77,12 +77,12 @@ async function commit(client: pg.PoolClient): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {
-    // Without an answer of the server itself the commit may have happened.
+    // Without an answer of the server the commit may have happened.
     throw new OutcomeUnknownError('The connection to the database broke during a commit.', error);
   }
 }
 
-/** No named statement: poolers in front of the server may hand each transaction to another connection. */
+/** No named statement: poolers before the server may assign each transaction to another connection. */
 function queryOf({ text, values }: Prisma.Sql): pg.QueryArrayConfig<unknown[]> {
   return { text, values, rowMode: 'array' };
 }

@@ -14,32 +14,32 @@ import { createSqliteThread, type SqliteThread } from './sqlite-thread.js';
 import type { Statement, Value } from './sqlite-worker.js';
 import type { OpenedFiles } from './storage-health/file-check.js';
 
-/** How long a thread waits for the write lock while another process holds it. It keeps nobody else waiting. */
+/** How long a thread waits for the write lock while another process holds it. No other work waits for it. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Attempts to copy the whole log while readers need parts of the file as they are. */
+/** Attempts to copy the whole log while readers use parts of the file. */
 const COPY_ATTEMPTS = 20;
 const COPY_PAUSE_MS = 50;
 
-/** The bulk part of SQLite. */
+/** Bulk statements of SQLite. */
 export interface SqliteBulk extends BulkDatabase {
-  /** Copies the write-ahead log into the database. False when there was no moment at which all of it could be. */
+  /** Copies the write-ahead log into the database. False when readers always prevented a complete copy. */
   copyLog(): Promise<boolean>;
 }
 
 export interface SqliteBulkOptions {
   readonly path: string;
-  /** Held by whoever writes to the file in this process: without it the busier one would starve the other. */
+  /** Held for every write to the file in this process: without it, busy writers would starve others. */
   readonly writing: Mutex;
-  /** What may be opened, and is checked around each transaction. */
+  /** The files that may be opened, checked around each transaction. */
   readonly files: OpenedFiles;
-  /** Hears of a thread that ended by itself. */
+  /** Called when a thread ended unexpectedly. */
   readonly onThreadEnd: (error: Error) => void;
 }
 
 /**
- * Statements over many rows in four threads: one writes, one answers short queries, one long ones, and one those that
- * have to see one moment.
+ * Statements over many rows in four threads: one for writes, one for short queries, one for long ones, and
+ * one for those that need a consistent view.
  */
 export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBulkOptions): SqliteBulk {
   const thread = (pragmas: readonly string[]) =>
@@ -56,7 +56,7 @@ export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBu
     read: (lane, query) =>
       withServiceErrors(async () => {
         const request = { transaction: '', statements: [statementOf(query)], end: '' } as const;
-        // A query that got lost has done nothing; a new thread can answer it.
+        // A lost query has had no effect; a new thread can answer it.
         const [result] = await readers[lane].run(request).catch((error: unknown) => {
           if (error instanceof OutcomeUnknownError) return readers[lane].run(request);
           throw error;
@@ -106,7 +106,7 @@ async function copyLog(writer: SqliteThread): Promise<boolean> {
   return false;
 }
 
-/** A deferred transaction: its first query fixes what all of them see, and nobody waits for it. */
+/** A deferred transaction: its first query fixes the view of all of them, and no writer waits for it. */
 async function readAtOnce<T>(thread: SqliteThread, work: (read: BulkReader) => Promise<T>): Promise<T> {
   await thread.run({ transaction: '', statements: [{ sql: 'BEGIN', args: [] }], end: '' });
   try {
@@ -119,7 +119,7 @@ async function readAtOnce<T>(thread: SqliteThread, work: (read: BulkReader) => P
       return result?.rows ?? [];
     });
   } finally {
-    // A failed query, and the end of the thread, have ended the transaction already.
+    // A failed query, or the end of the thread, has already ended the transaction.
     await thread.run({ transaction: 'OPEN', statements: [], end: 'ROLLBACK' }).catch(() => {});
   }
 }
@@ -137,7 +137,7 @@ async function inTransaction<T>(writer: SqliteThread, work: (tx: BulkTransaction
     result = await work(tx);
     check();
   } catch (error) {
-    // A failed statement, and the end of the thread, have undone everything already.
+    // A failed statement, or the end of the thread, has already undone everything.
     if (begun) await end('ROLLBACK').catch(() => {});
     throw error;
   }

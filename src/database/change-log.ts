@@ -1,48 +1,49 @@
 /**
- * The log of what each revision changed. It is written in the transaction of the mutation, so it has one row for every
- * revision, and a reader that finds fewer rows than revisions knows that it does not know everything.
+ * The log of the changes of each revision. It is written in the transaction of the mutation, so it has one
+ * row for every revision, and a reader that finds fewer rows than revisions knows that its view is
+ * incomplete.
  */
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from './client.js';
 import type { DatabaseLocation } from './database-url.js';
 
-/** What a mutation changed, as far as it can change a verdict. */
+/** The changes of a mutation that may affect a verdict. */
 export interface Change {
   /** Agents whose registration, links or policies changed. */
   readonly agents?: readonly string[];
-  /** Controls that were changed or deleted. Whoever has them in a program knows that it is concerned. */
+  /** Controls that were changed or deleted. Affects all programs that contain them. */
   readonly controls?: readonly number[];
 }
 
-/** A change as other processes learn of it. */
+/** A change as recorded for other processes. */
 export interface RecordedChange {
   readonly revision: number;
-  /** `any` when too many agents are concerned to be listed. */
+  /** `any` when too many agents are affected to be listed. */
   readonly agents: readonly string[] | 'any';
   readonly controls: readonly number[];
 }
 
-/** What is new since a revision. */
+/** The changes since a revision. */
 export interface News {
   /** The latest revision. */
   readonly revision: number;
-  /** Every change since, in order; null when the log does not tell them all. */
+  /** Every change since, in order; null when the log is incomplete. */
   readonly changes: readonly RecordedChange[] | null;
 }
 
-/** Told on PostgreSQL when a mutation commits; the payload is its revision. */
+/** Notified on PostgreSQL when a mutation commits; the payload is its revision. */
 export const CHANGE_CHANNEL = 'control_enforcement_changes';
 
-/** Agents listed in one change. More of them would make a mutation slow that everybody waits for. */
+/** Agents listed in one change. More would slow down a mutation, which blocks all others. */
 export const MAX_LISTED_AGENTS = 1_000;
-/** Revisions kept: whoever missed more loads everything anew. */
+/** Revisions kept: processes further behind reload everything. */
 export const KEPT_REVISIONS = 10_000;
-/** The log is pruned by whoever commits a multiple of this: by one process, and without a clock. */
+/** The log is pruned at every commit of a multiple of this: by one process, and without a clock. */
 export const PRUNING_INTERVAL = 1_000;
-/** Revisions read at once; whoever is further behind is quicker with loading everything. */
+/** Revisions read per query; for processes further behind reloading everything is faster. */
 export const MAX_READ_REVISIONS = 1_000;
 
-/** Writes what a mutation changed, in its own transaction; on PostgreSQL listeners hear of it when it commits. */
+/** Records the change of a mutation, in its transaction; on PostgreSQL notifies listeners at commit. */
 export async function recordChange(
   tx: DbClient,
   kind: DatabaseLocation['kind'],
@@ -61,21 +62,21 @@ export async function recordChange(
   );
 }
 
-/** The change of a revision as it is recorded. What is not told may be anything. */
+/** The change of a revision as recorded. An unspecified change may be anything. */
 export function recordedChange(revision: number, change: Change | undefined): RecordedChange {
   if (change === undefined) return { revision, agents: 'any', controls: [] };
   const { agents = [], controls = [] } = change;
   return { revision, agents: agents.length > MAX_LISTED_AGENTS ? 'any' : agents, controls };
 }
 
-/** Deletes what is older than the revisions that are kept. */
+/** Deletes changes older than the kept revisions. */
 export async function pruneChanges(client: DbClient, revision: number): Promise<void> {
   await client.$executeRaw`DELETE FROM "changes" WHERE "revision" <= ${revision - KEPT_REVISIONS}`;
 }
 
 /**
- * The one statement, and so one consistent state, by which news are read. `known` is the placeholder of its argument,
- * the revision known already; its rows are for `newsOf`.
+ * The single statement, and so the consistent state, from which news are read. `known` is the placeholder of
+ * its argument, the known revision; its rows are for `newsOf`.
  */
 export function newsQuery(known: string): string {
   return `
@@ -100,7 +101,7 @@ export function newsOf(known: number, rows: readonly NewsRow[]): News {
   const revision = Number(first[0]);
   const missing = revision - known;
   if (missing === 0) return { revision, changes: [] };
-  // Revisions that went back are those of another database: one that was restored.
+  // Revisions that decreased belong to another database: a restored one.
   if (missing < 0 || missing > rows.length) return { revision, changes: null };
   const changes = rows.flatMap((row) => changeOf(row) ?? []);
   return { revision, changes: changes.length === missing ? changes : null };

@@ -1,22 +1,22 @@
 import type { News } from './change-log.js';
 
 /**
- * Where a process learns what others changed, over a connection of its own that nothing else can keep busy. It connects, and
- * connects again, by itself.
+ * Source of changes made by other processes, over a dedicated connection that other work cannot block. It
+ * connects, and reconnects, automatically.
  */
 export interface ChangeSource {
-  /** How often to read when nobody calls, in milliseconds: the longest time a change goes unnoticed. */
+  /** How often to read without hints, in milliseconds: the longest time a change goes undetected. */
   readonly pollMs: number;
   /**
-   * The latest revision, and what changed after `known`. Rejects with the driver's error when the database does not
-   * answer; never later than a few seconds.
+   * The latest revision, and the changes after `known`. Rejects with the driver's error when the database
+   * does not answer; within a few seconds at most.
    */
   read(known: number): Promise<News>;
   /**
-   * From now on calls `onHint` whenever there may be something new, sooner than polling would tell, with the revision
-   * if it is told. Hints may be missing, repeated or wrong.
+   * Starts calling `onHint` when there may be changes, earlier than by polling, with the revision if known.
+   * Hints may be missing, repeated or wrong.
    */
   listen(onHint: (revision?: number) => void): void;
-  /** Ends the connection. Everything after it rejects. */
+  /** Ends the connection. Later calls reject. */
   close(): Promise<void>;
 }

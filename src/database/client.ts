@@ -11,24 +11,24 @@ import { createPostgresPool, MAX_BULK_CONNECTIONS, MAX_CONNECTIONS } from './pos
 import { createSqliteAdapterFactory } from './sqlite-adapter.js';
 import type { OpenedFiles } from './storage-health/file-check.js';
 
-/** What queries are made with, inside a transaction and outside: the models, and raw SQL that both databases take. */
+/** Client for queries, inside a transaction and outside: the models, and raw SQL valid for both databases. */
 export type DbClient = Prisma.TransactionClient;
 
-/** A connected Prisma client, what stands beside it, and what ends both. */
+/** A connected Prisma client, its bulk part, and the function that closes both. */
 export interface ConnectedClient<Bulk extends BulkDatabase = BulkDatabase> {
   readonly prisma: SqliteClient;
   readonly bulk: Bulk;
   disconnect(): Promise<void>;
 }
 
-/** What to tell about queries, failed statements and broken connections. */
+/** Receivers of queries, failed statements and broken connections. */
 export interface ClientEvents {
   readonly onQuery?: ((sql: string) => void) | undefined;
   readonly onFailure: (error: unknown) => void;
   readonly onConnectionError: (error: Error) => void;
 }
 
-/** Creates the client for a SQLite file and no other at its path. It connects with the first query. */
+/** Creates the client for a SQLite file, and no other file at its path. It connects with the first query. */
 export function createSqliteClient(
   path: string,
   files: OpenedFiles,
@@ -43,7 +43,7 @@ export function createSqliteClient(
       {
         ...factory,
         async connect() {
-          // Prisma would connect again for a query that comes later.
+          // Prisma would reconnect for a later query.
           if (isClosed) throw new Error('the database is closed');
           return factory.connect();
         },
@@ -72,7 +72,7 @@ export function createPostgresClient(connectionString: string, events: ClientEve
   const prisma = new PostgresqlClient(options(new PrismaPg(pool), events));
   if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
   return {
-    // The two clients are generated from the same models and differ only in names of types.
+    // The two clients are generated from the same models and differ only in type names.
     prisma: prisma as unknown as SqliteClient,
     bulk,
     async disconnect() {
@@ -88,12 +88,12 @@ function options(factory: SqlDriverAdapterFactory, { onQuery, onFailure }: Clien
   return {
     adapter: failClosed(observed(factory, onFailure)),
     log: onQuery === undefined ? [] : log,
-    // The other formats print the arguments of a failed call: slow for large ones, and nothing for a log.
+    // The other formats print the arguments of a failed call: slow for large ones, and useless in a log.
     errorFormat: 'minimal' as const,
   };
 }
 
-/** Tells `onFailure` of every statement that fails, inside transactions and outside. */
+/** Calls `onFailure` for every statement that fails, inside transactions and outside. */
 export function observed(
   factory: SqlDriverAdapterFactory,
   onFailure: (error: unknown) => void,

@@ -1,6 +1,6 @@
 import { ServiceError } from '../contract/errors/service-error.js';
 
-/** Where the database is. */
+/** Location of the database. */
 export type DatabaseLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgresql'; readonly connectionString: string };

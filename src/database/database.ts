@@ -12,25 +12,25 @@ import type { StorageHealth } from './storage-health/storage-monitor.js';
 export type { DbClient } from './client.js';
 export type { DatabaseOptions } from './open-storage.js';
 
-/** Mutations that may wait in this process; each is a request somebody holds open, so more would only time out. */
+/** Most waiting mutations in this process; each is an open request, so more would only time out. */
 export const MAX_WAITING_MUTATIONS = 1_000;
 /** How long a mutation waits for its turn. */
 export const MUTATION_WAIT_LIMIT_MS = 5_000;
-/** How long a transaction may wait to begin: longer than each wait of the drivers below it. */
+/** How long a transaction may wait to begin: longer than each wait of the underlying drivers. */
 const TRANSACTION_START_LIMIT_MS = 8_000;
-/** How long a transaction may last. It holds the lock all mutations of all processes need. */
+/** How long a transaction may last. It holds the lock that all mutations of all processes need. */
 const TRANSACTION_LIMIT_MS = 10_000;
 /**
- * How long a mutation may take once it has its turn, whatever the drivers still wait for: a database that says nothing
- * must neither keep its caller waiting nor all who come after it. Longer than the waits for locks.
+ * How long a mutation may take after acquiring its turn, whatever the drivers still wait for: an unresponsive
+ * database must block neither its caller nor all later ones. Longer than the waits for locks.
  */
 const MUTATION_LIMIT_MS = 6_000;
 
-/** What a mutation did: its value, and whether it wrote anything. */
+/** Result of a mutation's work: its value, and whether it wrote anything. */
 export interface Mutation<T> {
   readonly value: T;
   readonly changed: boolean;
-  /** What other processes have to load anew; without it, everything. */
+  /** What other processes have to reload; without it, everything. */
   readonly change?: Change;
 }
 
@@ -44,43 +44,43 @@ export interface MutationResult<T> {
 /** The database of the service. Every method rejects with a `ServiceError` and nothing else. */
 export interface Database {
   readonly kind: DatabaseLocation['kind'];
-  /** A random UUID that the database got when it was created, and keeps when it is moved, copied or restored. */
+  /** A random UUID assigned to the database at creation, and kept when it is moved, copied or restored. */
   readonly instanceId: string;
-  /** Whether this opening has created the structure: the database was empty. */
+  /** Whether this opening created the structure: the database was empty. */
   readonly created: boolean;
-  /** Whether what is written is kept. It probes by itself once `watch` was called. */
+  /** Whether writes are kept. It probes on its own once `watch` was called. */
   readonly storage: StorageHealth;
-  /** For reading outside a mutation. It sees committed data only, also while a mutation is open. */
+  /** For reading outside a mutation. It sees committed data only, even while a mutation is open. */
   readonly client: DbClient;
   /**
-   * The only way to write what verdicts depend on. Runs `work` in one transaction that first advances the revision,
-   * which locks out every other mutation of every process; within this process they run in the order of their calls.
-   * When `work` reports no change or throws, nothing is kept, neither writes nor the new revision. `work` must not
-   * start another mutation.
-   * After `SERVICE_UNAVAILABLE` the outcome of a transaction may be unknown: the connection can break while it ends.
+   * The only way to write data that verdicts depend on. Runs `work` in one transaction that first advances
+   * the revision, which locks out every other mutation of every process; within this process they run in call
+   * order. When `work` reports no change or throws, nothing is kept, neither writes nor the new revision.
+   * `work` must not start another mutation. After `SERVICE_UNAVAILABLE` the outcome of a transaction may be
+   * unknown: the connection can break while it ends.
    */
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
   /** For statements over many rows that no verdict depends on, such as those about events. */
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
-  /** For reading many rows that have to be of one moment. */
+  /** For reading many rows in one consistent view. */
   readonly readAtOnce: BulkDatabase['readAtOnce'];
   /** The number of mutations so far. */
   revision(): Promise<number>;
   /**
-   * Makes the revision greater than one that callers may have been told before the database was restored to an earlier
-   * state, so that no revision ever means two states. Every process loads everything anew. Returns the revision; does
-   * nothing when it is greater already.
+   * Makes the revision greater than one that callers may have received before the database was restored to an
+   * earlier state, so that no revision ever denotes two states. Every process reloads everything. Returns the
+   * revision; does nothing when it is already greater.
    */
   outrun(revision: number): Promise<number>;
-  /** Opens a source of what other processes changed. Closing it is up to the caller. */
+  /** Opens a source of changes made by other processes. The caller has to close it. */
   changes(): ChangeSource;
   /** True when the database answers. Never rejects. */
   ping(): Promise<boolean>;
-  /** Waits for running mutations and closes all connections. Everything after it is `SERVICE_UNAVAILABLE`. */
+  /** Waits for running mutations and closes all connections. Later calls fail with `SERVICE_UNAVAILABLE`. */
   close(): Promise<void>;
 }
 
-/** Opens the database and brings its structure up to date. Rejects when it cannot be reached or must not be used. */
+/** Opens the database and migrates its structure. Rejects when it cannot be reached or must not be used. */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   return withServiceErrors(async () => createDatabase(await openStorage(options), options.logger));
 }
@@ -90,7 +90,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
   const { prisma, bulk } = opened.client;
   const queueLimits = { maxWaiting: MAX_WAITING_MUTATIONS, waitLimitMs: MUTATION_WAIT_LIMIT_MS };
   const turns = createMutex(queueLimits);
-  /** Apart from mutations: one of those may wait long for another process. */
+  /** Separate from mutations: one of those may wait long for another process. */
   const writeTurns = createMutex(queueLimits);
   const limits = { maxWait: TRANSACTION_START_LIMIT_MS, timeout: TRANSACTION_LIMIT_MS };
   let closing: Promise<void> | undefined;
@@ -106,7 +106,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
         const { value, changed, change } = await work(tx);
         if (changed) {
           await recordChange(tx, kind, recordedChange(revision, change));
-          // Its caller was told already that it failed.
+          // The caller has already received a failure.
           givenUp.throwIfAborted();
           return { value, changed, revision };
         }
@@ -130,7 +130,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
     return result;
   }
 
-  /** The revisions that are left out have no log, so whoever follows it knows that anything may have changed. */
+  /** Skipped revisions have no log, so processes that follow it know that anything may have changed. */
   function outrun(told: number): Promise<number> {
     const work = async (tx: DbClient): Promise<number> => {
       const next = await advanceRevision(tx);
@@ -142,7 +142,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
     return inTurn(turns, () => monitor.guardVerified(() => prisma.$transaction(work, limits)));
   }
 
-  /** In the background: nobody needs it done, and the next one does what this one could not. */
+  /** In the background: no caller needs it, and the next run completes what this one could not. */
   function prune(revision: number): void {
     inTurn(writeTurns, () => prisma.$transaction((tx) => pruneChanges(tx, revision), limits)).catch(
       (error: unknown) => logger?.warn({ err: error }, 'The log of changes could not be pruned'),
@@ -212,7 +212,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
   };
 }
 
-/** Gives work up that takes too long. It goes on until its drivers give up too, so it is told not to commit. */
+/** Aborts slow work. It continues until its drivers time out, so it is signalled not to commit. */
 async function withinLimit<T>(work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
   const giveUp = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -225,7 +225,7 @@ async function withinLimit<T>(work: (givenUp: AbortSignal) => Promise<T>): Promi
   });
   try {
     const running = work(giveUp.signal);
-    // The loser of the race still fails at some time; nobody is left to care.
+    // The loser of the race still fails eventually; its error is ignored.
     running.catch(() => {});
     return await Promise.race([running, limit]);
   } finally {
@@ -239,7 +239,7 @@ class NothingChanged extends Error {}
 const ADVANCE_REVISION = Prisma.sql`
   UPDATE "service_state" SET "revision" = "revision" + 1 WHERE "id" = 1 RETURNING "revision"`;
 
-/** Advances the revision, and thereby takes the lock that all mutations share. */
+/** Advances the revision, which takes the lock shared by all mutations. */
 async function advanceRevision(tx: DbClient): Promise<number> {
   const [row] = await tx.$queryRaw<{ revision: bigint }[]>(ADVANCE_REVISION);
   if (row === undefined) throw new Error('the row of the revision is missing');

@@ -2,14 +2,14 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { errorChain, sqliteCodesOf, storageStateOf, textCodesOf } from './storage-health/storage-failure.js';
 import { StorageError } from './storage-health/storage-state.js';
 
-/** After this many seconds a caller may try again when the database could not answer. */
+/** Seconds after which a caller may retry when the database could not answer. */
 const RETRY_AFTER_SECONDS = 1;
 
-// What follows says that the database cannot serve at present although nothing is wrong with the storage, which
-// `storageStateOf` has looked for before.
+// The following codes mean that the database cannot serve at present although the storage is intact, which
+// `storageStateOf` has checked before.
 /** Codes of Prisma: too slow, or lost against another transaction. */
 const PRISMA_CODES = new Set(['P1008', 'P2024', 'P2028', 'P2034']);
-/** The same as told by driver adapters. */
+/** The same from driver adapters. */
 const ADAPTER_KINDS = new Set(['TransactionAlreadyClosed', 'TransactionWriteConflict']);
 /** PostgreSQL: intervention such as a time limit, system, limits of transactions and locks, conflicts. */
 const SQLSTATE = /^(?:57|58)[0-9A-Z]{3}$|^(?:25P03|25P04|40001|40P01|55P03)$/;
@@ -17,7 +17,7 @@ const SQLSTATE = /^(?:57|58)[0-9A-Z]{3}$|^(?:25P03|25P04|40001|40P01|55P03)$/;
 const NODE_CODE = /^(?:EACCES|EMFILE|ENFILE)$/;
 /** SQLite, low byte: busy, locked, memory, lock protocol. */
 const SQLITE_CODES = new Set([5, 6, 7, 15]);
-/** What drivers say about a connection without giving it a code. */
+/** Messages of drivers about a connection that come without a code. */
 const MESSAGE =
   /^(?:Cannot use a pool after|Client (?:was closed|has encountered|is not)|The database connection is not open|the database is closed)/i;
 
@@ -26,7 +26,7 @@ const DATA_SQLSTATE = /^(?:22|23|54)[0-9A-Z]{3}$/;
 /** SQLite, low byte: too big, constraint, mismatch of types. */
 const SQLITE_DATA_CODES = new Set([18, 19, 20]);
 
-/** A write may have been committed or not: whoever waited for it never heard. It can be tried again when it is idempotent. */
+/** A write that may have been committed or not: its answer was lost. It can be retried if idempotent. */
 export class OutcomeUnknownError extends ServiceError {
   constructor(detail: string, cause?: unknown) {
     super('SERVICE_UNAVAILABLE', {
@@ -38,7 +38,7 @@ export class OutcomeUnknownError extends ServiceError {
   }
 }
 
-/** Says that the database cannot serve at present; the caller may try again soon. */
+/** Reports that the database cannot serve at present; the caller may retry soon. */
 export function unavailable(detail: string, cause?: unknown): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', {
     detail,
@@ -49,9 +49,9 @@ export function unavailable(detail: string, cause?: unknown): ServiceError {
 }
 
 /**
- * Turns whatever a database call threw into an error of the service. A `ServiceError` stays what it is. A database
- * that cannot be reached, is full, read-only or damaged is a `StorageError`, and with one that is too slow, locked or
- * closed it is `SERVICE_UNAVAILABLE`; a mistake in our own code is `INTERNAL_ERROR`; everything else is
+ * Converts the error of a database call to an error of the service. A `ServiceError` is unchanged. A database
+ * that cannot be reached, is full, read-only or damaged is a `StorageError`, and one that is too slow, locked
+ * or closed is `SERVICE_UNAVAILABLE`; a mistake in our own code is `INTERNAL_ERROR`; everything else is
  * `DATABASE_ERROR`.
  */
 export function asServiceError(error: unknown): ServiceError {
@@ -67,7 +67,7 @@ export function asServiceError(error: unknown): ServiceError {
   return new ServiceError('DATABASE_ERROR', { detail: 'The database refused an operation.', cause: error });
 }
 
-/** Runs `work`; whatever it rejects with becomes a `ServiceError`. */
+/** Runs `work`; any rejection becomes a `ServiceError`. */
 export async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -76,7 +76,7 @@ export async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True when a member of the chain of causes says so. */
+/** Whether a member of the chain of causes means unavailability. */
 function isUnavailable(error: unknown): boolean {
   for (const each of errorChain(error)) {
     const { kind, message } = each;
@@ -91,8 +91,8 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True when the chain of causes says that the database refused the data of a statement, so that the same data will be
- * refused again. Every other failure is one of the storage, and may pass.
+ * Whether the chain of causes shows that the database rejected the data of a statement, so that the same data
+ * will be rejected again. Every other failure is one of the storage, and may pass.
  */
 export function isRefusedData(error: unknown): boolean {
   for (const each of errorChain(error)) {

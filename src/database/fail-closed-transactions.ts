@@ -1,9 +1,9 @@
 import type { SqlDriverAdapterFactory, SqlQuery, Transaction } from '@prisma/driver-adapter-utils';
 
 /**
- * Makes a transaction fail as a whole once one of its statements has failed, even when its owner caught the error and
- * went on. Left alone the databases differ, and neither is safe: SQLite goes on without the failed statement, and
- * PostgreSQL answers COMMIT with a rollback that the driver reports as success.
+ * Makes a transaction fail as a whole once one of its statements has failed, even if the caller caught the
+ * error and continued. By default the databases differ, and neither is safe: SQLite continues without the
+ * failed statement, and PostgreSQL answers COMMIT with a rollback that the driver reports as success.
  */
 export function failClosed(factory: SqlDriverAdapterFactory): SqlDriverAdapterFactory {
   return {
@@ -26,7 +26,7 @@ function guard(transaction: Transaction): Transaction {
 
   const run = async <T>(statement: (query: SqlQuery) => Promise<T>, query: SqlQuery): Promise<T> => {
     if (failure !== undefined && query.sql !== 'ROLLBACK') {
-      // Adapters that commit by statement give the connection back after a commit that failed, whatever its state.
+      // Adapters that commit by statement return the connection after a failed commit, whatever its state.
       if (query.sql === 'COMMIT') await executeRaw({ ...query, sql: 'ROLLBACK' });
       throw failure.error;
     }

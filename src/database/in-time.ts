@@ -1,7 +1,7 @@
 import { ServiceError } from '../contract/errors/service-error.js';
 import { unavailable } from './errors.js';
 
-/** Gives a promise up after its time; what it still does is nobody's concern. */
+/** Rejects when a promise exceeds its time limit; its later result is ignored. */
 export async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
@@ -18,8 +18,8 @@ export async function withTimeout<T>(promise: Promise<T>, milliseconds: number):
 const LOAD_LIMIT_MS = 3_000;
 
 /**
- * Waits for the controls of an agent, but not for as long as the drivers would: a database may say nothing at all.
- * Rejects with SERVICE_UNAVAILABLE then.
+ * Waits for the controls of an agent, but not as long as the drivers would: a database may not respond at
+ * all. Rejects with SERVICE_UNAVAILABLE then.
  */
 export async function loadedInTime<T>(loading: Promise<T>): Promise<T> {
   try {

@@ -5,15 +5,15 @@ import { withServiceErrors } from './errors.js';
 import { CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './postgres-pool.js';
 import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.js';
 
-/** What is at the place of a database. */
+/** Content found at the location of a database. */
 export type DatabaseContent =
   /** Nothing, or a database without the structure of the service. */
   | 'nothing'
-  /** A database of the service. The id is empty in one that an older version made and none has migrated since. */
+  /** A database of the service. The id is empty in one created by an older version and not migrated since. */
   | { readonly instanceId: string };
 
 /**
- * Looks at what is at the place of a database and changes nothing: no file is created and no migration applied.
+ * Inspects the location of a database without changing anything: no file is created and no migration applied.
  * Rejects with a `ServiceError` when it cannot be reached or read.
  */
 export function inspectDatabase(location: DatabaseLocation): Promise<DatabaseContent> {
@@ -45,7 +45,7 @@ async function inspectPostgresql(connectionString: string): Promise<DatabaseCont
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS,
   });
-  // A connection that breaks rejects the pending query; without a listener it would end the process as well.
+  // A broken connection rejects the pending query; without a listener it would also end the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -67,7 +67,7 @@ function contentOf([row]: readonly (readonly unknown[])[]): DatabaseContent {
   return row === undefined ? 'nothing' : { instanceId: String(row[0]) };
 }
 
-/** What was read counts, or the error that the caller has already. */
+/** The result of the read counts, or the error that the caller already has. */
 function closeQuietly(connection: SqliteConnection): void {
   try {
     connection.close();

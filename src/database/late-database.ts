@@ -5,25 +5,25 @@ import { createLateStorage } from './storage-health/late-storage.js';
 import type { StorageReport } from './storage-health/storage-monitor.js';
 
 /**
- * A database that is opened later than the parts that use it are made. Until `attach` is called every method fails with
- * the error that `refusal` makes.
+ * A database that is opened after its users are created. Until `attach` is called every method fails with the
+ * error returned by `refusal`.
  */
 export interface LateDatabase extends Database {
-  /** From now on everything goes to this database; closing closes it. Must be called at most once. */
+  /** Forwards all calls to this database from now on; closing closes it. Must be called at most once. */
   attach(database: Database): void;
 }
 
 export interface LateDatabaseOptions {
   readonly kind: Database['kind'];
-  /** The id of the database that is expected; what is told until one is attached. */
+  /** The id of the expected database; returned until one is attached. */
   readonly instanceId: string;
-  /** Why there is no database at present. */
+  /** Why there is no database at present, as an error. */
   readonly refusal: () => ServiceError;
-  /** The same, as a state of the storage. */
+  /** The same, as a storage state. */
   readonly problem: () => StorageReport;
 }
 
-/** How often the change source is read until a database is attached, in milliseconds; attaching is told at once. */
+/** Interval of reading the change source until a database is attached, in ms; attaching is immediate. */
 const POLL_MS = 1_000;
 
 export function createLateDatabase(options: LateDatabaseOptions): LateDatabase {
@@ -107,8 +107,8 @@ export function createLateDatabase(options: LateDatabaseOptions): LateDatabase {
 type Method = (...words: unknown[]) => unknown;
 
 /**
- * A client that is another one's stand-in. Whatever is called on it, or on one of its models, is called on the client
- * that `current` gives at that moment; without one it rejects.
+ * A client that forwards to another one. Calls to it, or to one of its models, go to the client that
+ * `current` returns at that moment; without one they reject.
  */
 function lateClient(current: () => DbClient | null, refusal: () => ServiceError): DbClient {
   const models = new Map<string, object>();
@@ -137,7 +137,7 @@ function lateClient(current: () => DbClient | null, refusal: () => ServiceError)
   };
   return new Proxy({} as DbClient, {
     get(_target, name) {
-      // Not a promise, whoever asks.
+      // Must never look like a promise.
       if (typeof name === 'symbol' || name === 'then') return undefined;
       if (!name.startsWith('$')) return model(name);
       return call((client) => (Reflect.get(client, name) as Method).bind(client));

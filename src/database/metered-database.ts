@@ -1,13 +1,12 @@
 import type { Database } from './database.js';
 
-/** Kinds of work on the database that are timed: changes, queries in each lane of the bulk part, reads of
- * everything at one moment, and its writing. */
+/** Timed database work: changes, bulk queries by lane, consistent reads of everything, bulk writes. */
 export const DATABASE_OPERATIONS = ['mutation', 'statistics', 'search', 'scan', 'bulk_write'] as const;
 export type DatabaseOperation = (typeof DATABASE_OPERATIONS)[number];
 
 /**
- * A database that tells how long its work took, waiting for its turn included, whether it succeeded or not. Queries of
- * the client are not timed: Prisma would make every one of them dearer for it.
+ * A database that reports how long its work took, including waiting time, whether it succeeded or not.
+ * Queries of the client are not timed: Prisma would make every one of them more expensive.
  */
 export function meteredDatabase(
   database: Database,
@@ -24,7 +23,7 @@ export function meteredDatabase(
   const { bulk } = database;
   return {
     ...database,
-    // Of a database that is opened later these change.
+    // These change for a database that is opened later.
     get instanceId() {
       return database.instanceId;
     },

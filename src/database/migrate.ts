@@ -1,7 +1,7 @@
 /**
- * Brings a database up to date. All missing migrations are applied in one transaction under a lock, so that several
- * processes may start at once and a failure leaves nothing half done. The record of what was applied is the table
- * that Prisma's own tools keep.
+ * Migrates a database. All missing migrations are applied in one transaction under a lock, so that several
+ * processes may start simultaneously and a failure leaves nothing half done. Applied migrations are recorded
+ * in the table of Prisma's own tools.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -12,7 +12,7 @@ import { beginWriting, openSqliteConnection, type SqliteConnection } from './sql
 
 /** How long a start waits for the migrations of another process. */
 const MIGRATION_WAIT_MS = 60_000;
-/** The advisory lock that Prisma's own tools take, so that they and the service never migrate at once. */
+/** The advisory lock of Prisma's own tools, so that they and the service never migrate concurrently. */
 const MIGRATION_LOCK_ID = 72_707_369;
 
 const CREATE_SQLITE_TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
@@ -39,8 +39,9 @@ const SELECT_APPLIED = `SELECT "migration_name" AS "name", "checksum", "finished
   FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL`;
 
 /**
- * Applies the migrations that are missing and returns their names. `known` is for tests; by default it is what comes
- * with this version. Rejects with `DATABASE_ERROR` when the database must not be touched, and with the driver's error.
+ * Applies the missing migrations and returns their names. `known` is for tests; the default is the migrations
+ * of this version. Rejects with `DATABASE_ERROR` when the database must not be changed, and with the driver's
+ * error.
  */
 export function migrate(
   location: DatabaseLocation,
@@ -53,14 +54,14 @@ export function migrate(
 async function migrateSqlite(path: string, known: readonly Migration[]): Promise<string[]> {
   const connection = openSqliteConnection(path, 'writer');
   try {
-    // A migration that rebuilds a table would otherwise delete what refers to it. No effect inside a transaction.
+    // A migration that rebuilds a table would otherwise delete referring rows. No effect in a transaction.
     connection.execute('PRAGMA foreign_keys = OFF');
     await beginWriting(connection, MIGRATION_WAIT_MS);
     const names = applyToSqlite(connection, known);
     connection.executeScript('COMMIT');
     return names;
   } finally {
-    // Also undoes a transaction that is still open.
+    // Also rolls back an open transaction.
     connection.close();
   }
 }
@@ -94,7 +95,7 @@ async function migratePostgresql(connectionString: string, known: readonly Migra
     connectionString,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // A connection that breaks rejects the pending query; without a listener it would end the process as well.
+  // A broken connection rejects the pending query; without a listener it would also end the process.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -105,7 +106,7 @@ async function migratePostgresql(connectionString: string, known: readonly Migra
     await client.query('COMMIT');
     return names;
   } finally {
-    // Ends a transaction that is still open.
+    // Ends an open transaction.
     await client.end();
   }
 }

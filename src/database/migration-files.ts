@@ -19,7 +19,7 @@ export interface AppliedMigration {
   readonly finished: boolean;
 }
 
-/** The migrations of one database that come with this version, oldest first. */
+/** The migrations of one database in this version, oldest first. */
 export function readMigrations(kind: 'sqlite' | 'postgresql'): Migration[] {
   const folder = findUp(join('prisma', kind, 'migrations'));
   return readdirSync(folder, { withFileTypes: true })
@@ -33,8 +33,8 @@ export function readMigrations(kind: 'sqlite' | 'postgresql'): Migration[] {
 }
 
 /**
- * The migrations still to be applied. Rejects a database this version must not touch: one that a newer version has
- * changed, one with a step that failed half-way, or one whose steps were other than ours.
+ * The migrations still to be applied. Rejects a database this version must not change: one changed by a newer
+ * version, one with a step that failed half-way, or one with different steps.
  */
 export function pendingMigrations(
   known: readonly Migration[],

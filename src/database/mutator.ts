@@ -7,13 +7,13 @@ export interface MutationOutcome<T> {
   readonly change: Change | null;
 }
 
-/** Runs a mutation. Whoever evaluates next in this process sees its change once the promise is fulfilled. */
+/** Runs a mutation. Once the promise is fulfilled, evaluations of this process use its change. */
 export type Mutator = <T>(
   caller: { reportRevision(revision: number): void },
   work: (tx: DbClient) => Promise<MutationOutcome<T>>,
 ) => Promise<T>;
 
-/** Told of each committed change before its caller is. */
+/** Called with each committed change, before its caller resumes. */
 export type CommitListener = (change: RecordedChange) => void;
 
 export function createMutator(database: Database, onCommit: CommitListener): Mutator {

@@ -1,24 +1,24 @@
 import { unavailable } from './errors.js';
 
-/** A lock inside this process, given in the order in which it was asked for. */
+/** A lock inside this process, granted in request order. */
 export interface Mutex {
   /**
-   * Waits for the lock and returns the function that gives it back; calling that twice does nothing.
-   * Rejects with `SERVICE_UNAVAILABLE` when too many wait already, or after waiting too long.
+   * Waits for the lock and returns the function that releases it; further calls of that do nothing. Rejects
+   * with `SERVICE_UNAVAILABLE` when too many wait already, or after waiting too long.
    */
   acquire(): Promise<() => void>;
 }
 
-/** Bounds of the waiting line of a mutex; by default there are none. */
+/** Limits of the queue of a mutex; unlimited by default. */
 export interface MutexLimits {
   readonly maxWaiting?: number;
   readonly waitLimitMs?: number;
 }
 
-/** Creates a mutex that nobody holds. */
+/** Creates a free mutex. */
 export function createMutex(limits: MutexLimits = {}): Mutex {
   const { maxWaiting = Number.POSITIVE_INFINITY, waitLimitMs } = limits;
-  /** A set keeps order and forgets one who gave up in constant time. */
+  /** A set keeps order and deletes an aborted entry in constant time. */
   const waiting = new Set<() => void>();
   let held = false;
 

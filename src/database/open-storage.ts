@@ -18,14 +18,14 @@ import { createWriteProbe } from './storage-health/write-probe.js';
 export interface DatabaseOptions {
   /** See `parseDatabaseUrl`. The folder of a SQLite file is created. */
   readonly url: string;
-  /** Name of the variable that holds the URL, for errors. */
+  /** Name of the variable with the URL, for errors. */
   readonly variable?: string;
   readonly logger?: { warn(details: object, message: string): void };
-  /** For connections that break, and for changes of the state of the storage. */
+  /** Receives broken connections and state changes of the storage. */
   readonly failures?: Pick<RepeatLog, 'told' | 'failed'>;
-  /** Called with the text of every SQL statement; it is there to count them. */
+  /** Called with the text of every SQL statement, to count them. */
   readonly onQuery?: (sql: string) => void;
-  /** False leaves the structure as it is: for a second connection to a database that is already open. */
+  /** False leaves the structure unchanged: for a second connection to a database that is already open. */
   readonly migrate?: boolean;
 }
 
@@ -43,11 +43,11 @@ export interface OpenedStorage {
 
 const DEFAULT_VARIABLE = 'DATABASE_URL';
 
-/** Opens a database and brings its structure up to date. Rejects with errors of the driver, too. */
+/** Opens a database and migrates its structure. May also reject with errors of the driver. */
 export async function openStorage(options: DatabaseOptions): Promise<OpenedStorage> {
   const location = parseDatabaseUrl(options.url);
   if (location.kind === 'postgresql') return openPostgres(location, options);
-  // A later change of the working directory must not lead a second connection elsewhere.
+  // A later change of the working directory must not redirect a second connection.
   const path = resolve(location.path);
   try {
     return await openSqlite(path, options);
@@ -80,7 +80,7 @@ async function openSqlite(path: string, options: DatabaseOptions): Promise<Opene
     verifyWritable: () => files.verifyWritable(),
     write: createWriteProbe(bulk, instanceId),
     async rescue() {
-      // The connections still have the log, and a restart would not: what was acknowledged is in it.
+      // The connections still have the log, but a restart would not: it contains acknowledged writes.
       if (!files.isLogMissing) return null;
       if (!(await bulk.copyLog())) throw new Error('readers keep the log from being copied');
       return 'the log (-wal) was removed; all that it held was copied into the database; restart the service';
@@ -125,7 +125,7 @@ function eventsOf({ failures, onQuery }: DatabaseOptions, monitor: () => Storage
   };
 }
 
-/** Applies what is missing of the structure. True when all of it was. */
+/** Applies missing migrations. True when all of them were missing. */
 async function broughtUpToDate(
   location: DatabaseLocation,
   place: string,
@@ -163,7 +163,7 @@ function demandInstanceId(id: unknown): string {
   return id;
 }
 
-/** Host, port and database without the credentials. */
+/** Host, port and database without credentials. */
 function addressOf(connectionString: string): string {
   const { host, pathname } = new URL(connectionString);
   return `postgresql://${host}${pathname}`;

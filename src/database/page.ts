@@ -5,12 +5,12 @@ import { allOf } from './text.js';
 /** One page of a list. */
 export interface Page<Row> {
   readonly rows: Row[];
-  /** How many rows the filters let through, on all pages. */
+  /** Number of rows that pass the filters, on all pages. */
   readonly total: number;
   readonly hasMore: boolean;
 }
 
-/** How to find a page. */
+/** Query of a page. */
 export interface PageQuery {
   /** The table with its alias. */
   readonly from: Prisma.Sql;
@@ -22,7 +22,7 @@ export interface PageQuery {
   readonly limit: number;
 }
 
-/** Finds the ids of a page and loads its rows with `load`, in two queries beside the one of `load`. */
+/** Finds the ids of a page and loads its rows with `load`, in two queries besides that of `load`. */
 export async function findPage<Row extends { readonly id: number }>(
   client: DbClient,
   { from, id, filters, after, orderBy, limit }: PageQuery,

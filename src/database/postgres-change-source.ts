@@ -4,13 +4,13 @@ import type { ChangeSource } from './change-source.js';
 import { endWhenSilent } from './postgres-pool.js';
 import { StorageError } from './storage-health/storage-state.js';
 
-/** How often to read when no notification comes, in milliseconds: some poolers do not pass notifications on. */
+/** How often to read without notifications, in milliseconds: some poolers do not forward them. */
 const POLL_MS = 1_000;
-/** How long the connection may take to come up. */
+/** How long connecting may take. */
 const CONNECT_LIMIT_MS = 2_000;
-/** The server is asked every `POLL_MS` for one row; a connection that says nothing for this long is dead. */
+/** One row is read every `POLL_MS`; a connection without an answer for this long is dead. */
 const SILENCE_LIMIT_MS = 3_000;
-/** Pauses before connecting again: the first one, and the longest. */
+/** Pauses before reconnecting: the first one, and the longest. */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
@@ -20,8 +20,9 @@ const SETTINGS = `
   LISTEN ${CHANGE_CHANNEL}`;
 
 /**
- * Reads what other processes changed in a PostgreSQL database, and listens for notifications, over one connection that
- * is replaced whenever it breaks. Another database than that of `instanceId`, at the same address, counts as no answer.
+ * Reads changes made by other processes in a PostgreSQL database, and listens for notifications, over one
+ * connection that is replaced whenever it breaks. A database other than `instanceId`, at the same address,
+ * counts as no answer.
  */
 export function createPostgresChangeSource(connectionString: string, instanceId: string): ChangeSource {
   let client: pg.Client | null = null;
@@ -39,7 +40,7 @@ export function createPostgresChangeSource(connectionString: string, instanceId:
       keepAlive: true,
       application_name: 'control-enforcement-service changes',
     });
-    // Without a listener a connection that breaks would end the process.
+    // Without a listener a broken connection would end the process.
     fresh.on('error', (error) => lost(fresh, error));
     fresh.on('end', () => lost(fresh, new Error('Connection terminated')));
     fresh.on('notification', ({ payload }) => hint(revisionOf(payload)));
@@ -60,7 +61,7 @@ export function createPostgresChangeSource(connectionString: string, instanceId:
     return fresh;
   }
 
-  /** Connects once, however many ask. */
+  /** Connects once, for any number of callers. */
   function connected(): Promise<pg.Client> {
     connecting ??= connect()
       .catch((error: unknown) => {
@@ -84,12 +85,12 @@ export function createPostgresChangeSource(connectionString: string, instanceId:
 
   function scheduleReconnect(): void {
     if (closed || timer !== undefined) return;
-    // Random, so that the processes of a fleet do not all come back at the same moment.
+    // Random, so that the processes of a fleet do not all reconnect simultaneously.
     const delay = pause * (0.5 + Math.random() / 2);
     pause = Math.min(pause * 2, MAX_PAUSE_MS);
     timer = setTimeout(() => {
       timer = undefined;
-      // What was told in the meantime was missed.
+      // Notifications in the meantime were missed.
       connected().then(
         () => hint(),
         () => {},
@@ -102,7 +103,7 @@ export function createPostgresChangeSource(connectionString: string, instanceId:
     pollMs: POLL_MS,
     async read(known) {
       if (closed) throw new Error('the database is closed');
-      // Between two attempts to connect it is known already that the database cannot be reached.
+      // Between two attempts to connect the database is already known to be unreachable.
       if (client === null && connecting === null && timer !== undefined) throw problem;
       const reader = client ?? (await connected());
       const { rows } = await reader.query<unknown[]>({
@@ -129,7 +130,7 @@ export function createPostgresChangeSource(connectionString: string, instanceId:
   };
 }
 
-/** The revision that a notification tells; anybody who may connect can send others. */
+/** The revision in a notification; any client that may connect can send others. */
 function revisionOf(payload: string | undefined): number | undefined {
   return payload !== undefined && /^\d{1,15}$/.test(payload) ? Number(payload) : undefined;
 }

@@ -15,7 +15,7 @@ export interface QuickCheckLimits {
 
 const LIMITS: QuickCheckLimits = { wholeBytes: 256 * 1024 * 1024, hereBytes: 4 * 1024 * 1024 };
 const BUSY_TIMEOUT_MS = 5_000;
-/** What is checked of every file: all tables but those of events, which may have any size. */
+/** Tables checked in every file: all but those of events, which may have any size. */
 export const CHECKED_TABLES: readonly string[] = [
   'agents',
   'agent_controls',
@@ -30,7 +30,7 @@ export const CHECKED_TABLES: readonly string[] = [
   'storage_probe',
   '_prisma_migrations',
 ];
-/** What is not checked of larger files. */
+/** Tables not checked in larger files. */
 export const UNCHECKED_TABLES: readonly string[] = [
   'event_control_names',
   'event_log',
@@ -40,12 +40,12 @@ export const UNCHECKED_TABLES: readonly string[] = [
 const WHOLE_CHECK = 'PRAGMA quick_check(1)';
 const MISSING = /no such table/;
 
-/** What was looked at. */
+/** The checked part. */
 export type CheckedPart = 'all' | 'without events';
 
 /**
- * Reads a SQLite file and rejects with a `StorageError` when it is damaged. Of a large file it reads only the tables
- * that verdicts depend on, so that it takes a bounded time.
+ * Reads a SQLite file and rejects with a `StorageError` when it is damaged. Of a large file it reads only the
+ * tables that verdicts depend on, to bound the time.
  */
 export function quickCheck(path: string, limits: QuickCheckLimits = LIMITS): Promise<CheckedPart> {
   return withServiceErrors(async () => {

@@ -1,7 +1,7 @@
 /**
- * Prisma's driver adapter for SQLite, made of two connections that live as long as the client: transactions own the
- * writing one, statements outside a transaction use the reading one. So reads go on, and see committed data, while a
- * transaction is open, and no statement outside of it can slip into it.
+ * Prisma's driver adapter for SQLite, with two connections that live as long as the client: transactions own
+ * the writing one, statements outside a transaction use the reading one. So reads continue, and see committed
+ * data, while a transaction is open, and no statement outside of it can become part of it.
  */
 import {
   type ArgType,
@@ -27,13 +27,13 @@ import {
 const INFO = { provider: 'sqlite', adapterName: 'control-enforcement-libsql' } as const;
 /** How long a transaction waits for the write lock while another process holds it. */
 export const WRITE_LOCK_WAIT_MS = 5_000;
-/** Prisma splits longer argument lists. SQLite allows 32,766 arguments, but binding that many at once stalls. */
+/** Prisma splits longer argument lists. SQLite allows 32,766 arguments, but binding that many blocks. */
 const MAX_BIND_VALUES = 10_000;
 
 /**
- * Creates the adapter factory of one file. It connects once: after `dispose` the database stays closed. `writing` is
- * held by every transaction, and by whoever else writes to the file in this process. With `identity`, only that file is
- * opened.
+ * Creates the adapter factory of one file. It connects once: after `dispose` the database stays closed.
+ * `writing` is held by every transaction, and by all other writers to the file in this process. With
+ * `identity`, only that file is opened.
  */
 export function createSqliteAdapterFactory(
   path: string,
@@ -93,7 +93,7 @@ function createAdapter(reader: SqliteConnection, writer: SqliteConnection, writi
 
 function createTransaction(writer: SqliteConnection, release: () => void): Transaction {
   let ended = false;
-  // SQLite itself ends a transaction on errors such as a full disk; what follows must not run outside of it.
+  // SQLite itself ends a transaction on errors such as a full disk; nothing must then run outside of it.
   const connection = () => {
     if (!ended && writer.inTransaction) return writer;
     throw new DriverAdapterError({ kind: 'TransactionAlreadyClosed', cause: 'the transaction has ended' });
@@ -102,7 +102,7 @@ function createTransaction(writer: SqliteConnection, release: () => void): Trans
     try {
       connection().executeScript(statement);
     } catch (error) {
-      // After a commit that failed the transaction may still be open. Once ended, the connection may be another's.
+      // After a failed commit the transaction may still be open. Once ended, others may use the connection.
       if (!ended) undo(writer);
       throw adapterError(error);
     } finally {
@@ -123,12 +123,12 @@ function createTransaction(writer: SqliteConnection, release: () => void): Trans
   };
 }
 
-/** Ends a transaction that is open. One that cannot be ended now is ended before the next one starts. */
+/** Ends an open transaction. If that fails, it is ended before the next one starts. */
 function undo(writer: SqliteConnection): void {
   try {
     if (writer.inTransaction) writer.executeScript('ROLLBACK');
   } catch {
-    // The caller already has the error that led here.
+    // The caller already has the original error.
   }
 }
 
@@ -180,7 +180,7 @@ function toResultSet({ columns, rows }: ReturnType<SqliteConnection['execute']>)
   };
 }
 
-/** The type of a computed column, as its first value that is not null tells it. */
+/** The type of a computed column, from its first value that is not null. */
 function typeOfValues(rows: readonly SqliteValue[][], index: number): ColumnType {
   const value = rows.find((row) => row[index] !== null)?.[index];
   if (typeof value === 'bigint') return ColumnTypeEnum.Int64;
@@ -195,7 +195,7 @@ function fromSqlite(value: SqliteValue, type: ColumnType | undefined): unknown {
   return type === ColumnTypeEnum.Int64 ? value.toString() : Number(value);
 }
 
-/** Constraint violations get Prisma's own kinds; all other errors of SQLite keep their code. */
+/** Constraint violations get Prisma's kinds; all other errors of SQLite keep their code. */
 function adapterError(error: unknown): unknown {
   if (!(error instanceof Libsql.SqliteError)) return error;
   const { code, message } = error;

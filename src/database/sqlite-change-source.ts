@@ -3,8 +3,8 @@ import type { ChangeSource } from './change-source.js';
 import { openSqliteConnection, type SqliteStatement } from './sqlite-connection.js';
 
 /**
- * How often the revision is read, in milliseconds. SQLite tells nobody about writes of other processes; reading one row
- * with a prepared statement costs some microseconds.
+ * How often the revision is read, in milliseconds. SQLite does not report writes of other processes; reading
+ * one row with a prepared statement costs some microseconds.
  */
 const POLL_MS = 25;
 
@@ -14,7 +14,7 @@ interface Reader {
   close(): void;
 }
 
-/** Reads what other processes changed in the SQLite file of an identity; see `identityOf`. */
+/** Reads changes made by other processes in the SQLite file of an identity; see `identityOf`. */
 export function createSqliteChangeSource(path: string, identity: string): ChangeSource {
   let reader: Reader | null = null;
   let closed = false;
@@ -28,7 +28,7 @@ export function createSqliteChangeSource(path: string, identity: string): Change
       return newsOf(known, reader.news([BigInt(known)]).rows as unknown as NewsRow[]);
     },
     listen() {
-      // There is nothing to listen to, and polling is quick enough.
+      // There are no notifications, and polling is fast enough.
     },
     async close() {
       closed = true;
@@ -41,7 +41,7 @@ export function createSqliteChangeSource(path: string, identity: string): Change
 function openReader(path: string, identity: string): Reader {
   const connection = openSqliteConnection(path, 'reader', identity);
   try {
-    // A wait inside SQLite would stop the whole process, and the next poll comes soon anyway.
+    // A wait inside SQLite would block the whole process, and the next poll is due soon anyway.
     connection.execute('PRAGMA busy_timeout = 0');
     return {
       latest: connection.prepare('SELECT "revision" FROM "service_state" WHERE "id" = 1'),

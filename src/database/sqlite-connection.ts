@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
 import { demandIdentity } from './storage-health/open-files.js';
 
-/** The longest wait inside SQLite. It blocks the process, so it is for rare, short moments: recovery, last closing. */
+/** The longest wait inside SQLite. It blocks the process: only for rare, short ones (recovery, closing). */
 const BUSY_TIMEOUT_MS = 1_000;
-/** The longest pause between two attempts to get the write lock. */
+/** The longest pause between two attempts to acquire the write lock. */
 const MAX_PAUSE_MS = 25;
 
 /**
- * Pages of the write-ahead log (4 KiB each) after which the bulk writer copies them into the file: 250 MiB instead of
- * SQLite's 4. Two thousand events change some six thousand pages of indexes over random ids, and later ones change many
- * of them again; copied after each transaction they took a third of its time.
+ * Pages of the write-ahead log (4 KiB each) after which the bulk writer copies them into the file: 250 MiB
+ * instead of SQLite's 4. Two thousand events change some six thousand pages of indexes over random ids, and
+ * later ones change many of them again; copying after each transaction took a third of its time.
  */
 const BULK_CHECKPOINT_PAGES = 64_000;
-/** The serving thread copies only when the bulk writer did not: copying takes long, and everything else waits. */
+/** The serving thread copies only when the bulk writer did not: copying is slow and blocks the rest. */
 const SERVING_CHECKPOINT_PAGES = 2 * BULK_CHECKPOINT_PAGES;
-/** Page cache of a bulk connection, in KiB. The indexes over random ids are read all over. */
+/** Page cache of a bulk connection, in KiB. Indexes over random ids are read in random order. */
 const BULK_CACHE_KIB = 64 * 1024;
 
 const DURABLE = 'synchronous = FULL';
@@ -28,10 +28,10 @@ export const BULK_WRITER_PRAGMAS = [
 ];
 /** Settings of a connection that only reads. */
 export const BULK_READER_PRAGMAS = ['query_only = ON', `cache_size = -${BULK_CACHE_KIB}`];
-/** Settings of a connection that reads everything once: a large cache would keep what is not read again. */
+/** Settings of a connection that reads everything once: a large cache would hold pages without reuse. */
 export const BULK_SCAN_PRAGMAS = ['query_only = ON'];
 
-/** A value SQLite can hold. Integers are bigints on both sides, so that none is rounded or stored as a real. */
+/** A value of SQLite. Integers are always bigints, so that none is rounded or stored as a real. */
 export type SqliteValue = null | string | number | bigint | Uint8Array;
 
 /** Rows of a statement that returns data, or the number of rows it changed. */
@@ -44,27 +44,27 @@ export interface SqliteResult {
 /** A prepared statement. */
 export type SqliteStatement = (args?: readonly SqliteValue[]) => SqliteResult;
 
-/** One connection to a SQLite file. Calls are synchronous underneath. */
+/** One connection to a SQLite file. Calls are synchronous. */
 export interface SqliteConnection {
   readonly inTransaction: boolean;
   execute(sql: string, args?: readonly SqliteValue[]): SqliteResult;
-  /** Prepares a statement that is run often. It keeps the file open until it is collected as garbage. */
+  /** Prepares a frequent statement. It keeps the file open until it is garbage-collected. */
   prepare(sql: string): SqliteStatement;
   /** Runs a script of several statements. */
   executeScript(script: string): void;
-  /** Undoes a transaction that is still open. */
+  /** Closes the connection; rolls back an open transaction. */
   close(): void;
 }
 
-/** What a connection is for; a reading one refuses to write. */
+/** Purpose of a connection; a reading one rejects writes. */
 export type SqliteRole = 'reader' | 'writer';
 
 /**
- * Opens a connection with every setting the service relies on. Settings stay for its lifetime. With `identity`, throws
- * a `StorageError` when another file is at the path.
+ * Opens a connection with every setting that the service relies on. Settings last for its lifetime. With
+ * `identity`, throws a `StorageError` when another file is at the path.
  */
 export function openSqliteConnection(path: string, role: SqliteRole, identity?: string): SqliteConnection {
-  // Opening would create a file that is missing.
+  // Opening would create a missing file.
   if (identity !== undefined) demandIdentity(path, identity);
   const database = new Libsql(path, { timeout: BUSY_TIMEOUT_MS });
   const connection = wrap(database);
@@ -105,7 +105,7 @@ function wrap(database: Libsql.Database): SqliteConnection {
     },
     close() {
       if (!database.open) return;
-      // The driver keeps a closed connection, with its locks, until its statements are collected as garbage.
+      // The driver keeps a closed connection, with its locks, until its statements are garbage-collected.
       if (database.inTransaction) database.exec('ROLLBACK');
       database.close();
     },
@@ -113,8 +113,8 @@ function wrap(database: Libsql.Database): SqliteConnection {
 }
 
 /**
- * Starts a transaction that holds the write lock of the file. While another process holds it, this tries again and
- * again without blocking the event loop; after `waitLimitMs` it rejects with the driver's busy error.
+ * Starts a transaction that holds the write lock of the file. While another process holds it, retries without
+ * blocking the event loop; after `waitLimitMs` it rejects with the driver's busy error.
  */
 export async function beginWriting(connection: SqliteConnection, waitLimitMs: number): Promise<void> {
   // The write lock may be held for long; a wait inside SQLite would block everything else.
@@ -126,7 +126,7 @@ export async function beginWriting(connection: SqliteConnection, waitLimitMs: nu
   }
 }
 
-/** Repeats a synchronous operation while the file is locked by another connection, for `waitLimitMs` at most. */
+/** Repeats a synchronous operation while another connection locks the file, for at most `waitLimitMs`. */
 export async function untilNotBusy<T>(operation: () => T, waitLimitMs: number): Promise<T> {
   const deadline = Date.now() + waitLimitMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
@@ -135,7 +135,7 @@ export async function untilNotBusy<T>(operation: () => T, waitLimitMs: number): 
     } catch (error) {
       if (!isBusy(error) || Date.now() >= deadline) throw error;
     }
-    // Random, so that processes which wait for the same lock do not keep in step.
+    // Random, so that processes waiting for the same lock do not synchronise.
     await sleep(pause * (0.5 + Math.random()));
   }
 }

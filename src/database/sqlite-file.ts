@@ -7,12 +7,12 @@ import { adviceOn, StorageError } from './storage-health/storage-state.js';
 
 /** How long the file system may take to answer before the file is opened, in milliseconds. */
 const FILE_SYSTEM_LIMIT_MS = 4_000;
-/** How long a start waits until no other process is switching the same file to write-ahead logging. */
+/** How long a start waits while another process switches the same file to write-ahead logging. */
 const WAL_SWITCH_WAIT_MS = 5_000;
 
 /**
- * Creates the folder and the file of a database if they are missing, and switches the file to write-ahead logging, which
- * it remembers: readers must not wait for writers.
+ * Creates the folder and the file of a database if missing, and switches the file to write-ahead logging,
+ * which is persistent: readers must not wait for writers.
  */
 export async function prepareSqliteFile(path: string): Promise<void> {
   try {
@@ -44,11 +44,11 @@ async function preparePath(path: string): Promise<void> {
     throw error;
   });
   if (stats?.isDirectory()) throw new StorageError('DOWN', { detail: 'It is a folder, not a file.' });
-  // Reading from a pipe or a terminal would wait for ever.
+  // Reading from a pipe or a terminal would block forever.
   if (stats?.isFile() === false) throw new StorageError('DOWN', { detail: 'It is not a regular file.' });
 }
 
-/** Step by step: where a folder cannot be created, such as below /proc, Node.js's recursive mkdir tries for ever. */
+/** Step by step: Node.js's recursive mkdir loops forever where a folder is impossible, such as in /proc. */
 async function ensureFolder(folder: string): Promise<void> {
   try {
     return await makeFolder(folder);
@@ -64,19 +64,19 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
-    // On a read-only file system there is another code for a folder that exists.
+    // On a read-only file system an existing folder has another code.
     const stats = await stat(folder).catch(() => null);
     if (stats === null) throw error;
     if (!stats.isDirectory()) throw new StorageError('DOWN', { detail: `${folder} is not a folder.` });
   }
 }
 
-/** An error of opening a SQLite file that names the variable and the path, and says what to do. */
+/** An error of opening a SQLite file with the variable, the path and a remedy. */
 export function explainedFailure(error: unknown, path: string, variable: string): Error {
   const known = asServiceError(error);
   if (!(known instanceof StorageError)) return known;
   const { state, options } = known;
-  // What is damaged does not heal while the start is tried again.
+  // Damage does not disappear while the start is retried.
   const code = state === 'CORRUPT' ? 'DATABASE_ERROR' : 'SERVICE_UNAVAILABLE';
   const advice = state === 'DOWN' ? 'Check the path and its permissions.' : adviceOn(state);
   const detail = `${variable}: the SQLite file ${path} cannot be used. ${options.detail} ${advice}`;

@@ -6,15 +6,15 @@ import { StorageError } from './storage-health/storage-state.js';
 /** One thread with one connection to a SQLite file. */
 export interface SqliteThread {
   /**
-   * Runs statements in the order of the calls. Rejects with the driver's error, and with an `OutcomeUnknownError`
-   * when the thread ends before it answers; the next call then finds a new thread.
+   * Runs statements in call order. Rejects with the driver's error, and with an `OutcomeUnknownError` when
+   * the thread ends before it answers; the next call then starts a new thread.
    */
   run(request: Omit<Request, 'id'>): Promise<Result[]>;
-  /** Ends the thread after what it was sent before. */
+  /** Ends the thread after all earlier requests. */
   close(): Promise<void>;
 }
 
-/** Calls that may wait for one thread; each is a request somebody holds open, so more would only time out. */
+/** Most calls waiting for one thread; each is an open request, so more would only time out. */
 const MAX_WAITING = 1_000;
 
 interface Waiting {
@@ -24,7 +24,7 @@ interface Waiting {
 
 const ENTRY = new URL('./sqlite-worker.js', import.meta.url);
 
-/** Creates a thread that starts with its first call. `onEnd` hears of one that ends by itself. */
+/** Creates a thread that starts with its first call. `onEnd` is called when it ends unexpectedly. */
 export function createSqliteThread(options: ConnectionOptions, onEnd: (error: Error) => void): SqliteThread {
   let running: { readonly worker: Worker; readonly waiting: Map<number, Waiting> } | undefined;
   let closed = false;
@@ -82,7 +82,7 @@ export function createSqliteThread(options: ConnectionOptions, onEnd: (error: Er
   };
 }
 
-/** The driver's error, or what the thread found wrong with the files. */
+/** The driver's error, or the problem that the thread found with the files. */
 function failureOf(failure: Failure): Error {
   const { storage, message } = failure;
   if (storage !== undefined) return new StorageError(storage, { particular: message });

@@ -1,7 +1,7 @@
 /**
- * A thread with one connection to a SQLite file. It runs the statements it is sent, in the order in which they come.
- * Plain JavaScript, because a thread starts from a file and Node 20 reads no TypeScript; it knows nothing about what
- * it runs.
+ * A thread with one connection to a SQLite file. It runs received statements in order. Plain JavaScript,
+ * because a thread starts from a file and Node 20 does not read TypeScript; it is independent of what it
+ * runs.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import Libsql from 'libsql';
@@ -11,8 +11,7 @@ import { createFileCheck, identityAt } from './storage-health/file-check.js';
  * @typedef {null | string | number | bigint} Value
  * @typedef {{ sql: string, args: readonly Value[] }} Statement
  * @typedef {{ rows: Value[][], changes: number }} Result
- * With `files`, the thread opens those files and no others, and checks them before it begins a transaction and after it
- * has committed one.
+ * With `files`, the thread opens only those, and checks them before each transaction and after each commit.
  * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[], files?: OpenedFiles }} ConnectionOptions
  * @typedef {import('./storage-health/file-check.js').OpenedFiles} OpenedFiles
  * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
@@ -22,7 +21,7 @@ import { createFileCheck, identityAt } from './storage-health/file-check.js';
  * @typedef {{ id: number, results: Result[] } | { id: number, failure: Failure }} Reply
  */
 
-/** Prepared statements that are kept. Their texts differ only by the filters of a search. */
+/** Number of cached prepared statements. Their texts differ only by the filters of a search. */
 const MAX_STATEMENTS = 100;
 
 const port = parentPort;
@@ -31,14 +30,14 @@ if (port === null) throw new Error('this module runs in a worker thread');
 /** @type {ConnectionOptions} */
 const { path, busyTimeoutMs, pragmas, files } = workerData;
 
-/** Looks at files that seem damaged: another process may be writing them at this moment. */
+/** Checks of files that seem damaged: another process may be writing them. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 5;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 const isMoved = () => files !== undefined && identityAt(path) !== files.database.identity;
 
-/** Opening would create a file that is missing, and the file may be replaced while it is opened. */
+/** Opening would create a missing file, and the file may be replaced while it is opened. */
 const wasMoved = isMoved();
 const database = new Libsql(wasMoved ? ':memory:' : path, { timeout: busyTimeoutMs });
 const isUsable = !wasMoved && !isMoved();
@@ -70,7 +69,7 @@ function run({ sql, args }) {
   return { rows: /** @type {Value[][]} */ (statement.all(args)), changes: 0 };
 }
 
-/** Throws when a restart would not find what is stored. */
+/** Throws when stored data would not survive a restart. */
 function verify() {
   for (let attempt = 1; ; attempt += 1) {
     const finding = check();
@@ -84,7 +83,7 @@ function verify() {
 }
 
 /**
- * Statements of a transaction that is not open any more must not be committed one by one.
+ * Statements of a transaction that has ended must not be committed one by one.
  * @param {Request} request
  * @returns {Result[]}
  */
@@ -119,7 +118,7 @@ port.on('message', (/** @type {Request | 'close'} */ message) => {
     /** @type {Failure} */
     const failure = { message: 'its file was deleted, moved or replaced', storage: 'REPLACED' };
     port.postMessage({ id: message.id, failure });
-    // The next thread finds the file again if it comes back.
+    // The next thread finds the file again if it is restored.
     database.close();
     port.close();
     return;

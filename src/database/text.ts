@@ -2,27 +2,27 @@ import { createHash } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 
 /**
- * Whether both databases can hold a text unchanged: without NUL characters and halves of surrogate pairs. One that
- * they cannot hold equals nothing that is stored.
+ * Whether both databases can store a text unchanged: without NUL characters and halves of surrogate pairs.
+ * Any other text equals nothing stored.
  */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Throws on a text that would be refused by one database and changed silently by the other. */
+/** Throws on a text that one database would reject and the other silently change. */
 export function assertStorable(text: string): void {
   if (!isStorable(text))
     throw new TypeError('a text to be stored has a NUL character or half a surrogate pair');
 }
 
-/** SHA-256 in hexadecimal of any text. Over UTF-16, because in UTF-8 all halves of surrogate pairs look the same. */
+/** SHA-256 in hexadecimal of any text. Over UTF-16: in UTF-8 all halves of surrogate pairs are equal. */
 export function hashText(text: string): string {
   return createHash('sha256').update(text, 'utf16le').digest('hex');
 }
 
 /**
- * The condition that a column of names contains `part`, whatever the case of ASCII letters; every character stands
- * for itself. `replace` is the one search for a substring that both databases have; LIKE differs between them, knows
+ * Condition that a column of names contains `part`, ignoring the case of ASCII letters; every character is
+ * literal. `replace` is the only substring search that both databases have; LIKE differs between them, has
  * wildcards and limits the length of a pattern.
  */
 export function nameContains(column: Prisma.Sql, part: string): Prisma.Sql {

@@ -5,16 +5,16 @@ import type { JsonValue } from '../json/json-value.js';
 import { parseStoredJson } from '../json/parse-json.js';
 import { WeakStore } from './weak-store.js';
 
-/** Most memory of compiled evaluators that no program holds, in bytes: an eighth of what programs get by default. */
+/** Memory limit of compiled evaluators unused by programs, in bytes: an eighth of that of programs. */
 const MAX_UNUSED_BYTES = 64 * 1024 * 1024;
 
-/** Compiles stored definitions, each text once: agents share what they have in common, and a change costs one control. */
+/** Compiles stored definitions, each text once: agents share common parts, and a change costs one control. */
 export interface ControlLibrary {
-  /** `text` is the definition as it is stored. Never throws. */
+  /** `text` is the stored definition. Never throws. */
   prepare(text: string): PreparedControl;
 }
 
-/** A library; `keepEvaluators` is how many compiled evaluators it keeps although no program holds them. */
+/** Creates a library; `keepEvaluators` is the number of compiled evaluators kept without a program. */
 export function createControlLibrary(options: {
   readonly registry: EvaluatorRegistry;
   readonly keepEvaluators: number;
@@ -24,7 +24,7 @@ export function createControlLibrary(options: {
     keepBytes: MAX_UNUSED_BYTES,
   });
   const partOf = createPartFactory(options.registry, evaluators);
-  // None is kept: next to its evaluators a control costs little to prepare.
+  // None is kept: compared with its evaluators a control costs little to prepare.
   const controls = new WeakStore<PreparedControl>({ keep: 0, keepBytes: 0 });
   return {
     prepare(text) {
@@ -37,7 +37,7 @@ export function createControlLibrary(options: {
   };
 }
 
-/** Text that is no JSON reads as null, which the core takes for a damaged definition and fails closed on. */
+/** Invalid JSON is parsed as null, which the core treats as a damaged definition and fails closed on. */
 function parsed(text: string): JsonValue {
   try {
     return parseStoredJson(text);

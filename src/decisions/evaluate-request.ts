@@ -18,24 +18,24 @@ import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../c
 import type { Stage, Step } from '../core/types.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
-/** What an evaluation is asked about. */
+/** Input of an evaluation. */
 export interface EvaluateRequest {
   /** Normalised. */
   readonly agentName: string;
   readonly stage: Stage;
   readonly step: Step;
-  /** Decide by the controls of this revision or a later one; 0 for those at hand. */
+  /** Use the controls of this revision or a later one; 0 for the current ones. */
   readonly minRevision: number;
-  /** Whether a target is named too, which has no effect. */
+  /** Whether a target is also named, which has no effect. */
   readonly namesTarget: boolean;
 }
 
-/** An agent name that is in its normal form already. */
+/** An agent name that is already normalised. */
 const NORMAL_AGENT_NAME = /^[a-z0-9:_-]{10,255}$/;
 
 /**
- * Reads an evaluation request, given as parsed JSON whose depth is bounded. Throws a VALIDATION_ERROR with every
- * problem. A well-formed request, which is nearly every one, is read without a schema and allocates its result only.
+ * Reads an evaluation request from parsed JSON of bounded depth. Throws a VALIDATION_ERROR with every
+ * problem. A well-formed request, the usual case, is read without a schema and allocates its result only.
  */
 export function readEvaluateRequest(value: unknown): EvaluateRequest {
   return readWellFormed(value as JsonValue | undefined) ?? parseInput(evaluateRequestSchema, value);
@@ -111,8 +111,8 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
 export const MAX_EVALUATIONS = 1_000;
 
 /**
- * Reads the list of a batch, but none of its evaluations: what is wrong with one of them is not the problem of the
- * others. Documents show what they must look like.
+ * Reads the list of a batch without its evaluations: an invalid one must not affect the others. Their schema
+ * is shown in documents.
  */
 export const evaluateBatchSchema: z.ZodType<{ readonly evaluations: readonly JsonValue[] }> = z.object({
   evaluations: field(
@@ -130,7 +130,7 @@ export const evaluateBatchSchema: z.ZodType<{ readonly evaluations: readonly Jso
   ),
 });
 
-/** What is wrong with this number of evaluations, if anything. */
+/** The problem of this number of evaluations, if any. */
 export function evaluationCountProblem(count: number): { code: string; message: string } | undefined {
   if (count === 0) return { code: 'too_short', message: 'must have at least 1 item' };
   if (count <= MAX_EVALUATIONS) return undefined;

@@ -4,14 +4,14 @@ import type { LoadedProgram } from './loaded-program.js';
 import type { RevisionWatch } from './revision-watch.js';
 import type { DemandFresh } from './staleness.js';
 
-/** A step to be judged. `agentName` is normalised. */
+/** A step to evaluate. `agentName` is normalised. */
 export interface EvaluationRequest {
   readonly agentName: string;
   readonly step: Step;
   readonly stage: Stage;
 }
 
-/** A verdict, and the revision of the controls it was made by. */
+/** A verdict with the revision of its controls. */
 export interface RevisedVerdict extends Verdict {
   readonly revision: number;
   /**
@@ -21,29 +21,29 @@ export interface RevisedVerdict extends Verdict {
   readonly staleness_seconds: number | null;
 }
 
-/** What the service did with a step, in one word, for the metrics. */
+/** Summary of a verdict in one word, for the metrics. */
 export type VerdictLabel = 'deny' | 'steer' | 'observe' | 'allow' | 'error';
 
-/** Who asks, as far as it matters. */
+/** Caller of an evaluation. */
 export interface EvaluationCaller {
   readonly protocol: string;
-  /** Reads a header, or an entry of the metadata; its name is in lower case. */
+  /** Returns a header, or an entry of the metadata; its name is in lower case. */
   header(name: string): string | undefined;
   /**
-   * Aborted when nobody waits for the answer any more: the caller went away, its deadline passed, or the server shuts
-   * down. Asked for only by what waits, because most evaluations need no signal.
+   * Aborted when the answer is no longer awaited: the caller disconnected, its deadline passed, or the server
+   * shuts down. Requested only by code that waits, because most evaluations need no signal.
    */
   signal(): AbortSignal;
-  /** Counts more evaluations than the one a call stands for. Fails with RATE_LIMITED when the caller makes too many. */
+  /** Counts evaluations beyond the first of a call. Fails with RATE_LIMITED above the caller's limit. */
   spend(evaluations: number): void;
 }
 
-/** Judges steps by the controls of their agents. */
+/** Evaluates steps with the controls of their agents. */
 export interface EvaluationService {
   /**
-   * A promise only when the agent has to be loaded, a revision is demanded that is not known yet, or an evaluator is
-   * asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, and with the reason of the caller's
-   * signal when that is aborted before a revision is reached.
+   * Returns a promise only when the agent has to be loaded, a required revision is not known yet, or an
+   * evaluator is asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, and with the
+   * reason of the caller's signal when that is aborted before a revision is reached.
    */
   evaluate(
     request: EvaluateRequest,
@@ -54,21 +54,21 @@ export interface EvaluationService {
 
 export interface EvaluationServiceOptions {
   readonly programs: Pick<RevisionWatch, 'programOf' | 'progress'>;
-  /** Refuses programs that may be too old, if that is wanted. */
+  /** Rejects programs that may be too old, if configured. */
   readonly demandFresh?: DemandFresh | undefined;
   /** Milliseconds of the clock of the programs. */
   readonly now: () => number;
-  /** Told of every verdict by controls of the last known good file. */
+  /** Called for every verdict by controls of the last known good file. */
   readonly onKeptVerdict?: () => void;
-  /** Told of every verdict. */
+  /** Called for every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
-  /** Keeps every verdict, if it is wanted. */
+  /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
 }
 
-/** Keeps verdicts. */
+/** Records verdicts. */
 export interface VerdictRecorder {
-  /** Whether it needs the non-matches too, whatever the caller asked for. */
+  /** Whether it also needs the non-matches, whatever the caller requested. */
   readonly nonMatches: boolean;
   record(request: EvaluationRequest, verdict: Verdict, caller: EvaluationCaller): void;
 }
@@ -85,7 +85,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
       const { agentName, step, stage, minRevision } = request;
       const judge = (loaded: LoadedProgram) => {
         demandFresh?.(loaded.currentAtMs(programs.progress));
-        // Asked for now: while an evaluator takes its time the program may fall behind.
+        // Read before evaluating: the program may fall behind during a slow evaluation.
         const revision = loaded.revision(programs.progress);
         const staleness = loaded.isKept ? stalenessOf(loaded) : null;
         const tell = (verdict: Verdict): RevisedVerdict => {
@@ -102,13 +102,13 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
   };
 }
 
-/** Member by member, because this is done for every verdict. */
+/** Member by member, for speed: this runs for every verdict. */
 function revised(verdict: Verdict, revision: number, staleness_seconds: number | null): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
   return { is_safe, confidence, reason, matches, errors, non_matches, revision, staleness_seconds };
 }
 
-/** A full verdict as it is with detail `verdict`. */
+/** A full verdict reduced to the detail `verdict`. */
 function withoutDetail(verdict: Verdict): Verdict {
   const bare = (one: ControlResult): ControlResult => ({ ...one, result: { ...one.result, metadata: null } });
   return {
@@ -119,7 +119,7 @@ function withoutDetail(verdict: Verdict): Verdict {
   };
 }
 
-/** The strongest thing that happened: a deny wins over everything, an error over whatever else is safe. */
+/** The strongest result: a deny takes precedence over everything, an error over every safe result. */
 export function verdictLabel(verdict: Verdict): VerdictLabel {
   const { matches } = verdict;
   if (matches.some((match) => match.action === 'deny')) return 'deny';

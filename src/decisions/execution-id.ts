@@ -1,16 +1,17 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Ids whose random bytes are asked for at once. */
+/** Number of ids whose random bytes are drawn together. */
 const IDS_AT_ONCE = 128;
 const ID_BYTES = 16;
 
-/** Where the two digits of each byte stand in the text (RFC 9562, section 4). */
+/** Positions of the two digits of each byte in the text (RFC 9562, section 4). */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const DIGITS = Buffer.from('0123456789abcdef');
 
 /**
- * Makes random UUIDs (version 4), as `randomUUID` of Node.js does. That gives a tree of twenty short texts, and to put
- * these together, when the id is written, costs as much again; a verdict may have an id for each of many controls.
+ * Creates random UUIDs (version 4), like `randomUUID` of Node.js. That returns a tree of twenty short texts,
+ * and flattening it, when the id is written, costs as much again; a verdict may have an id for each of many
+ * controls.
  */
 export function createExecutionIds(): () => string {
   const random = Buffer.allocUnsafeSlow(IDS_AT_ONCE * ID_BYTES);

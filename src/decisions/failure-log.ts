@@ -1,11 +1,11 @@
 import type { ControlFailure } from '../core/linked-control.js';
 
-/** How long a control that keeps failing is not logged again, in milliseconds. */
+/** Time during which a failing control is not logged again, in milliseconds. */
 const QUIET_MS = 60_000;
-/** Controls remembered at most. */
+/** Most remembered controls. */
 const MAX_REMEMBERED = 10_000;
 
-/** Logs why controls cannot be evaluated: each control once a minute, because it may fail at every step. */
+/** Logs why controls cannot be evaluated: each control once a minute, because it may fail in every step. */
 export function createFailureLog(
   log: { warn(facts: object, message: string): void },
   now: () => number,

@@ -1,22 +1,22 @@
 import type { ControlProgram } from '../core/types.js';
 
-/** How far a process has followed the changes of the database. */
+/** The state of the database known to a process. */
 export interface Progress {
   /** Every change up to this revision is known. */
   readonly revision: number;
-  /** When the database last said that there is no later one, in milliseconds of a clock that never goes back. */
+  /** When the database last confirmed that there is no later one, in milliseconds of a monotonic clock. */
   readonly currentAtMs: number;
 }
 
-/** The program of an agent, and of which revisions it is the program. */
+/** The program of an agent, with the revisions for which it is current. */
 export class LoadedProgram {
   readonly program: ControlProgram;
   /** The revision it was read at. */
   readonly readRevision: number;
-  /** Whether it was made from the last known good file, because the database could not be asked. */
+  /** Whether it was made from the last known good file, because the database did not answer. */
   readonly isKept: boolean;
   readonly #readAtMs: number;
-  /** The last revision it is known to be right for, and when that was known to be the latest; null while it is. */
+  /** The last revision it is known to be current for, and when that was the latest; null while it is. */
   #behind: Progress | null = null;
 
   constructor(program: ControlProgram, readRevision: number, readAtMs: number, isKept = false) {
@@ -26,7 +26,7 @@ export class LoadedProgram {
     this.#readAtMs = readAtMs;
   }
 
-  /** The latest revision for which it certainly is the program of its agent. */
+  /** The latest revision for which the program is certainly current. */
   revision(progress: Progress): number {
     return this.#behind === null
       ? Math.max(this.readRevision, progress.revision)
@@ -38,7 +38,7 @@ export class LoadedProgram {
     return Math.max(this.#readAtMs, (this.#behind ?? progress).currentAtMs);
   }
 
-  /** Nothing that becomes known from now on is said of this program. */
+  /** Marks the program as outdated: later progress does not apply to it. */
   fallBehind(progress: Progress): void {
     this.#behind ??= progress;
   }

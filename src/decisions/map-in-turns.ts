@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long work goes on before others get a turn, in milliseconds. One item may take longer by itself. */
+/** Longest turn of the event loop, in milliseconds. A single item may take longer. */
 const TURN_MS = 5;
 
-/** Maps a list, leaving the event loop to others now and then. */
+/** Maps a list, yielding to the event loop periodically. */
 export async function mapInTurns<T, Mapped>(
   items: readonly T[],
   map: (item: T) => Mapped,

@@ -1,15 +1,15 @@
 import type { ControlProgram, SizedPart } from '../core/types.js';
 
 /**
- * Adds up the memory of programs. A part that several of them share is counted once, from the first program that
- * holds it until the last one is removed: that is when its memory can be freed.
+ * Adds up the memory of programs. A shared part is counted once, from the first program that holds it until
+ * the last one is removed: only then can its memory be freed.
  */
 export class MemoryLedger {
-  /** How many programs hold a part. */
+  /** Number of programs that hold a part. */
   readonly #holders = new Map<SizedPart, number>();
   #bytes = 0;
 
-  /** About how many bytes all programs take together. */
+  /** Estimated memory of all programs together, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -23,7 +23,7 @@ export class MemoryLedger {
     }
   }
 
-  /** Takes back one `add`. */
+  /** Reverts one `add`. */
   remove(program: ControlProgram): void {
     this.#bytes -= program.sizeBytes;
     for (const part of program.sharedParts) {

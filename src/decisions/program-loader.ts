@@ -8,27 +8,27 @@ import type { ControlLibrary } from './control-library.js';
 import { mapInTurns } from './map-in-turns.js';
 import type { LoadProgram } from './snapshot.js';
 
-/** The controls of an agent, and where they were read. */
+/** The controls of an agent, and their source. */
 export interface ReadState extends AgentState {
   /**
-   * For those of the last known good file: when they were certainly the latest, in milliseconds of the clock of the
-   * snapshot.
+   * For the last known good file: when the controls were certainly the latest, in milliseconds of the clock
+   * of the snapshot.
    */
   readonly keptAtMs?: number;
 }
 
-/** Reads the controls of an agent, of revision `needed` at least when the database cannot tell which is the latest. */
+/** Reads the controls of an agent, at revision `needed` or later if the database cannot state the latest. */
 export type ReadAgentState = (agentName: string, needed: number) => Promise<ReadState>;
 
 export interface ProgramLoaderOptions {
   readonly stateOf: ReadAgentState;
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
-  /** Told why controls could not be evaluated; verdicts have fixed texts only. */
+  /** Called with the reason why controls could not be evaluated; verdicts have fixed texts only. */
   readonly onFailure: (failure: ControlFailure) => void;
 }
 
-/** Reads the controls of an agent and compiles what has not been compiled before. */
+/** Reads the controls of an agent and compiles those not compiled yet. */
 export function createProgramLoader(options: ProgramLoaderOptions): LoadProgram {
   const { stateOf, library, newExecutionId, onFailure } = options;
   return async (agentName, needed) => {

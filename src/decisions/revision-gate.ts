@@ -1,22 +1,22 @@
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../contract/errors/service-error.js';
 
-/** Evaluations that wait at the same time. Revisions are named by callers, also such as will never come. */
+/** Most waiting evaluations. Revisions are chosen by callers, and may never be reached. */
 const MAX_WAITING = 10_000;
-/** After this many seconds a caller may try again, perhaps at a replica that is further. */
+/** Seconds after which a caller may retry, possibly at a replica that is further ahead. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface RevisionGateOptions {
   /** How long to wait for a revision, in milliseconds. */
   readonly waitMs: number;
   readonly maxWaiting?: number;
-  /** The revision known now. */
+  /** The currently known revision. */
   readonly revision: () => number;
-  /** Told that somebody waits. */
+  /** Called when an evaluation starts to wait. */
   readonly onWaiting: () => void;
 }
 
-/** Holds evaluations back until the revision that they demand is known. */
+/** Holds evaluations until their required revision is known. */
 export class RevisionGate {
   readonly #options: RevisionGateOptions;
   readonly #waiting = new Map<() => void, number>();
@@ -25,15 +25,15 @@ export class RevisionGate {
     this.#options = options;
   }
 
-  /** Number of evaluations that wait. */
+  /** Number of waiting evaluations. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
   /**
-   * Fulfilled when the revision is known. Rejects with SERVICE_UNAVAILABLE after the wait, or at once when too many
-   * wait: the same call may well succeed later, or elsewhere. Rejects with the reason of `signal` as soon as that is
-   * aborted.
+   * Fulfilled when the revision is known. Rejects with SERVICE_UNAVAILABLE after the wait, or immediately
+   * when too many wait: the same call may succeed later, or elsewhere. Rejects with the reason of `signal` as
+   * soon as that is aborted.
    */
   reach(demanded: number, signal?: AbortSignal): Promise<void> {
     const { waitMs, maxWaiting = MAX_WAITING, revision, onWaiting } = this.#options;
@@ -59,7 +59,7 @@ export class RevisionGate {
         reject(notReached(demanded, revision()));
       }, waitMs);
       if (signal !== undefined) {
-        // All the evaluations of one call wait by its one signal.
+        // All evaluations of one call share its signal.
         setMaxListeners(0, signal);
         signal.addEventListener('abort', giveUp);
       }
@@ -69,14 +69,14 @@ export class RevisionGate {
     return reached;
   }
 
-  /** Lets everybody through whose revision is known now. */
+  /** Releases every evaluation whose revision is now known. */
   advanced(): void {
     const known = this.#options.revision();
     for (const [enter, demanded] of this.#waiting) if (demanded <= known) enter();
   }
 }
 
-/** UNAVAILABLE, not FAILED_PRECONDITION: clients retry it, and their next attempt may meet a replica that is further. */
+/** UNAVAILABLE, not FAILED_PRECONDITION: clients retry it, and may reach a replica that is further ahead. */
 function notReached(demanded: number, known: number): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', {
     detail: `Revision ${demanded} is demanded, but this process knows the controls up to revision ${known} only.`,

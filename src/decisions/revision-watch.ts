@@ -5,26 +5,26 @@ import type { LoadedProgram, Progress } from './loaded-program.js';
 import { RevisionGate } from './revision-gate.js';
 import type { Snapshot } from './snapshot.js';
 
-/** Least time between polls, in milliseconds: hints and demands must not flood the database. */
+/** Least time between polls, in milliseconds: hints and callers must not flood the database. */
 const MIN_POLL_GAP_MS = 10;
 
-/** How often what failed is tried again, such as the load of an agent, in milliseconds; polls may come far more often. */
+/** Interval of retries, for example of loading an agent, in milliseconds; polls may be far more frequent. */
 const CATCH_UP_MS = 1_000;
 
-/** Someone beside the snapshot who has to know of changes. */
+/** A further consumer of changes besides the snapshot. */
 export interface ChangeFollower {
   /**
-   * Changes that are committed, told before the revision of the watch reaches them. Own ones may be told twice, and
-   * before those that others committed earlier.
+   * Receives committed changes before the revision of the watch reaches them. Own changes may be repeated,
+   * and may come before earlier ones of other processes.
    */
   changed(changes: readonly RecordedChange[]): void;
-  /** The database is another one, at an earlier revision: it was restored. `told` is the latest one before that. */
+  /** The database was replaced by an earlier revision: it was restored. `told` is the latest one before. */
   startOver(told: number): void;
-  /** The database answers; what could not be loaded may be tried again. */
+  /** The database answers; failed loads may be retried. */
   catchUp(): void;
 }
 
-/** Who demands a revision; its signal is asked for only when the revision has to be waited for. */
+/** Caller that requires a revision; its signal is requested only when the revision has to be awaited. */
 export interface RevisionCaller {
   signal(): AbortSignal;
 }
@@ -33,41 +33,41 @@ export interface RevisionWatchOptions {
   readonly snapshot: Snapshot;
   readonly followers?: readonly ChangeFollower[];
   readonly source: ChangeSource;
-  /** How long an evaluation waits for the revision that it demands, in milliseconds. */
+  /** How long an evaluation waits for its required revision, in milliseconds. */
   readonly minRevisionWaitMs: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
   /**
-   * Called when the database was restored: the revision of the database has to become greater than this one, which
-   * callers may have been told. Called again after a while when it rejects.
+   * Called when the database was restored: its revision has to become greater than this one, which callers
+   * may have received. Called again after a while when it rejects.
    */
   readonly outrun: (told: number) => Promise<unknown>;
-  /** Told when the database went away or came back. */
+  /** Called when the database becomes unreachable or reachable. */
   readonly onDatabaseState: (up: boolean, error?: unknown) => void;
 }
 
 /**
- * Keeps a snapshot in step with the database: with own commits at once, with those of others when the change source
- * tells of them. Polls never overlap. Hints only make the next poll come sooner, so it does not matter when some are
- * missing or repeated.
+ * Synchronises a snapshot with the database: with commits of this process immediately, with those of others
+ * when the change source reports them. Polls never overlap. Hints only make the next poll earlier, so missing
+ * or repeated ones are harmless.
  */
 export class RevisionWatch {
   readonly #options: RevisionWatchOptions;
   readonly #gate: RevisionGate;
   #databaseUp = false;
-  /** The database has not answered since the start, which went on without it. */
+  /** The database has not answered since the start, which continued without it. */
   #isBlind = false;
-  /** The database is not the one whose changes were followed so far. */
+  /** The database is not the one whose changes were tracked so far. */
   #isReplaced = false;
   #timer: NodeJS.Timeout | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #polling: Promise<void> | null = null;
-  /** Somebody asked for a poll while one was under way, which may have read too early. */
+  /** A poll was requested while one was running, which may have read too early. */
   #askedAgain = false;
   #lastPollAtMs = Number.NEGATIVE_INFINITY;
   #lastCatchUpAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
-  /** The latest revision that was known before the database was restored; 0 once it is outrun. */
+  /** The latest revision known before the database was restored; 0 once it is outrun. */
   #told = 0;
   #outrunning = false;
   #lastOutrunAtMs = Number.NEGATIVE_INFINITY;
@@ -86,12 +86,12 @@ export class RevisionWatch {
     return this.#options.snapshot.progress.revision;
   }
 
-  /** Evaluations that wait for a revision which they demand. */
+  /** Number of evaluations waiting for their required revision. */
   get waiting(): number {
     return this.#gate.waiting;
   }
 
-  /** Whether the database answered last time. */
+  /** Whether the database answered the last poll. */
   get databaseUp(): boolean {
     return this.#databaseUp;
   }
@@ -101,21 +101,21 @@ export class RevisionWatch {
     return this.#isBlind;
   }
 
-  /** How far this process has followed the changes. */
+  /** The state of the database known to this process. */
   get progress(): Progress {
     return this.#options.snapshot.progress;
   }
 
   /**
-   * Reads the revision for the first time and goes on watching. When it cannot be read, goes on from what is known
-   * without the database, if that is given: everything is read anew as soon as the database answers. Without it rejects
-   * with a ServiceError, and the source is closed.
+   * Reads the revision for the first time and starts watching. When it cannot be read, continues from `kept`,
+   * the state known without the database, if given: everything is reloaded as soon as the database answers.
+   * Otherwise rejects with a ServiceError, and the source is closed.
    */
   async start(kept: Progress | null = null): Promise<void> {
     const { source, snapshot, now } = this.#options;
     const startedAtMs = now();
     try {
-      // Nothing is loaded yet, so what changed before is of no interest.
+      // Nothing is loaded yet, so earlier changes are irrelevant.
       const { revision } = await withServiceErrors(() => source.read(Number.MAX_SAFE_INTEGER));
       snapshot.refreshAll(revision);
       snapshot.confirmCurrent(startedAtMs);
@@ -141,32 +141,32 @@ export class RevisionWatch {
     await this.#options.source.close();
   }
 
-  /** From now on the database is another one than the one that is known. Everything is loaded anew. */
+  /** The database was replaced by another one. Everything is reloaded. */
   replaced(): void {
     this.#isReplaced = true;
     this.#pollSoon();
   }
 
-  /** Callers may have been told a revision that the database has not reached: it was restored before the start. */
+  /** Callers may have received a revision beyond that of the database: it was restored before the start. */
   outrunRestored(told: number): void {
     this.#told = Math.max(this.#told, told);
     this.#pollSoon();
   }
 
-  /** A change of this process was committed. */
+  /** Records a committed change of this process. */
   committed(change: RecordedChange): void {
     const { snapshot } = this.#options;
     snapshot.changedHere(change);
     this.#tellChanged([change]);
     if (change.revision === this.revision + 1) this.#follow([change]);
-    // What others committed in between has to be known before this revision counts as known.
+    // Changes committed by others in between have to be known before this revision counts as known.
     else if (change.revision > this.revision) this.#pollSoon();
   }
 
   /**
-   * The program of an agent, of at least a revision that a caller demands. Rejects as `Snapshot.programOf` does, and
-   * with SERVICE_UNAVAILABLE when that revision does not become known in time. A caller that gives up before that waits
-   * no longer: then it rejects with the reason of its signal.
+   * Returns the program of an agent, at a revision that a caller requires or later. Rejects like
+   * `Snapshot.programOf`, and with SERVICE_UNAVAILABLE when that revision does not become known in time. When
+   * the caller aborts before that, rejects with the reason of its signal.
    */
   programOf(
     agentName: string,
@@ -180,7 +180,7 @@ export class RevisionWatch {
       .then(() => snapshot.programOf(agentName, minRevision));
   }
 
-  /** Looks once whether others changed something; with a poll that begins after this call. */
+  /** Polls once for changes of other processes; with a poll that begins after this call. */
   async poll(): Promise<void> {
     while (this.#polling !== null) await this.#polling;
     this.#polling = this.#read().finally(() => {
@@ -197,7 +197,7 @@ export class RevisionWatch {
     try {
       const { revision, changes } = await source.read(known);
       if (this.#stopped) return;
-      // First of all, so that what is loaded because of it is asked of the database.
+      // First, so that loads triggered by this poll use the database.
       this.#setDatabaseUp(true);
       if (revision < known || this.#isReplaced) {
         this.#isReplaced = false;
@@ -205,7 +205,7 @@ export class RevisionWatch {
         snapshot.startOver(revision);
         for (const follower of followers) follower.startOver(known);
       } else if (this.#isBlind) {
-        // The log tells what changed in the history of the database, which need not be that of what is known.
+        // The log describes the history of the database, which may differ from that of the known state.
         this.#refreshAll(revision);
       } else this.#take(revision, changes);
       this.#isBlind = false;
@@ -221,7 +221,7 @@ export class RevisionWatch {
       this.#refreshAll(revision);
       return;
     }
-    // Own commits may have been faster.
+    // Own commits may have come first.
     const news = (changes ?? []).filter((change) => change.revision > this.revision);
     if (news.length > 0) this.#follow(news);
     else this.#catchUp();
@@ -234,7 +234,7 @@ export class RevisionWatch {
     this.#gate.advanced();
   }
 
-  /** Not waited for: polls go on, and the next one tries again. */
+  /** Not awaited: polls continue, and the next one retries. */
   #outrun(): void {
     const nowMs = this.#options.now();
     if (this.#outrunning || nowMs < this.#lastOutrunAtMs + CATCH_UP_MS) return;
@@ -279,7 +279,7 @@ export class RevisionWatch {
     else this.#schedule(this.#lastPollAtMs + MIN_POLL_GAP_MS - this.#options.now());
   }
 
-  /** Makes sure that the next poll comes in `delayMs` at the latest. */
+  /** Schedules the next poll in at most `delayMs`. */
   #schedule(delayMs: number): void {
     const dueAtMs = this.#options.now() + Math.max(0, delayMs);
     if (this.#stopped || dueAtMs >= this.#dueAtMs) return;

@@ -6,64 +6,64 @@ import { unavailable } from '../database/errors.js';
 import { LoadedProgram, type Progress } from './loaded-program.js';
 import { MemoryLedger } from './memory-ledger.js';
 
-/** What an agent has at one revision. */
+/** The program of an agent at one revision. */
 export interface LoadResult {
   readonly revision: number;
-  /** Null when there is no such agent. */
+  /** Null when the agent does not exist. */
   readonly program: ControlProgram | null;
   /**
-   * Set when the database could not be asked, and the program is that of the last known good file: when that was
+   * Set when the database did not answer, and the program is that of the last known good file: when that was
    * certainly the latest, in milliseconds of the clock of the snapshot.
    */
   readonly keptAtMs?: number;
 }
 
 /**
- * Loads and compiles the controls of an agent, all read at the same revision; `needed` at least, unless the database
- * says that an earlier one is the latest.
+ * Loads and compiles the controls of an agent, all read at the same revision; `needed` at least, unless the
+ * database reports an earlier one as the latest.
  */
 export type LoadProgram = (agentName: string, needed: number) => Promise<LoadResult>;
 
 export interface SnapshotOptions {
   readonly load: LoadProgram;
-  /** Agents kept in memory; those not asked for lately make room for others. */
+  /** Agents kept in memory; those not used recently are evicted. */
   readonly maxAgents: number;
-  /** About how much memory their programs may take, in bytes. */
+  /** Estimated memory limit of their programs, in bytes. */
   readonly maxBytes: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
-/** Unknown agent names are remembered this long, so that a stray client does not query the database at every step. */
+/** Unknown agent names are cached this long, so that a stray client does not cause a query per step. */
 const UNKNOWN_AGENT_MS = 1_000;
-/** Unknown agent names remembered at most. Names are chosen by callers. */
+/** Most cached unknown agent names. Names are chosen by callers. */
 const MAX_UNKNOWN_AGENTS = 10_000;
 
-/** Attempts to read a revision that is known to exist: ended by changes during each of them, or a restored database. */
+/** Attempts to read a revision known to exist, which fail if each meets a change, or after a restore. */
 const MAX_LOAD_ATTEMPTS = 100;
 
 interface Entry {
   loaded: LoadedProgram | null;
   loading: Promise<LoadedProgram> | null;
-  /** The program must not decide any more: this process changed what it was made from. */
+  /** The program must not decide any more: this process changed its controls. */
   outdated: boolean;
-  /** A load must have read at least this revision; one that began before a change is not taken for its result. */
+  /** A load must have read at least this revision; the result of one begun before a change is discarded. */
   needed: number;
-  /** Asked for since the last search for room. */
+  /** Used since the last eviction. */
   used: boolean;
 }
 
 /**
- * Which compiled controls an agent has now. A change made through this process is seen by the next evaluation; a
- * change made elsewhere is seen once it was noticed and loaded, and until then the older program decides, and says of
- * which revision it is.
+ * The compiled controls that an agent has now. A change made through this process applies to the next
+ * evaluation; a change made elsewhere applies once it was detected and loaded, and until then the older
+ * program decides, and states its revision.
  */
 export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #memory = new MemoryLedger();
   readonly #unknown = new Map<string, number>();
-  /** Agents whose programs are older than what is stored. */
+  /** Agents whose programs are older than the stored controls. */
   readonly #behind = new Set<string>();
   /** Agents whose programs are from the last known good file. */
   readonly #kept = new Set<string>();
@@ -76,9 +76,9 @@ export class Snapshot {
   }
 
   /**
-   * The program of an agent; a promise only when it has to be loaded. Of at least `minRevision`, once `revision` has
-   * reached that. Fails with AGENT_NOT_FOUND, or with SERVICE_UNAVAILABLE when the database cannot be reached; it throws
-   * what it knows at once.
+   * The program of an agent; a promise only when it has to be loaded. At least of `minRevision`, once
+   * `revision` has reached that. Fails with AGENT_NOT_FOUND, or with SERVICE_UNAVAILABLE when the database
+   * cannot be reached; throws known failures synchronously.
    */
   programOf(agentName: string, minRevision = 0): LoadedProgram | Promise<LoadedProgram> {
     const entry = this.#entries.get(agentName);
@@ -91,26 +91,26 @@ export class Snapshot {
     return entry.loading ?? this.#startLoading(agentName, entry);
   }
 
-  /** How far this process has followed the changes. */
+  /** The state of the database known to this process. */
   get progress(): Progress {
     return this.#progress;
   }
 
-  /** There is nothing later than the revision known, as of a time. */
+  /** There is nothing later than the known revision, as of a time. */
   confirmCurrent(atMs: number): void {
     this.#progress = { revision: this.#progress.revision, currentAtMs: atMs };
   }
 
   /**
-   * A change was made through this process. What it concerns decides nothing more until it is loaded anew. It counts
-   * as known once `follow` has seen it, because others may have changed something before it.
+   * Records a change made through this process. Affected programs decide nothing more until they are
+   * reloaded. It counts as known once `follow` has received it, because other changes may precede it.
    */
   changedHere(change: RecordedChange): void {
     this.#invalidate(change, true);
     this.catchUp();
   }
 
-  /** The next changes, in order and without a gap. The older programs decide until the new ones are loaded. */
+  /** Applies the next changes, in order, without gaps. Older programs decide until new ones are loaded. */
   follow(changes: readonly RecordedChange[]): void {
     for (const change of changes) {
       this.#invalidate(change, false);
@@ -119,14 +119,14 @@ export class Snapshot {
     this.catchUp();
   }
 
-  /** Anything may have changed up to a revision: everything is loaded anew, the older programs decide until then. */
+  /** Anything may have changed up to a revision: reloads everything, the older programs decide until then. */
   refreshAll(revision: number): void {
     this.#invalidate({ revision, agents: 'any', controls: [] }, false);
     this.#progress = { ...this.#progress, revision };
     this.catchUp();
   }
 
-  /** The database is another one, at an earlier revision: it was restored. Nothing that is known holds any more. */
+  /** The database was replaced by an earlier revision: it was restored. All known state is invalid. */
   startOver(revision: number): void {
     this.#unknown.clear();
     this.#behind.clear();
@@ -135,11 +135,11 @@ export class Snapshot {
   }
 
   /**
-   * Goes on loading what is behind, and what was not read from the database. To be called now and then while that
-   * answers: an agent whose load failed would otherwise keep its older program for good.
+   * Resumes loading outdated agents, and those not read from the database. To be called periodically while
+   * that answers: an agent whose load failed would otherwise keep its older program forever.
    */
   catchUp(): void {
-    // The database can be asked again.
+    // The database is reachable again.
     for (const agentName of this.#kept) {
       this.#entries.get(agentName)?.loaded?.fallBehind(this.#progress);
       this.#behind.add(agentName);
@@ -147,7 +147,7 @@ export class Snapshot {
     this.#catchUp();
   }
 
-  /** Whether some agent could be loaded since the start. */
+  /** Whether any agent could be loaded since the start. */
   get loadedOnce(): boolean {
     return this.#loadedOnce;
   }
@@ -157,7 +157,7 @@ export class Snapshot {
     return this.#entries.size;
   }
 
-  /** When the oldest program that still decides was certainly the latest. */
+  /** When the oldest program still in use was certainly the latest. */
   get oldestCurrentAtMs(): number {
     let oldest = this.#progress.currentAtMs;
     for (const agentName of this.#behind) {
@@ -181,7 +181,7 @@ export class Snapshot {
     if (change.controls.length === 0) return;
     const controls = new Set(change.controls);
     for (const [agentName, entry] of this.#entries) {
-      // What a running load is going to have cannot be known.
+      // The controls of a running load are not known yet.
       const concerned =
         entry.loading !== null || entry.loaded?.program.controlIds.some((id) => controls.has(id));
       if (concerned) this.#demand(agentName, entry, change.revision, here);
@@ -230,7 +230,7 @@ export class Snapshot {
       const { revision, program, keptAtMs } = await this.#loadOrForget(agentName, entry);
       if (revision < entry.needed) continue;
       this.#behind.delete(agentName);
-      // It may still be about to decide, and is not told of changes any more.
+      // It may still be about to decide, and no longer receives changes.
       entry.loaded?.fallBehind(this.#progress);
       if (program === null) {
         this.#forget(agentName, entry);
@@ -250,10 +250,10 @@ export class Snapshot {
 
   async #loadOrForget(agentName: string, entry: Entry): Promise<LoadResult> {
     try {
-      // Never an older one than the one that decided last.
+      // Never an older one than the last one that decided.
       return await this.#options.load(agentName, Math.max(entry.needed, entry.loaded?.readRevision ?? 0));
     } catch (error) {
-      // An entry without a program is worth nothing; names that cannot be loaded must not fill the memory.
+      // Entries without a program are useless; names that cannot be loaded must not fill the memory.
       if (entry.loaded === null) this.#entries.delete(agentName);
       throw error;
     }
@@ -266,7 +266,7 @@ export class Snapshot {
 
   #setProgram(agentName: string, entry: Entry, loaded: LoadedProgram): void {
     if (this.#entries.get(agentName) !== entry) {
-      // Forgotten while it was loaded; those who wait for it still get it.
+      // Evicted while loading; callers waiting for it still receive it.
       entry.loaded = loaded;
       return;
     }
@@ -275,7 +275,7 @@ export class Snapshot {
     entry.loaded = loaded;
     if (loaded.isKept) this.#kept.add(agentName);
     else this.#kept.delete(agentName);
-    // This agent is still loading, so it stays, however large it is.
+    // This agent is still loading, so it stays, whatever its size.
     this.#makeRoom(0);
   }
 
@@ -286,8 +286,8 @@ export class Snapshot {
   }
 
   /**
-   * Makes room for `added` more agents. Second chance: the first agent not asked for since the last search goes; each
-   * one passed over loses its mark.
+   * Makes room for `added` more agents. Second chance: the first agent not used since the last eviction is
+   * evicted; each one passed over loses its mark.
    */
   #makeRoom(added = 1): void {
     const { maxAgents, maxBytes } = this.#options;
@@ -295,7 +295,7 @@ export class Snapshot {
       if (this.#entries.size + added <= maxAgents && this.#memory.bytes <= maxBytes) return;
       if (entry.loading !== null) continue;
       if (!entry.used) {
-        // It may still be about to decide, and is not told of changes any more.
+        // It may still be about to decide, and no longer receives changes.
         entry.loaded?.fallBehind(this.#progress);
         this.#forget(agentName, entry);
         continue;

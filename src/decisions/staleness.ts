@@ -2,12 +2,12 @@ import { ServiceError } from '../contract/errors/service-error.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Refuses to decide by a program that may be too old. */
+/** Rejects decisions of a program that may be too old. */
 export type DemandFresh = (currentAtMs: number) => void;
 
 /**
- * Throws SERVICE_UNAVAILABLE when the program of an agent was last known to be the latest more than `maxStalenessMs`
- * ago. `databaseUp` tells why that may be.
+ * Throws SERVICE_UNAVAILABLE when the program of an agent was last known to be the latest more than
+ * `maxStalenessMs` ago. `databaseUp` determines the stated cause.
  */
 export function createStalenessLimit(
   maxStalenessMs: number,

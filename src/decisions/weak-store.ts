@@ -3,21 +3,21 @@ import type { PartStore } from '../core/evaluator-part.js';
 import type { SizedPart } from '../core/types.js';
 
 export interface WeakStoreOptions {
-  /** Parts kept although nobody else holds them: the ones used last. */
+  /** Parts kept without other references: the most recently used ones. */
   readonly keep: number;
   /** Most memory of those, in bytes. */
   readonly keepBytes: number;
 }
 
 /**
- * Finds parts by their content as long as somebody holds them, so that equal ones are not compiled again. Keeps some
- * of those used last by itself, for programs that are dropped and come back. Content is told apart by its SHA-256, so
- * the keys, which may be long, are not kept.
+ * Finds parts by content while they are referenced, so that equal ones are not compiled again. Retains some
+ * of the most recently used itself, for programs that are dropped and come back. Content is identified by its
+ * SHA-256, so the keys, which may be long, are not kept.
  */
 export class WeakStore<T extends SizedPart> implements PartStore<T> {
   readonly #options: WeakStoreOptions;
   readonly #known = new Map<string, WeakRef<T>>();
-  /** In the order of last use. */
+  /** In order of last use. */
   readonly #kept = new Map<string, T>();
   #keptBytes = 0;
   readonly #gone = new FinalizationRegistry<string>((digest) => {
@@ -28,12 +28,12 @@ export class WeakStore<T extends SizedPart> implements PartStore<T> {
     this.#options = options;
   }
 
-  /** Number of parts known; some of them may be gone. */
+  /** Number of known parts, possibly including collected ones. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Number of parts kept. */
+  /** Number of retained parts. */
   get kept(): number {
     return this.#kept.size;
   }

@@ -5,7 +5,7 @@ import { createSuggester, type Suggester } from '../contract/warnings/suggestion
 import type { ConfigWarning } from '../core/evaluator.js';
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
-/** Keywords with which the members of an object cannot be told from `properties` alone. */
+/** Keywords that make the members of an object unknowable from `properties` alone. */
 const OPEN_KEYWORDS = [
   'patternProperties',
   'unevaluatedProperties',
@@ -14,19 +14,19 @@ const OPEN_KEYWORDS = [
   'else',
   'dependentSchemas',
 ];
-/** Deepest reference or alternative that is followed; a deeper schema is taken for one that allows anything. */
+/** Deepest reference or alternative that is followed; a deeper schema is treated as accepting anything. */
 const MAX_SCHEMA_STEPS = 32;
 
-/** What a schema says of the members of an object: null when any member may have a meaning. */
+/** Declared members of an object; null when any member may be valid. */
 interface Members {
   readonly named: ReadonlyMap<string, JsonObject>;
-  /** Schema of the members that have no name in the schema; null when there are none of those. */
+  /** Schema of members without a name in the schema; null when none are allowed. */
   readonly others: JsonObject | null;
 }
 
 /**
- * Members of a configuration that its JSON Schema does not declare, at every level. Where the schema allows further
- * members on purpose, by `additionalProperties`, or in a way that is not understood, nothing is reported.
+ * Members of a configuration that its JSON Schema does not declare, at every level. Where the schema allows
+ * further members on purpose, by `additionalProperties`, or by unsupported keywords, nothing is reported.
  */
 export function* undeclaredMembers(config: JsonObject, schema: JsonObject): Generator<ConfigWarning, void> {
   yield* inValue(config, [schema], [], { root: schema, ...createSuggester() });
@@ -34,7 +34,7 @@ export function* undeclaredMembers(config: JsonObject, schema: JsonObject): Gene
 
 /** One walk over a configuration. */
 interface Walk extends Suggester {
-  /** The schema that references lead into. */
+  /** The schema that references resolve against. */
   readonly root: JsonObject;
 }
 
@@ -67,7 +67,7 @@ function* inValue(
   }
 }
 
-/** An empty schema, which allows anything. */
+/** An empty schema, which accepts anything. */
 const ANYTHING: JsonObject = {};
 
 function membersOf(schemas: readonly JsonObject[], root: JsonObject): Members | null {
@@ -100,7 +100,7 @@ function mayBe({ type }: JsonObject, name: string): boolean {
   return type === undefined || type === name || (Array.isArray(type) && type.includes(name));
 }
 
-/** The schemas that a value may satisfy; null when that cannot be told. */
+/** The schemas that a value may satisfy; null when undecidable. */
 function alternatives(schema: JsonObject, root: JsonObject, steps: number): JsonObject[] | null {
   if (steps > MAX_SCHEMA_STEPS) return null;
   const { $ref: reference } = schema;
@@ -124,7 +124,7 @@ function alternatives(schema: JsonObject, root: JsonObject, steps: number): Json
   return isObject(schema.properties) ? [...found, schema] : found;
 }
 
-/** A reference within the schema, as RFC 6901 writes it. */
+/** Resolves a reference within the schema (RFC 6901). */
 function resolved(reference: string, root: JsonObject): JsonObject | null {
   if (!reference.startsWith('#')) return null;
   let found: JsonValue | undefined = root;
@@ -143,18 +143,18 @@ export function configPath(config: string, path: readonly (string | number)[]): 
   );
 }
 
-/** What is wrong with one member of a configuration. */
+/** A problem of one member of a configuration. */
 export interface ConfigProblem {
   /** Issue code of the contract: `missing`, `value_error`, `string_type` … */
   readonly code: string;
   readonly message: string;
   /** Path of the member within the configuration. */
   readonly path: readonly PropertyKey[];
-  /** What was sent; undefined for what is missing. */
+  /** The value sent; undefined for a missing member. */
   readonly input: JsonValue | undefined;
 }
 
-/** A schema for configurations that a function checks. They are kept as they were sent. */
+/** A schema for configurations checked by a function. Values are returned unchanged. */
 export function configSchemaOf(
   problemsOf: (config: JsonObject) => readonly ConfigProblem[],
 ): z.ZodType<JsonObject> {
@@ -166,7 +166,7 @@ export function configSchemaOf(
   });
 }
 
-/** The member of a configuration that says whether texts are normalised before they are looked at; nothing or `nfkc`. */
+/** The member that states whether texts are normalised before matching; absent or `nfkc`. */
 export function normalization() {
   return nullable(oneOf(['nfkc'])).meta({
     description:

@@ -8,7 +8,7 @@ import { regexEvaluator } from './regex/regex.js';
 import { sqlEvaluator } from './sql/sql.js';
 
 export interface EvaluatorsOptions {
-  /** What SERVICE_EVALUATORS names. */
+  /** Modules named by SERVICE_EVALUATORS. */
   readonly modules: readonly string[];
   readonly custom: CustomEvaluatorOptions;
   readonly optional: OptionalEvaluatorOptions;
@@ -17,11 +17,11 @@ export interface EvaluatorsOptions {
 /** All evaluators of a service. */
 export interface Evaluators {
   readonly registry: EvaluatorRegistry;
-  /** Ends their workers. */
+  /** Ends the workers. */
   close(): Promise<void>;
 }
 
-/** Loads every evaluator: built in, installed, and custom. Rejects when one that is asked for cannot be used. */
+/** Loads every evaluator: built in, installed, and custom. Rejects when a requested one is unusable. */
 export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evaluators> {
   const known = [...builtinEvaluators, ...(await loadOptionalEvaluators(options.optional))];
   const custom = await loadCustomEvaluators(options.modules, options.custom);
@@ -41,7 +41,7 @@ export async function loadEvaluators(options: EvaluatorsOptions): Promise<Evalua
   }
 }
 
-/** The evaluators that the service always has. */
+/** The built-in evaluators. */
 export const builtinEvaluators: readonly Evaluator[] = [
   regexEvaluator,
   listEvaluator,
@@ -49,7 +49,7 @@ export const builtinEvaluators: readonly Evaluator[] = [
   sqlEvaluator,
 ];
 
-/** A registry of evaluators. Throws when two have the same name: which one ran would be an accident. */
+/** A registry of evaluators. Throws on duplicate names: which one ran would be arbitrary. */
 export function createRegistry(evaluators: readonly Evaluator[]): EvaluatorRegistry {
   const registry = new Map<string, Evaluator>();
   for (const evaluator of evaluators) {

@@ -1,17 +1,17 @@
 import type { CheckCall, CompiledEvaluator, Evaluator, EvaluatorRegistry } from '../core/evaluator.js';
 import type { EvaluatorResult } from '../core/types.js';
 
-/** Counts what an evaluator does. Plain numbers, so that counting costs next to nothing. */
+/** Counters of an evaluator. Plain numbers, so that counting costs next to nothing. */
 export interface EvaluatorMeter {
   calls: number;
-  /** Checks that gave an error, those that ran out of time included. */
+  /** Checks that ended with an error, timeouts included. */
   errors: number;
   timeouts: number;
-  /** Time of a check that had to be waited for. */
+  /** Records the duration of an asynchronous check. */
   waited(seconds: number): void;
 }
 
-/** The evaluators of a registry, each with a meter of its own. */
+/** The evaluators of a registry, each with its own meter. */
 export function meteredRegistry(
   registry: EvaluatorRegistry,
   meterOf: (evaluator: Evaluator) => EvaluatorMeter,
@@ -20,8 +20,8 @@ export function meteredRegistry(
 }
 
 /**
- * An evaluator whose checks are counted. Only those that answer later are timed: reading the clock takes as long as
- * a check that answers at once.
+ * An evaluator with counted checks. Only asynchronous checks are timed: reading the clock takes as long as a
+ * synchronous check.
  */
 export function metered(evaluator: Evaluator, meter: EvaluatorMeter): Evaluator {
   return { ...evaluator, compile: (config) => meteredChecks(evaluator.compile(config), meter) };
@@ -57,7 +57,7 @@ async function waitedFor(
     if (settled.error !== null) countFailure(meter, settled.error);
     return settled;
   } catch (thrown) {
-    // A check that nobody waits for any more did not fail.
+    // A check that is no longer awaited did not fail.
     if (!call.signal.aborted || isTimeout(thrown) || isTimeout(call.signal.reason)) {
       countFailure(meter, isTimeout(thrown) ? thrown : (call.signal.reason ?? thrown));
     }
@@ -72,7 +72,7 @@ function countFailure(meter: EvaluatorMeter, problem: unknown): void {
   if (isTimeout(problem)) meter.timeouts += 1;
 }
 
-/** The same sign by which the evaluation core knows a time-out. */
+/** Uses the same criterion for a timeout as the evaluation core. */
 function isTimeout(problem: unknown): boolean {
   return /timeout/i.test(problem instanceof Error ? `${problem.name} ${problem.message}` : String(problem));
 }

@@ -4,17 +4,17 @@ import { Decimal } from '../json/decimal.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { type ConfigProblem, configSchemaOf } from './config-members.js';
 
-/** Packages that register an evaluator by being installed. */
+/** Packages that register an evaluator when installed. */
 const PACKAGES = ['@control-enforcement/evaluator-vendor-model'] as const;
 
-/** What such a package is given. */
+/** Options passed to such a package. */
 export interface OptionalEvaluatorOptions {
   readonly apiKey: string | null;
   readonly apiUrl: string | null;
   readonly log: { warn(facts: object, message: string): void };
 }
 
-/** What its `createEvaluator` returns: an evaluator that checks configurations without the readers of the service. */
+/** Result of `createEvaluator`: an evaluator that validates configurations without service code. */
 export interface PackagedEvaluator
   extends Pick<
     Evaluator,
@@ -36,7 +36,7 @@ export interface EvaluatorPackage {
   createEvaluator(options: OptionalEvaluatorOptions & { textOf(data: JsonValue): string }): PackagedEvaluator;
 }
 
-/** The evaluators of those packages that are installed. Rejects when one is installed and does not work. */
+/** The evaluators of the installed packages. Rejects when an installed package does not work. */
 export async function loadOptionalEvaluators(
   options: OptionalEvaluatorOptions,
   packages: readonly string[] = PACKAGES,
@@ -59,7 +59,7 @@ export function evaluatorOf(found: EvaluatorPackage, options: OptionalEvaluatorO
   };
 }
 
-/** Packages know no Decimals, and their settings need no more digits than a double has. */
+/** Packages do not support Decimals, and their settings need no more digits than a double has. */
 function withDoubles(config: JsonObject): JsonObject {
   if (!Object.values(config).some((value) => value instanceof Decimal)) return config;
   const members = Object.entries(config);
@@ -72,7 +72,7 @@ async function importIfInstalled(name: string): Promise<EvaluatorPackage | null>
   try {
     return (await import(name)) as EvaluatorPackage;
   } catch (error) {
-    // Node names the package when it is absent, and a file when the package is there but was not built.
+    // Node names the package when it is absent, but a file when the package exists and was not built.
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) return null;
     throw new Error(`the package ${name} is installed but cannot be used; npm run build builds it`, {

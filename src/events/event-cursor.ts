@@ -2,12 +2,12 @@ import type { EventCursor } from './event-search.js';
 
 const CURSOR = /^(-?\d{1,18})\.(\d{1,18})$/;
 
-/** A cursor as clients get it. They need not know what it says. */
+/** A cursor as sent to clients, for which it is opaque. */
 export function printCursor({ timeUs, position }: EventCursor): string {
   return Buffer.from(`${timeUs}.${position}`).toString('base64url');
 }
 
-/** Reads a cursor that clients got before; undefined when it is none. */
+/** Parses a cursor previously sent to a client; undefined when it is invalid. */
 export function readCursor(text: string): EventCursor | undefined {
   const found = CURSOR.exec(Buffer.from(text, 'base64url').toString('latin1'));
   if (found === null) return undefined;

@@ -4,13 +4,13 @@ import { filterOf } from './event-filter.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import type { EventSearch } from './event-search.js';
 
-/** Exports at the same time. Each holds about a megabyte of events, however slowly it is read. */
+/** Concurrent exports. Each holds about a megabyte of events, however slowly it is read. */
 const MAX_EXPORTS = 100;
 
-/** Answers ExportEvents. */
+/** Implements ExportEvents. */
 export type ExportEvents = (input: ObservabilityInputs['exportEvents']) => AsyncGenerator<object>;
 
-/** Makes streams of all events that satisfy a filter. The next part is read when the one before it is on its way. */
+/** Creates streams of all events that match a filter. The next part is read once the previous one is sent. */
 export function createExportEvents(
   search: Pick<EventSearch, 'walk'>,
   maxExports = MAX_EXPORTS,

@@ -1,6 +1,6 @@
 import type { ControlEvent } from './event.js';
 
-/** What an event is, in one small number that indexes can hold: see the column `facets` of `prisma/models`. */
+/** The kind of an event, in one small number for indexes: see the column `facets` of `prisma/models`. */
 type Facets = Pick<ControlEvent, 'matched' | 'check_stage' | 'applies_to' | 'action'>;
 
 const ACTIONS = ['deny', 'steer', 'observe'] as const;

@@ -6,7 +6,7 @@ import type { RecentLimits } from './recent-events.js';
 
 export interface EventFeedOptions {
   readonly tail: EventTail;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly log: { error(facts: object, message: string): void };
   readonly limits?: Partial<FeedLimits>;
@@ -15,24 +15,24 @@ export interface EventFeedOptions {
 /** Bounds of a feed. */
 export interface FeedLimits {
   readonly watchers: number;
-  /** Milliseconds between two reads while nothing is stored by this process itself. */
+  /** Milliseconds between two reads while this process stores nothing. */
   readonly pollMs: number;
   readonly recent: RecentLimits;
 }
 
 export const FEED_LIMITS: FeedLimits = {
-  // At 15,000 events a second each of them filters as many; more would cost more than storing them does.
+  // At 15,000 events a second each of them filters as many; more would cost more than storing them.
   watchers: 1_000,
-  // So late does a stream tell what other processes store. A notification on PostgreSQL would be quicker, but it would
-  // make every commit of events and of controls wait for each other.
+  // Delay of events stored by other processes. A notification on PostgreSQL would be faster, but would make
+  // all commits of events and of controls wait for each other.
   pollMs: 250,
-  // Seconds of events at full speed; whoever is further behind reads from the database.
+  // Seconds of events at full speed; streams further behind read from the database.
   recent: { events: 20_000, octets: 32 * 1024 * 1024 },
 };
 
 /**
- * Reads the end of the log of events for all streams of this process together: once for each commit of its own, and
- * every `pollMs` for those of others. While nobody watches it does nothing.
+ * Reads the end of the event log for all streams of this process: once for each of its own commits, and every
+ * `pollMs` for those of others. Idle without watchers.
  */
 export class EventFeed {
   readonly #options: EventFeedOptions;
@@ -49,14 +49,14 @@ export class EventFeed {
     this.#limits = { ...FEED_LIMITS, ...options.limits };
   }
 
-  /** Streams under way. */
+  /** Number of open streams. */
   get watchers(): number {
     return this.#watchers;
   }
 
   /**
-   * Takes part; `leave` must be called afterwards. What it returns knows every event that was committed before the call.
-   * Rejects with SERVICE_UNAVAILABLE.
+   * Joins the feed; `leave` must be called afterwards. The result includes every event committed before the
+   * call. Rejects with SERVICE_UNAVAILABLE.
    */
   async join(): Promise<LiveEvents> {
     if (this.#closed) throw shuttingDown();
@@ -79,13 +79,13 @@ export class EventFeed {
     if (this.#watchers === 0) this.#forget();
   }
 
-  /** This process has stored events. */
+  /** Called after this process has stored events. */
   committed(): void {
-    // Before the first one has joined there is nobody to tell; joining reads.
+    // Without streams there is nothing to update; joining reads.
     if (this.#live !== null) this.#refresh().catch(() => {});
   }
 
-  /** Ends every stream with SERVICE_UNAVAILABLE, and refuses new ones. */
+  /** Ends every stream with SERVICE_UNAVAILABLE, and rejects new ones. */
   close(): void {
     this.#closed = true;
     this.#live?.fail(shuttingDown());
@@ -105,7 +105,7 @@ export class EventFeed {
     this.#timer = undefined;
   }
 
-  /** Reads what there is; one that is under way may have begun too early, so another one follows it. */
+  /** Reads new events; a running read may have begun too early, so another one follows it. */
   #refresh(): Promise<void> {
     if (this.#reading === null) return this.#read();
     this.#next ??= this.#reading
@@ -129,7 +129,7 @@ export class EventFeed {
     const startedAtMs = now();
     if (this.#live === null) {
       const state = await tail.state();
-      // They may all have left in the meantime.
+      // All of them may have left in the meantime.
       if (this.#watchers > 0 && !this.#closed)
         this.#live = new LiveEvents(state, startedAtMs, this.#limits.recent);
       return;
@@ -144,7 +144,7 @@ export class EventFeed {
       }
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
-      // It would be read again and again. Whoever joins from now on begins after it.
+      // It would be read repeatedly. Later streams begin after it.
       log.error({ err: error }, 'stored events cannot be read; the streams that tell of them end');
       live.fail(error as Error);
       if (live === this.#live) this.#forget();

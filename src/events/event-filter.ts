@@ -24,7 +24,7 @@ export interface EventFilter {
   readonly toUs?: bigint | undefined;
 }
 
-/** Filters as requests have them. */
+/** Filters as given in requests. */
 export interface FilterInput {
   readonly trace_id: string | undefined;
   readonly span_id: string | undefined;
@@ -55,7 +55,7 @@ export function filterOf(input: FilterInput): EventFilter {
   };
 }
 
-/** What the database has to check, all of it; or that no event can satisfy the filter. */
+/** All conditions for the database; or that no event can match the filter. */
 export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs } = filter;
   const texts = [traceId, spanId, executionId, agentName];
@@ -66,7 +66,7 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   if (executionId) conditions.push(Prisma.sql`"control_execution_id" = ${executionId}`);
   if (traceId) conditions.push(Prisma.sql`"trace_key" = ${idKey(traceId)} AND "trace_id" = ${traceId}`);
   if (spanId) {
-    // Rows that are older than the key have none.
+    // Rows that are older than the key column have none.
     conditions.push(
       Prisma.sql`("span_key" = ${idKey(spanId)} OR "span_key" IS NULL) AND "span_id" = ${spanId}`,
     );
@@ -81,7 +81,7 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   return conditions;
 }
 
-/** Whether an event satisfies a filter: what the database would say of it by `conditionsOf`. */
+/** Whether an event matches a filter, with the same result as `conditionsOf` in the database. */
 export function eventTest(filter: EventFilter): (event: ControlEvent) => boolean {
   const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs } = filter;
   const ids = new Set(controlIds);
@@ -130,8 +130,8 @@ function facetsTest({ actions = [], matched, stages = [], appliesTo = [] }: Even
 }
 
 /**
- * Throws a VALIDATION_ERROR for filters that do not exist, with an item for each: without them a search would find
- * more than was asked for.
+ * Throws a VALIDATION_ERROR for unknown filters, with an item for each: without them a search would return
+ * more than requested.
  */
 export function refuseUnknownFilters(ignored: readonly Warning[]): void {
   if (ignored.length === 0) return;

@@ -6,27 +6,27 @@ import { type ControlEvent, shownEvent } from './event.js';
 import { type EncodedEvent, encodeEvent, type WriteEvents } from './event-writer.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 
-/** Events that wait for their turn at most: a few seconds of work. More would only wait until their senders gave up. */
+/** Most queued events: a few seconds of work. More would only wait until their senders timed out. */
 const MAX_QUEUED_EVENTS = 50_000;
-/** UTF-16 code units of the rows that wait at most, since texts have no limit of their own. */
+/** Most UTF-16 code units of the queued rows, since texts have no individual limit. */
 const MAX_QUEUED_LENGTH = 128 * 1024 * 1024;
-/** Events that are made rows in one go, which takes a fraction of a millisecond: evaluations want their turn. */
+/** Events converted to rows per turn, a fraction of a millisecond: evaluations must not wait for more. */
 const EVENTS_PER_TURN = 64;
-/** Events of one transaction: on SQLite, whoever wants to change a control waits for it. */
+/** Events of one transaction: on SQLite, changes of controls wait for it. */
 const MAX_GROUP_EVENTS = 2_000;
 /** UTF-16 code units of the rows of one transaction. */
 const MAX_GROUP_LENGTH = 8 * 1024 * 1024;
 
 /**
- * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored: with an
- * `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored, with
- * SERVICE_UNAVAILABLE when the storage fails, and with DATABASE_ERROR only when it refuses these events for good.
- * `onQueued` is called as soon as they are taken in; who gives it offers again what found no room, and counts what is
- * dropped in the end.
+ * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored:
+ * with an `IngestFullError` when too many are waiting, with an `OutcomeUnknownError` when they may be stored,
+ * with SERVICE_UNAVAILABLE when the storage fails, and with DATABASE_ERROR only when it rejects these events
+ * permanently. `onQueued` is called as soon as they are queued; callers that pass it retry rejected events,
+ * and count those finally dropped.
  */
 export type Ingest = (events: readonly ControlEvent[], onQueued?: () => void) => Promise<void>;
 
-/** Nothing was taken in, because more is waiting already than the database can store soon. */
+/** Nothing was queued, because more is waiting already than the database can store soon. */
 export class IngestFullError extends ServiceError {
   constructor() {
     const { options } = unavailable('Too many events are waiting to be stored.');
@@ -52,9 +52,9 @@ interface Waiting {
 }
 
 /**
- * The one way into the event store, for what clients report and for what the service records itself. Whatever comes
- * while a transaction runs is committed together by the next one, so that many small calls cost what few large ones
- * do, and none waits for others to come.
+ * The only way into the event store, for events of clients and of the service itself. Events that arrive
+ * during a transaction are committed together by the next one, so that many small calls cost as much as a few
+ * large ones, and none waits for later ones.
  */
 export function createIngest(options: IngestOptions): Ingest {
   const { write, log, logEvents, meter = createObservabilityMeter() } = options;
@@ -65,12 +65,12 @@ export function createIngest(options: IngestOptions): Ingest {
   let writing = false;
   meter.queued = () => queuedEvents;
 
-  /** The recorder counts what it loses itself: it tries again what could not be stored now. */
+  /** The recorder counts its own losses: it retries events that could not be stored now. */
   function countDropped(events: readonly EncodedEvent[], reason: DropReason): void {
     if (isOfClient(events)) meter.dropped.client[reason] += events.length;
   }
 
-  /** The calls of the next transaction: the first one, whatever its size, and those that fit beside it. */
+  /** The calls of the next transaction: the first one, of any size, and those that fit with it. */
   function nextGroup(): Waiting[] {
     let count = 0;
     let events = 0;
@@ -105,7 +105,7 @@ export function createIngest(options: IngestOptions): Ingest {
       meter.committed((performance.now() - startMs) / 1000);
     } catch (error) {
       const thrown = asServiceError(error);
-      // What one call brought and the database refuses must not fail the others. What it cannot take now fails all.
+      // Events rejected by the database must not fail other calls. A temporary failure fails all of them.
       const isAway = thrown.code === 'SERVICE_UNAVAILABLE';
       if (group.length > 1 && !isAway) {
         for (const one of group) await writeGroup([one]);
@@ -153,15 +153,16 @@ export function createIngest(options: IngestOptions): Ingest {
 }
 
 /**
- * What a failed transaction means for the sender of its events. Only data that the database refuses are refused for
- * good; a missing table or a damaged file says nothing about the events, which can be stored later.
+ * Meaning of a failed transaction for the sender of its events. Only data rejected by the database are
+ * rejected permanently; a missing table or a damaged file is unrelated to the events, which can be stored
+ * later.
  */
 function storageFailure(failure: ServiceError): ServiceError {
   if (failure.code !== 'DATABASE_ERROR' || isRefusedData(failure)) return failure;
   return unavailable('The events cannot be stored at present.', failure);
 }
 
-/** Makes rows of many events, by turns with others. */
+/** Converts many events to rows, yielding in between. */
 async function encode(events: readonly ControlEvent[]): Promise<EncodedEvent[]> {
   const encoded: EncodedEvent[] = [];
   for (let at = 0; at < events.length; at += EVENTS_PER_TURN) {
@@ -171,14 +172,14 @@ async function encode(events: readonly ControlEvent[]): Promise<EncodedEvent[]> 
   return encoded;
 }
 
-/** One call brings either events of clients or of the service itself. */
+/** One call contains either events of clients or of the service itself. */
 function isOfClient([first]: readonly EncodedEvent[]): boolean {
   return first?.event.origin === 'client';
 }
 
 /**
- * Logs events that the database can never hold. `error` says why when the database itself refused them. What a client
- * goes on sending is counted in one line per interval.
+ * Logs events that the database can never store. `error` is the cause when the database itself rejected them.
+ * Repeated events of a client are counted in one line per interval.
  */
 export function logRefusedEvents(failures: Pick<RepeatLog, 'told'>, events: number, error?: unknown): void {
   failures.told('warn', 'refused events', 'events were dropped because the database can never hold them', {

@@ -1,19 +1,19 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 
-/** How much of a long list of events is read at once. */
+/** Size limits of one part of a long list of events. */
 export interface PartLimits {
   readonly events: number;
-  /** About so many bytes: what goes beyond is no more than one event. */
+  /** Approximate bytes, exceeded by one event at most. */
   readonly octets: number;
 }
 
-/** A few milliseconds of work for the thread that serves requests, and little memory however large events are. */
+/** A few milliseconds of work for the thread that serves requests, and little memory for large events. */
 export const PART_LIMITS: PartLimits = { events: 500, octets: 1024 * 1024 };
 
-/** What a stream is told at once: a reader that has stopped holds such a message, and there may be a thousand of them. */
+/** Message size of a stream: a stopped reader holds one such message, and there may be a thousand of them. */
 export const MESSAGE_LIMITS: PartLimits = { events: 500, octets: 256 * 1024 };
 
-/** What an event takes beside its texts of any length: keys, numbers and texts with a limit. */
+/** Memory of an event besides its unlimited texts: keys, numbers and texts with a limit. */
 const FIXED_OCTETS = 400;
 const TEXTS = ['trace_id', 'span_id', 'control_name', 'metadata'];
 const OPTIONAL_TEXTS = ['evaluator_name', 'selector_path', 'error_message'];
@@ -26,8 +26,9 @@ const OCTETS = Prisma.raw(
 );
 
 /**
- * The first events in an order that fit into the limits, at least one, as tables of a WITH clause: `"found"` with all
- * that were looked at, and `"part"` with the columns `"at"` (position), `"octets"` and `"ordinal"` (from 1 on).
+ * The first events in an order that fit into the limits, at least one, as tables of a WITH clause: `"found"`
+ * with all those considered, and `"part"` with the columns `"at"` (position), `"octets"` and `"ordinal"`
+ * (from 1).
  */
 export function partOfEvents(where: Prisma.Sql, order: Prisma.Sql, limits: PartLimits): Prisma.Sql {
   return Prisma.sql`

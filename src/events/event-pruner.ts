@@ -14,28 +14,28 @@ import {
 } from './event-pruning.js';
 import { createObservabilityMeter, type ObservabilityMeter } from './observability-meter.js';
 
-/** How often old rows are looked for, in milliseconds. */
+/** Interval of searches for old rows, in milliseconds. */
 const PRUNING_INTERVAL_MS = 60_000;
-/** How long after its start a process looks for the first time: until then it has better things to do. */
+/** Delay of the first search after the start of a process, to leave time for other start-up work. */
 const FIRST_LOOK_MS = 1_000;
-/** A process that has not said for so long that it prunes does not do so any more. Longer than any of its steps. */
+/** A claim on pruning expires after this time without renewal. Longer than any of its steps. */
 const CLAIM_MS = 30_000;
-/** The longest rest between two batches. It is as long as the batch took, so that writers have half of the time. */
+/** The longest pause between two batches. It is as long as the batch, so writers get half of the time. */
 const MAX_REST_MS = 1_000;
 
-/** Deletes what is older than its time. */
+/** Deletes expired rows. */
 export interface EventPruner {
-  /** Looks for old rows soon, and at every interval from then on. Several processes leave the work to one of them. */
+  /** Searches for old rows soon, and then at every interval. Of several processes one does the work. */
   start(): void;
-  /** Deletes what is too old, whoever else does. Resolves with what it deleted. */
+  /** Deletes expired rows, even beside other processes. Resolves with their numbers. */
   prune(): Promise<PruningCounts>;
-  /** Ends after the batch that is being deleted. Never rejects. */
+  /** Ends after the current batch. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface EventPrunerOptions {
   readonly database: { readonly bulk: Pick<Database['bulk'], 'read' | 'transaction'> };
-  /** How long events are kept; 0 for ever. Rollups are kept for as long as statistics read them. */
+  /** How long events are kept; 0 forever. Rollups are kept as long as statistics read them. */
   readonly retentionDays: number;
   readonly log: { info(facts: object, message: string): void };
   readonly failures: Pick<RepeatLog, 'failed'>;
@@ -45,8 +45,8 @@ export interface EventPrunerOptions {
 }
 
 /**
- * Creates the pruner. It deletes in batches, each in a short transaction of its own, and rests between them: on SQLite
- * a transaction keeps all other writers waiting, on PostgreSQL those of events.
+ * Creates the pruner. It deletes in batches, each in a separate short transaction, and pauses between them:
+ * on SQLite a transaction blocks all other writers, on PostgreSQL those of events.
  */
 export function createEventPruner(options: EventPrunerOptions): EventPruner {
   const { retentionDays, log, failures, now, meter = createObservabilityMeter() } = options;
@@ -56,7 +56,7 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
   let first: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
-  /** Takes the work, unless another process is at it. A claim far in the future is that of a wrong clock. */
+  /** Claims the work, unless another process has it. A claim far in the future is due to a wrong clock. */
   async function claim(): Promise<boolean> {
     const nowMs = now();
     return bulk.transaction(async (tx) => {
@@ -95,7 +95,7 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
       const limits = pruningLimits(now(), retentionDays);
       const oldest = await findOldest(bulk);
       meter.oldestEventMs = oldest.eventUs === null ? null : Number(oldest.eventUs / 1_000n);
-      // Most of the time there is nothing to delete, and then nothing is written.
+      // Usually there is nothing to delete, and then nothing is written.
       if (!isDue(limits, oldest) || closed || !(await claim())) return;
       const { events, rollups } = await deleteOld(limits);
       log.info({ events, rollups }, 'old events and sums were pruned');

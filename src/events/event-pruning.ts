@@ -2,19 +2,19 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../database/bulk.js';
 import { ROLLUP_LEVELS, type RollupLevel } from './rollups.js';
 
-/** Rows that one transaction deletes: whoever writes events waits for it. */
+/** Rows deleted by one transaction: writers of events wait for it. */
 export const PRUNING_BATCH = 1_000;
 
 /**
- * How much longer than needed rollups are kept, in seconds. Clocks of several processes differ, and a rebuild works
- * with the time of its start: what it expects must not be gone.
+ * Additional retention of rollups, in seconds. Clocks of several processes differ, and a rebuild uses the
+ * time of its start: rows that it expects must still exist.
  */
 const ROLLUP_MARGIN_S = 3_600;
 
 const US_PER_S = 1_000_000n;
 const S_PER_DAY = 86_400;
 
-/** What to delete: all that is older than these moments. */
+/** What to delete: everything older than these times. */
 export interface PruningLimits {
   /** Microseconds since 1970; an event of exactly this time stays. Null keeps all events. */
   readonly eventsBeforeUs: bigint | null;
@@ -22,13 +22,13 @@ export interface PruningLimits {
   readonly rollups: readonly { readonly unitS: number; readonly beforeS: number }[];
 }
 
-/** How many rows there are, or were. */
+/** Numbers of rows. */
 export interface PruningCounts {
   readonly events: number;
   readonly rollups: number;
 }
 
-/** What is too old now. `retentionDays` 0 keeps events for ever; rollups are kept as long as statistics read them. */
+/** Limits as of now. `retentionDays` 0 keeps events forever; rollups are kept while statistics read them. */
 export function pruningLimits(nowMs: number, retentionDays: number): PruningLimits {
   const nowS = Math.floor(nowMs / 1000);
   return {
@@ -44,7 +44,7 @@ function daysInUs(days: number): bigint {
   return BigInt(days * S_PER_DAY) * US_PER_S;
 }
 
-/** Counts what the limits would delete. */
+/** Counts the rows that the limits would delete. */
 export async function countPrunable(
   bulk: Pick<BulkDatabase, 'read'>,
   limits: PruningLimits,
@@ -63,7 +63,7 @@ export async function countPrunable(
   return { events, rollups };
 }
 
-/** The oldest rows there are. */
+/** The oldest existing rows. */
 export interface Oldest {
   /** Microseconds since 1970; null when there is no event. */
   readonly eventUs: bigint | null;
@@ -93,13 +93,14 @@ export function isDue({ eventsBeforeUs, rollups }: PruningLimits, { eventUs, rol
   return rollups.some(({ unitS, beforeS }) => (rollupS.get(unitS) ?? beforeS) < beforeS);
 }
 
-/** One step of a pruning: the rows it deleted; fewer than a whole batch when it was the last one. */
+/** One step of a pruning: returns the number of deleted rows; less than a full batch in the last one. */
 export type PruningStep = (tx: BulkTransaction) => Promise<number>;
 
 /**
- * The steps that delete old events. Each begins with the lock that all writers of events take first, and in the same
- * transaction keeps the number of events right and tells how far it came: a rebuild of the statistics must not take
- * what was pruned for what never was, and a reader by position has to know that some are missing.
+ * The steps that delete old events. Each begins with the lock that all writers of events acquire first, and
+ * in the same transaction updates the number of events and records its progress: a rebuild of the statistics
+ * must not treat pruned events as if they had never existed, and a reader by position has to know that some
+ * are missing.
  */
 export function eventSteps(beforeUs: bigint, nowMs: () => number): PruningStep {
   let fromUs: bigint | null = null;
@@ -108,7 +109,7 @@ export function eventSteps(beforeUs: bigint, nowMs: () => number): PruningStep {
       UPDATE "event_log" SET "pruning_at_ms" = ${BigInt(nowMs())},
         "pruned_before_us" = CASE WHEN "pruned_before_us" < ${beforeUs} THEN ${beforeUs} ELSE "pruned_before_us" END
       WHERE "id" = 1`);
-    // What a step before this one deleted still lies in the index until the database has tidied up.
+    // Rows deleted by an earlier step remain in the index until the database has cleaned up.
     const from = fromUs === null ? Prisma.empty : Prisma.sql`"time_us" >= ${fromUs} AND`;
     const [deleted] = await tx.run(Prisma.sql`
       DELETE FROM "events" WHERE "position" IN (

@@ -4,14 +4,14 @@ import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js
 import type { ControlEvent } from './event.js';
 import { readTime, utcTimeOfMs } from './event-time.js';
 
-/** An agent name that is in its normal form already. */
+/** An agent name that is already normalised. */
 const NORMAL_AGENT_NAME = /^[a-z0-9:_-]{10,255}$/;
 const MAX_INT32 = 2 ** 31 - 1;
 const MIN_INT32 = -(2 ** 31);
 
 /**
- * Reads an event that has every member in the type that it is stored in, which is nearly every one: as the schema
- * does, at a tenth of its cost. Undefined when the schema has to look.
+ * Reads an event whose members all have the stored type, the usual case: with the result of the schema, at a
+ * tenth of its cost. Undefined when the schema is required.
  */
 export function readWellFormedEvent(value: JsonValue, now: () => number): ControlEvent | undefined {
   if (!isObject(value)) return undefined;

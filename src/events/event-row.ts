@@ -7,7 +7,7 @@ import { stringifyJson } from '../json/stringify-json.js';
 import { type ControlEvent, ORIGINS } from './event.js';
 import { facetsOf, readFacets } from './event-facets.js';
 
-/** Longest control name that is its own key in the rollups, in UTF-16 code units: an index cannot hold any text. */
+/** Longest control name used as its own key in the rollups, in UTF-16 code units: indexes limit texts. */
 const MAX_NAME_KEY_LENGTH = 64;
 
 /** Columns of an event after its position, with the type that an element is cast to; in the order of `eventRow`. */
@@ -34,14 +34,14 @@ const COLUMNS = [
 ] as const;
 type Column = (typeof COLUMNS)[number][0];
 
-/** An event as the JSON text of a list of its columns, which both databases take apart fast. */
+/** An event as the JSON text of a list of its columns, which both databases parse fast. */
 export function eventRow(event: ControlEvent): string {
   const { confidence: exact, execution_duration_ms: exactMs } = event;
   const [confidence, confidenceHalvings] = halved(exact);
   const [duration, durationHalvings] = exactMs === null ? [null, 0] : halved(exactMs);
   return JSON.stringify([
     event.control_execution_id,
-    // As text: it can be beyond 2^53.
+    // As text: it can exceed 2^53.
     String(event.timestamp.us),
     event.timestamp.text,
     idKey(event.trace_id),
@@ -66,14 +66,14 @@ export function eventRow(event: ControlEvent): string {
 }
 
 /**
- * Halvings that two shifts of 64-bit integers can express. Only numbers below 1e-21 need more; their last bit is left to
- * how the database reads decimals.
+ * Halvings that two shifts of 64-bit integers can express. Only numbers below 1e-21 need more; their last bit
+ * depends on how the database parses decimals.
  */
 const MAX_HALVINGS = 124;
 
 /**
- * A number from 0 on as an integer and how often it has to be halved. SQLite reads one decimal number in ten thousand
- * wrong by its last bit; this is exact in both databases.
+ * A non-negative number as an integer and its number of halvings. SQLite parses one decimal number in ten
+ * thousand with a wrong last bit; this is exact in both databases.
  */
 function halved(value: number): [integer: number, halvings: number] {
   let integer = value;
@@ -90,12 +90,12 @@ function metadataText(metadata: JsonObject): string {
   return '{}';
 }
 
-/** 48 bits of a hash of the id of a trace or a span, which may be of any length. */
+/** 48 bits of a hash of the id of a trace or a span, which may have any length. */
 export function idKey(id: string): number {
   return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
 }
 
-/** What stands for a control name in the rollups; null when that is the name itself. */
+/** Key of a control name in the rollups; null when it is the name itself. */
 export function nameKey(name: string): string | null {
   return name.length <= MAX_NAME_KEY_LENGTH ? null : `sha256:${hash('sha256', name)}`;
 }
@@ -103,7 +103,7 @@ export function nameKey(name: string): string | null {
 /** Names of the columns in the order of `eventRow`. */
 export const EVENT_COLUMNS = Prisma.raw(COLUMNS.map(([name]) => `"${name}"`).join(', '));
 
-/** Where the list of `eventRow` has the halvings of a number. */
+/** Index of a number's halvings in the list of `eventRow`. */
 const HALVINGS: Partial<Record<Column, number>> = {
   confidence: COLUMNS.length,
   duration_ms: COLUMNS.length + 1,
@@ -124,12 +124,12 @@ export const SET_FROM_ELEMENT = Prisma.raw(
   COLUMNS.map(([name], index) => `"${name}" = ${ELEMENTS[index]}`).join(', '),
 );
 
-/** What `readEvent` reads, in its order. */
+/** The columns read by `readEvent`, in its order. */
 export const READ_COLUMNS = Prisma.sql`"position", ${EVENT_COLUMNS}`;
 
 const INDEX = Object.fromEntries(COLUMNS.map(([name], index) => [name, index + 1])) as Record<Column, number>;
 
-/** An event as it was stored. */
+/** An event as stored. */
 export interface StoredEvent {
   readonly position: bigint;
   readonly event: ControlEvent;

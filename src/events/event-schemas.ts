@@ -31,7 +31,7 @@ import { TIME_RANGES } from './time-range.js';
 
 /** Events of one request. */
 const MAX_EVENTS = 1_000;
-/** Ids of one filter: they travel to the database one by one. */
+/** Ids of one filter: they are sent to the database one by one. */
 const MAX_FILTER_IDS = 1_000;
 const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
@@ -39,10 +39,10 @@ const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 const STAGES = ['pre', 'post'] as const;
 const KINDS_OF_STEP = ['llm_call', 'tool_call'] as const;
 const DECISIONS = ['deny', 'steer', 'observe'] as const;
-/** What clients called an observation before. */
+/** Former names of an observation in clients. */
 const OLDER_NAMES = ['allow', 'warn', 'log'] as const;
 
-/** Longer than any stored name, but otherwise one: only storing or finding it fails. */
+/** Longer than any stored name, but otherwise valid: only storing or finding it fails. */
 const OVERLONG_AGENT_NAME = /^[a-z0-9:_-]{256,}$/;
 const AGENT_NAME_RULE = 'must have at least 10 characters: letters, digits, ":", "_" and "-"';
 
@@ -85,7 +85,7 @@ const notBlank = text().transform((value, sink) => {
   return value;
 });
 
-/** A number that JSON can print: over gRPC it may be none. */
+/** A number that JSON can represent: gRPC also allows others. */
 function finite(limits: { min: number; max: number }): z.ZodType<number> {
   return number(limits).transform((value, sink) => {
     if (!Number.isFinite(value)) report(sink, 'finite_number', 'must be a finite number', value);
@@ -93,11 +93,11 @@ function finite(limits: { min: number; max: number }): z.ZodType<number> {
   });
 }
 
-/** Absent is made anew for every event. */
+/** When absent, a new value is created for every event. */
 const orMade = <T>(inner: z.ZodType<T>, make: () => T): z.ZodType<T> =>
   inner.optional().transform((value) => value ?? make());
 
-/** Reads one event. A list of them takes the short way through `readWellFormedEvent` where it can. */
+/** Reads one event. A list of events uses the fast path of `readWellFormedEvent` where possible. */
 export function eventSchema(now: () => number): z.ZodType<ControlEvent> {
   const schema = z.object({
     control_execution_id: orMade(text(), randomUUID),
@@ -112,7 +112,7 @@ export function eventSchema(now: () => number): z.ZodType<ControlEvent> {
     matched: boolean(),
     confidence: finite({ min: 0, max: 1 }),
     timestamp: orMade(time, () => utcTimeOfMs(now())),
-    // A larger number could make the sum of many leave the range of the database.
+    // Larger numbers could make the sum of many exceed the range of the database.
     execution_duration_ms: orNull(finite({ min: 0, max: Number.MAX_SAFE_INTEGER })),
     evaluator_name: orNull(text()),
     selector_path: orNull(text()),
@@ -126,7 +126,7 @@ function asDecision(name: (typeof DECISIONS)[number] | (typeof OLDER_NAMES)[numb
   return name === 'allow' || name === 'warn' || name === 'log' ? 'observe' : name;
 }
 
-/** A list with limits; one beyond them is not read at all. */
+/** A list with limits; a list beyond them is not read at all. */
 function listOf<T>(item: z.ZodType<T>, { min, max }: { min: number; max: number }): z.ZodType<T[]> {
   const items = list(item);
   return field(
@@ -141,7 +141,7 @@ function listOf<T>(item: z.ZodType<T>, { min, max }: { min: number; max: number 
   );
 }
 
-/** Deployed clients see one problem at the list itself, whatever is wrong with it. */
+/** Deployed clients expect one problem at the list itself, for any mistake in it. */
 const actions = field<Decision[]>(
   (value, sink) => {
     const words = Array.isArray(value) ? DECISIONS.filter((word) => value.includes(word)) : [];
@@ -155,17 +155,17 @@ const actions = field<Decision[]>(
 const anyOf = <const T extends string>(words: readonly T[]): z.ZodType<T[]> =>
   withDefault(list(oneOf(words)), []).transform((found) => [...new Set(found)]);
 
-/** Agents and controls that an overview lists. */
+/** Agents and controls listed in an overview. */
 const OVERVIEW_SIZE = { min: 1, max: 100, default: 10 } as const;
 
 const range = {
   time_range: withDefault(oneOf(TIME_RANGES), '5m'),
   include_timeseries: withDefault(boolean(), false),
 };
-/** The name is normalised by the service, because it is judged after everything else. */
+/** The name is normalised by the service, because it is validated after everything else. */
 const statistics = { agent_name: text(), ...range };
 
-/** Longest text that a stream filters by, in UTF-16 code units: it is kept as long as the stream lasts. */
+/** Longest text in a stream's filter, in UTF-16 code units: it is kept for the life of the stream. */
 const MAX_WATCHED_TEXT = 1_024;
 
 const watchedName = agentName.transform((name, sink) => {
@@ -174,7 +174,7 @@ const watchedName = agentName.transform((name, sink) => {
   return name;
 });
 
-/** Filters of events, by the types of ids and of the name of the agent. */
+/** Filters of events, parameterised by the types of ids and of the agent name. */
 const filters = (id: z.ZodType<string>, name: z.ZodType<string>) => ({
   trace_id: nullable(id),
   span_id: nullable(id),
@@ -218,7 +218,7 @@ export function createEventSchemas(now: () => number) {
   };
 }
 
-/** What the schemas of ObservabilityService read, by RPC. */
+/** Outputs of the schemas of ObservabilityService, by RPC. */
 export type ObservabilityInputs = {
   [Rpc in keyof ReturnType<typeof createEventSchemas>]: z.output<ReturnType<typeof createEventSchemas>[Rpc]>;
 };

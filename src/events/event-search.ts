@@ -7,13 +7,13 @@ import { conditionsOf, type EventFilter } from './event-filter.js';
 import { hasMore, PART_LIMITS, type PartLimits, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent, type StoredEvent } from './event-row.js';
 
-/** A place between two events of a search: after the one with this time and position. */
+/** A position between two events of a search: after the one with this time and position. */
 export interface EventCursor {
   readonly timeUs: bigint;
   readonly position: bigint;
 }
 
-/** What part of the events that satisfy a filter is wanted. */
+/** The requested part of the events that match a filter. */
 export interface EventPageQuery {
   readonly limit: number;
   /** Events to skip, after the cursor if there is one. */
@@ -27,17 +27,18 @@ export interface EventPage {
   readonly next: EventCursor | undefined;
 }
 
-/** Finds events, latest first; of those with the same time, the one that was stored last comes first. */
+/** Finds events, latest first; of those with the same time, the last stored comes first. */
 export interface EventSearch {
   page(filter: EventFilter, query: EventPageQuery): Promise<EventPage>;
   /**
-   * How many events satisfy a filter, exactly. Without any filter the number is kept ready; else the database counts
-   * them: along an index alone for filters by agent, control, time, action, outcome, stage and kind of step.
+   * Exact number of events that match a filter. The total without a filter is maintained; otherwise the
+   * database counts them: from an index alone for filters by agent, control, time, action, outcome, stage and
+   * kind of step.
    */
   count(filter: EventFilter): Promise<number>;
   /**
-   * All events that satisfy a filter, part by part, of which only one is in memory. Those that are stored, deleted or
-   * get another time meanwhile can be among them or not.
+   * All events that match a filter, part by part, of which only one is in memory. Events that are stored,
+   * deleted or get another time meanwhile may or may not be included.
    */
   walk(filter: EventFilter): AsyncGenerator<ControlEvent[], void, void>;
 }
@@ -49,7 +50,7 @@ export function createEventSearch(
   bulk: Pick<BulkDatabase, 'read'>,
   partLimits: PartLimits = PART_LIMITS,
 ): EventSearch {
-  /** One at a time, so that many walks leave connections to everybody else. */
+  /** One at a time, so that many walks leave connections to other work. */
   const walking = createMutex();
 
   async function readPart(conditions: readonly Prisma.Sql[]): Promise<readonly BulkRow[]> {

@@ -5,34 +5,34 @@ import { conditionsOf, type EventFilter } from './event-filter.js';
 import { hasMore, MESSAGE_LIMITS, type PartLimits, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent, type StoredEvent } from './event-row.js';
 
-/** How far events are stored. */
+/** State of the event log. */
 export interface EventLogState {
-  /** Position of the last event that was committed, or of one that was left out after it. */
+  /** Position of the last committed event, or of one skipped after it. */
   readonly head: bigint;
   /** The highest position of an event that was deleted because of its age. */
   readonly prunedPosition: bigint;
 }
 
-/** An event and about how many bytes it takes. */
+/** An event and its approximate size in bytes. */
 export interface TailEvent extends StoredEvent {
   readonly octets: number;
 }
 
-/** Events after a position, and what was known of the log at the same moment. */
+/** Events after a position, with the consistent state of the log. */
 export interface TailPart extends EventLogState {
   /** In the order of their positions. */
   readonly events: readonly TailEvent[];
-  /** Every event up to here was looked at. Below the position asked for when the head is, in a restored database. */
+  /** Every event up to here was read. Below the requested position if the head is (restored database). */
   readonly upTo: bigint;
 }
 
 /**
- * Reads events in the order in which they were committed. Positions are given away under a lock that is held until the
- * commit, so whoever has seen a position has seen all before it.
+ * Reads events in the order in which they were committed. Positions are assigned under a lock that is held
+ * until the commit, so a reader of a position has seen all before it.
  */
 export interface EventTail {
   state(): Promise<EventLogState>;
-  /** The events after a position; only so many as fit into the limits are looked at, whether they pass or not. */
+  /** The events after a position; reads only as many as fit into the limits, whether they match or not. */
   after(lane: BulkLane, position: bigint, filter: EventFilter): Promise<TailPart>;
 }
 
@@ -53,7 +53,7 @@ export function createEventTail(
     async after(lane, position, filter) {
       const conditions = conditionsOf(filter);
       const passes = conditions === 'nothing' ? FALSE : allOf(conditions);
-      // By the positions of the part and nothing else: an index of a filter may hold all events there are.
+      // Only by the positions of the part: an index of a filter may contain all existing events.
       const rows = await bulk.read(
         lane,
         Prisma.sql`
@@ -69,7 +69,7 @@ export function createEventTail(
       if (head === undefined || prunedPosition === undefined)
         throw new Error('the row of the event log is missing');
       return {
-        // A log without events after the position is a row of its own.
+        // A log without events after the position gives a single row.
         events: rows
           .filter((row) => row[0] !== null)
           .map((row) => ({ ...readEvent(row), octets: Number(row.at(-5)) })),

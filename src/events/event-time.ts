@@ -1,18 +1,18 @@
 import type { JsonValue } from '../json/json-value.js';
 
-/** A moment of an event. */
+/** The time of an event. */
 export interface EventTime {
   /** Microseconds since 1970; a time without a zone counts as UTC. */
   readonly us: bigint;
-  /** As it is shown: in the offset it came with, or without any. */
+  /** As displayed: in the original offset, or without any. */
   readonly text: string;
 }
 
 const US_PER_SECOND = 1_000_000n;
 const US_PER_MINUTE = 60n * US_PER_SECOND;
-/** An epoch number further from 1970 than this counts milliseconds, not seconds. */
+/** An epoch number further from 1970 than this is in milliseconds, not seconds. */
 const LARGEST_SECONDS = 20_000_000_000;
-/** Longest text that is looked at: no time needs more, whatever its precision. */
+/** Longest text that is parsed: no time needs more, with any precision. */
 const MAX_TEXT_LENGTH = 64;
 
 const EPOCH_TEXT = /^([+-]?)(\d+)(?:\.(\d*))?$/;
@@ -25,12 +25,13 @@ const FIRST_US = microsOfDate(1, 1, 1);
 const LAST_US = microsOfDate(9999, 12, 31) + 86_400n * US_PER_SECOND - 1n;
 
 /**
- * Reads RFC 3339, an ISO time without a zone, a date alone, or seconds or milliseconds since 1970 as number or text.
- * Digits beyond microseconds are cut. Undefined when it is no time, or none of the years 1 to 9999.
+ * Parses RFC 3339, an ISO time without a zone, a date alone, or seconds or milliseconds since 1970 as number
+ * or text. Digits beyond microseconds are cut. Undefined when it is not a time, or outside of the years 1 to
+ * 9999.
  */
 export function readTime(value: JsonValue): EventTime | undefined {
   if (typeof value === 'number') return fromEpochNumber(value);
-  // A bigint is beyond 2^53, and no millisecond of these years is.
+  // A bigint exceeds 2^53, and no millisecond of these years does.
   if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return undefined;
   const text = value.trim();
   const epoch = EPOCH_TEXT.exec(text);
@@ -90,7 +91,7 @@ function fromDateTime(parts: readonly (string | undefined)[]): EventTime | undef
   return { us: us - offset * US_PER_MINUTE, text: `${text}${sign}${offHour}:${offMinute}` };
 }
 
-/** Midnight of a date in UTC; undefined when there is no such day. */
+/** Midnight of a date in UTC; undefined for an invalid date. */
 function dateMicros(year: number, month: number, day: number): bigint | undefined {
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return undefined;
   if (day > 28 && day > new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()) return undefined;
@@ -98,7 +99,7 @@ function dateMicros(year: number, month: number, day: number): bigint | undefine
 }
 
 function microsOfDate(year: number, month: number, day: number): bigint {
-  // Date.UTC takes the years 0 to 99 for those of the 20th century; the calendar is the same 400 years later.
+  // Date.UTC reads the years 0 to 99 as those of the 20th century; the calendar repeats after 400 years.
   const ms = Date.UTC(year + 400, month - 1, day) - MS_PER_400_YEARS;
   return BigInt(ms) * 1_000n;
 }

@@ -8,7 +8,7 @@ import type { ObservabilityInputs } from './event-schemas.js';
 import type { EventTail } from './event-tail.js';
 import { eventMessage, type LiveEvents } from './live-events.js';
 
-/** Pause before a stream that is behind asks a database again that did not answer. */
+/** Pause before a stream that is behind retries an unresponsive database. */
 const RETRY_MS = 1_000;
 
 export interface WatchEventsOptions {
@@ -19,16 +19,16 @@ export interface WatchEventsOptions {
   readonly heartbeatMs?: number;
 }
 
-/** Answers WatchEvents. */
+/** Implements WatchEvents. */
 export type WatchEvents = (
   input: ObservabilityInputs['watchEvents'],
   context: Pick<CallContext, 'signal'>,
 ) => AsyncGenerator<object>;
 
 /**
- * Makes streams of events as they are stored. A stream near the end of the log is told what all of them share; one that
- * is further behind, because it begins there or is read slowly, reads for itself from the database. Either way it holds
- * one message at most.
+ * Creates streams of events as they are stored. Streams near the end of the log use shared messages; those
+ * further behind, because they begin there or are read slowly, read individually from the database. Each
+ * holds at most one message.
  */
 export function createWatchEvents({
   feed,
@@ -36,7 +36,7 @@ export function createWatchEvents({
   now,
   heartbeatMs = HEARTBEAT_MS,
 }: WatchEventsOptions): WatchEvents {
-  /** One at a time, so that many streams that are behind leave connections to everybody else. */
+  /** One at a time, so that many streams that are behind leave connections to other work. */
   const catchingUp = createMutex();
 
   async function readAfter(position: bigint, filter: ReturnType<typeof filterOf>) {
@@ -64,14 +64,14 @@ export function createWatchEvents({
     };
     const untilHeartbeat = () => toldAtMs + heartbeatMs - now();
     try {
-      /** Every event up to here has been told. */
+      /** Every event up to here was sent. */
       let seen = from === undefined ? live.position : BigInt(from);
-      /** Events up to here were said to be missing. */
+      /** Events up to here were reported as missing. */
       let missing = 0n;
       let { restorations } = live;
-      /** Whether it has been at the end since it was last told that it reads slowly. */
+      /** Whether it has reached the end since the last report of slow reading. */
       let keptUp = false;
-      /** Whether it has to be told that it is at the end. */
+      /** Whether it has to report that it reached the end. */
       let owesEnd = true;
       if (seen > live.position) {
         seen = live.position;
@@ -108,7 +108,7 @@ export function createWatchEvents({
           yield tell(fellBehind('slow_reader', seen, live.position));
         }
         const part = await readAfter(seen, filter);
-        // A log that ends before what was told is a restored one; the feed is going to find that out.
+        // A log that ends before the sent events is a restored one; the feed will detect that.
         if (part === null || part.head < seen) await pause.next(RETRY_MS);
         else {
           if (part.prunedPosition > seen && part.prunedPosition > missing) {

@@ -16,7 +16,7 @@ import {
 } from './event-row.js';
 import { advanceRollups } from './rollups.js';
 
-/** An event on its way into the database, with its row as text. */
+/** An event to be stored, with its row as text. */
 export interface EncodedEvent {
   readonly event: ControlEvent;
   readonly row: string;
@@ -39,10 +39,10 @@ export interface EventWriterOptions {
 }
 
 /**
- * Creates the writer. Events whose id is stored already change nothing, or become one with the stored one
- * (`mergeEvents`); the rollups are advanced for exactly what changed. The first statement locks the one row of
- * `event_log`: so all writers of all processes take turns, positions come in the order of commits, and none of the
- * locks that follow can be waited for in a circle.
+ * Creates the writer. Events whose id is already stored change nothing, or are merged with the stored one
+ * (`mergeEvents`); the rollups are advanced for exactly these changes. The first statement locks the single
+ * row of `event_log`: so all writers of all processes take turns, positions are in commit order, and the
+ * locks that follow cannot deadlock.
  */
 export function createEventWriter({ database, now }: EventWriterOptions): WriteEvents {
   const elements = jsonElements(database.kind);
@@ -65,7 +65,7 @@ export function createEventWriter({ database, now }: EventWriterOptions): WriteE
   };
 }
 
-/** The first event of each check, and of those checks that both a client and the service tell of, the other one. */
+/** The first event of each check, and the second one of checks reported by both a client and the service. */
 function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; seconds: EncodedEvent[] } {
   const firsts = new Map<string, EncodedEvent>();
   const seconds = new Map<string, EncodedEvent>();
@@ -78,7 +78,7 @@ function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; sec
   return { firsts: [...firsts.values()], seconds: [...seconds.values()] };
 }
 
-/** Takes the lock of all writers, and as many positions as there are events. Returns the last one before them. */
+/** Acquires the lock of all writers, and a position for each event. Returns the last position before them. */
 async function advancePosition(tx: BulkTransaction, count: number): Promise<bigint> {
   const [log] = await tx.run(Prisma.sql`
     UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1 RETURNING "position"`);
@@ -87,7 +87,7 @@ async function advancePosition(tx: BulkTransaction, count: number): Promise<bigi
   return BigInt(position) - BigInt(count);
 }
 
-/** Stores the events whose id is not known yet, and returns how many these are. */
+/** Stores the events with a new id, and returns their number. */
 async function insert(
   tx: BulkTransaction,
   elements: JsonElements,
@@ -102,7 +102,7 @@ async function insert(
   return result?.changes ?? 0;
 }
 
-/** Keeps the control names that are too long for a key; nearly no batch has one. */
+/** Stores the control names that are too long for a key; nearly no batch has one. */
 async function keepLongNames(
   tx: BulkTransaction,
   elements: JsonElements,
@@ -120,7 +120,7 @@ async function keepLongNames(
     ON CONFLICT ("name_key") DO NOTHING`);
 }
 
-/** Brings together what is stored and what the batch adds to it. `upTo` is the last position to look at. */
+/** Merges stored events with those of the batch. `upTo` is the last position to read. */
 async function mergeStored(
   tx: BulkTransaction,
   elements: JsonElements,
@@ -165,13 +165,14 @@ function jsonList(items: readonly string[]): string {
 }
 
 /**
- * Makes one event of what is known (`first`) and what came after it (`later`) about the same check, or returns `first`
- * itself when the later one adds nothing.
+ * Merges the known event (`first`) and a later one (`later`) of the same check, or returns `first` itself
+ * when the later one adds nothing.
  *
- * What a client and the service tell of the same check is one event, whoever comes first. What the service saw itself
- * counts: agent, control, decision, outcome and time; a client cannot rewrite the record of its own denial. The client
- * adds what the service does not know: duration, evaluator, selector, metadata, and the ids of its trace when the
- * evaluation came without. Of two events of clients the first one is kept, and the same holds for the service.
+ * The events of a client and of the service for the same check become one event, in any order of arrival. The
+ * service's own observations take precedence: agent, control, decision, outcome and time; a client cannot
+ * rewrite the record of its own denial. The client adds data unknown to the service: duration, evaluator,
+ * selector, metadata, and the ids of its trace when the evaluation had none. Of two events of clients the
+ * first one is kept, and likewise for the service.
  */
 export function mergeEvents(first: ControlEvent, later: ControlEvent): ControlEvent {
   const [one, other] = later.origin === 'client' ? [first, later] : [later, first];

@@ -3,17 +3,17 @@ import { isStorable } from '../database/text.js';
 import type { JsonObject } from '../json/json-value.js';
 import type { EventTime } from './event-time.js';
 
-/** What kind of step an event is about. */
+/** The kind of step of an event. */
 export type AppliesTo = 'llm_call' | 'tool_call';
 
 /**
- * Who told of a check: a client; the service itself, which saw it; the service, whose caller sent no trace, so that
- * the ids of the trace are made up; or both a client and the service.
+ * Source of a check's event: a client; the service itself; the service without a trace from its caller, so
+ * that the trace ids are generated; or both a client and the service.
  */
 export const ORIGINS = ['client', 'service', 'untraced_service', 'merged'] as const;
 export type EventOrigin = (typeof ORIGINS)[number];
 
-/** What one control said about one step, once. Member names are those of the wire. */
+/** Result of one control for one step, once. Member names are those of the wire. */
 export interface ControlEvent {
   /** Not on the wire. */
   readonly origin: EventOrigin;
@@ -36,11 +36,11 @@ export interface ControlEvent {
   readonly metadata: JsonObject;
 }
 
-/** As long as a UUID. */
+/** The length of a UUID. */
 const MAX_EXECUTION_ID_LENGTH = 36;
 const MAX_AGENT_NAME_LENGTH = 255;
 
-/** Whether both databases can hold an event unchanged. Deployed clients expect that only storing it says so. */
+/** Whether both databases can store an event unchanged. Deployed clients expect failure only on storing. */
 export function isStorableEvent(event: ControlEvent): boolean {
   return (
     event.control_execution_id.length <= MAX_EXECUTION_ID_LENGTH &&
@@ -57,7 +57,7 @@ export function isStorableEvent(event: ControlEvent): boolean {
   );
 }
 
-/** An event as it is sent and logged. */
+/** An event as sent and logged. */
 export function shownEvent({ origin: _, ...event }: ControlEvent): object {
   return { ...event, timestamp: event.timestamp.text };
 }

@@ -6,11 +6,11 @@ import { type ControlEvent, isStorableEvent } from './event.js';
 import { type Ingest, IngestFullError, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityMeter } from './observability-meter.js';
 
-/** Events of one stream that wait for their commit at most: those of a transaction that runs, and of the next one. */
+/** Most events of one stream waiting for their commit: those of the running transaction and the next one. */
 const MAX_IN_FLIGHT = 4_000;
-/** Pause before events are offered again that there was no room for, in milliseconds. */
+/** Pause before rejected events are offered to the queue again, in milliseconds. */
 const FULL_PAUSE_MS = 100;
-/** How often they are offered: for ten seconds. */
+/** Number of attempts: for ten seconds. */
 const FULL_ATTEMPTS = 100;
 
 export interface IngestStreamOptions {
@@ -25,21 +25,21 @@ interface IngestMessage {
   readonly events: readonly ControlEvent[];
 }
 
-/** Answers IngestEvents. */
+/** Implements IngestEvents. */
 export type IngestStream = (
   messages: AsyncIterable<IngestMessage>,
   context: Pick<CallContext, 'signal'>,
 ) => Promise<object>;
 
 /**
- * Stores what a stream brings through the queue of all events. Nothing more is read from the stream while as much of it
- * waits as may, or while there is no room in the queue. However it ends, it ends when nothing is on its way any more,
- * so that it can tell how much is stored.
+ * Stores the events of a stream through the common queue. Reading pauses while the stream has reached its
+ * limit of waiting events, or while the queue is full. It always ends only when no event is pending, so that
+ * it can report how many are stored.
  */
 export function createIngestStream({ ingest, meter, failures, limits }: IngestStreamOptions): IngestStream {
   const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
 
-  /** Resolves when the events have their place in the queue, with what tells that they are committed. */
+  /** Resolves when the events are queued, with the promise of their commit. */
   async function enqueue(events: readonly ControlEvent[], signal: AbortSignal) {
     for (let attempt = 1; ; attempt += 1) {
       let onQueued = () => {};
@@ -70,7 +70,7 @@ export function createIngestStream({ ingest, meter, failures, limits }: IngestSt
     let dropped = 0;
     let inFlight = 0;
     let failure: { readonly error: unknown } | undefined;
-    /** Makes whoever waits for room, for the next message or for the end look again. */
+    /** Wakes everything that waits for room, for the next message or for the end. */
     let wake: () => void = () => {};
 
     function follow(committed: Promise<void>, count: number): void {
@@ -82,7 +82,7 @@ export function createIngestStream({ ingest, meter, failures, limits }: IngestSt
           },
           (error: unknown) => {
             if (error instanceof ServiceError && error.code === 'DATABASE_ERROR') {
-              // As for CreateEvents: the database can never hold them, and trying again would not help.
+              // As for CreateEvents: the database can never store them, and a retry would not help.
               logRefusedEvents(failures, count, error);
               dropped += count;
             } else failure ??= { error };
@@ -102,7 +102,7 @@ export function createIngestStream({ ingest, meter, failures, limits }: IngestSt
       }
     }
 
-    /** The next message; fails when an earlier one does, also while the client sends nothing. */
+    /** The next message; fails when an earlier one does, even while the client sends nothing. */
     function next(): Promise<IteratorResult<IngestMessage>> {
       return new Promise((resolve, reject) => {
         wake = () => {
@@ -141,7 +141,7 @@ export function createIngestStream({ ingest, meter, failures, limits }: IngestSt
   };
 }
 
-/** The error, with how far the stream got. */
+/** The error, with the progress of the stream. */
 function withProgress(error: unknown, index: number, stored: number): unknown {
   if (!(error instanceof ServiceError)) return error;
   const { code, options } = error;

@@ -3,29 +3,29 @@ import { MESSAGE_LIMITS } from './event-part.js';
 import type { EventLogState, TailEvent, TailPart } from './event-tail.js';
 import { RecentEvents, type RecentLimits } from './recent-events.js';
 
-/** Streams woken before anything else gets its turn: evaluations must not wait for a thousand messages. */
+/** Streams woken per turn of the event loop: evaluations must not wait for a thousand messages. */
 const WAKE_BATCH = 8;
-/** Messages kept for streams with the same filters at the same position; nearly all of those that keep up are at one. */
+/** Messages cached for streams with the same filters and position; nearly all that keep up share one. */
 const MAX_SHARED_MESSAGES = 64;
 
-/** What a stream filters by. */
+/** Filter of a stream. */
 export interface EventSieve {
-  /** The same for sieves that let the same events through. */
+  /** Equal for sieves that pass the same events. */
   readonly key: string;
   passes(event: ControlEvent): boolean;
 }
 
-/** What is new to a stream. */
+/** News for a stream. */
 export interface EventNews {
   /** Null when nothing passes. */
   readonly message: object | null;
-  /** Whatever comes up to here, the stream knows it then. */
+  /** After this message the stream has received everything up to here. */
   readonly upTo: bigint;
 }
 
 /**
- * What all streams of a process know of the end of the log: the latest events, how far they are read, and who waits
- * for the next ones. A stream itself is no more than a position, however slowly it is read.
+ * Shared state of all streams of a process: the latest events, the position up to which they are read, and
+ * the waiting streams. The only state of a stream itself is a position, however slowly it is read.
  */
 export class LiveEvents {
   readonly #limits: RecentLimits;
@@ -37,10 +37,10 @@ export class LiveEvents {
   readonly #waiting = new Set<() => void>();
   readonly #called = new Set<() => void>();
   #waking = false;
-  /** Why every stream has to end; null while they may go on. */
+  /** Why every stream has to end; null while they may continue. */
   failure: Error | null = null;
 
-  /** Starts with nothing, at the end of the log as it was at `atMs`. */
+  /** Starts empty, at the end of the log as of `atMs`. */
   constructor({ head }: EventLogState, atMs: number, limits: RecentLimits) {
     this.#limits = limits;
     this.#recent = new RecentEvents(head, limits);
@@ -57,7 +57,7 @@ export class LiveEvents {
     return this.#currentAtMs;
   }
 
-  /** How often the log was found to end before a position that was known. */
+  /** Number of times the log was found to end before a known position. */
   get restorations(): number {
     return this.#restorations;
   }
@@ -67,7 +67,7 @@ export class LiveEvents {
     return this.#deletedUpTo;
   }
 
-  /** Takes what was read after its position at `atMs`. */
+  /** Adds the part read after its position at `atMs`. */
   take(part: TailPart, atMs: number): void {
     const { head, prunedPosition } = part;
     const known = this.position;
@@ -85,7 +85,7 @@ export class LiveEvents {
     this.#wake();
   }
 
-  /** The events after a position that pass; undefined when some of those after it are not held any more. */
+  /** The matching events after a position; undefined when some after it were evicted. */
   newsAfter(position: bigint, sieve: EventSieve): EventNews | undefined {
     const key = `${position} ${sieve.key}`;
     const shared = this.#messages.get(key);
@@ -94,7 +94,7 @@ export class LiveEvents {
     if (run === undefined) return undefined;
     const passed = run.events.filter(({ event }) => sieve.passes(event));
     const news = { message: passed.length === 0 ? null : eventMessage(passed, run.upTo), upTo: run.upTo };
-    // Most have nothing to be shared.
+    // Most have no message to share.
     if (news.message !== null && this.#messages.size < MAX_SHARED_MESSAGES) this.#messages.set(key, news);
     return news;
   }
@@ -136,7 +136,7 @@ export class LiveEvents {
   }
 }
 
-/** A message that tells of events. */
+/** A message with events. */
 export function eventMessage(events: readonly TailEvent[], upTo: bigint): object {
   return {
     position: upTo,

@@ -18,7 +18,7 @@ import type { ObservabilityService } from './observability-service.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
 
-/** What answers the RPCs that stream. */
+/** Implementations of the streaming RPCs. */
 export interface EventStreams {
   readonly ingest: IngestStream;
   readonly export: ExportEvents;
@@ -54,7 +54,7 @@ export function observabilityHandlers(
   };
 }
 
-/** The same RPCs when observability is off. Whoever calls them learns that before anything about the input. */
+/** The same RPCs when observability is off. Callers receive this error before any about the input. */
 export function observabilityOffHandlers(): Handlers {
   return {
     createEvents: off,
@@ -79,7 +79,7 @@ function status(initialized: boolean): object {
   return { status: 'ok', ingestor_initialized: initialized, store_initialized: initialized };
 }
 
-/** The event store is switched off. It stays so until the service is started anew, so there is no time for a retry. */
+/** The event store is disabled. This lasts until the service is restarted, so there is no retry time. */
 export function observabilityOff(): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', {
     detail: 'Observability is switched off: events are neither stored nor counted.',

@@ -1,33 +1,33 @@
-/** Who told of events: clients, or the service itself. */
+/** Source of events: clients, or the service itself. */
 export type EventSource = 'client' | 'service';
 
 /**
- * Why events were not stored: too many of them waited for the database; it did not take them now; it will never take
- * them; or the service ended before it did.
+ * Why events were not stored: the queue was full; the database did not accept them now; it will never accept
+ * them; or the service ended before.
  */
 export type DropReason = 'queue_full' | 'storage' | 'refused' | 'shutdown';
 
-/** What is counted about events, in one process. Plain numbers, which are read when the metrics are. */
+/** Counters of events, in one process. Plain numbers, read when metrics are collected. */
 export interface ObservabilityMeter {
   /** Committed, duplicates of stored ones included. */
   readonly stored: Record<EventSource, number>;
   readonly dropped: Record<EventSource, Record<DropReason, number>>;
-  /** Events that clients sent, or the recorder handed over, and that no transaction has taken yet. */
+  /** Events sent by clients, or passed on by the recorder, that are not yet in a transaction. */
   queued: () => number;
-  /** Events of the service itself that wait for the next flush. */
+  /** Events of the service itself waiting for the next flush. */
   buffered: () => number;
   readonly pruned: { events: number; rollups: number; batches: number; runs: number };
-  /** End of the last pruning that this process did, in milliseconds since 1970; null before the first. */
+  /** End of the last pruning by this process, in milliseconds since 1970; null before the first. */
   lastPruningMs: number | null;
-  /** Time of the oldest stored event when it was last looked for, in milliseconds since 1970; null for none. */
+  /** Time of the oldest stored event at the last search, in milliseconds since 1970; null for none. */
   oldestEventMs: number | null;
-  /** A transaction that stored events took so long, its wait for the lock of all writers included. */
+  /** Records the duration of a transaction that stored events, with its wait for the lock of all writers. */
   committed(seconds: number): void;
-  /** Writing what the service had recorded took so long. */
+  /** Records the duration of a flush of the service's own events. */
   flushed(seconds: number): void;
 }
 
-/** A meter whose durations nobody wants to know. */
+/** A meter that ignores durations. */
 export function createObservabilityMeter(
   timed: Partial<Pick<ObservabilityMeter, 'committed' | 'flushed'>> = {},
 ): ObservabilityMeter {

@@ -14,15 +14,16 @@ import { agentStats, controlStats, totals } from './statistics.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { timeWindow } from './time-range.js';
 
-/** Controls that a reply about an agent lists. Their names are the clients' choice, so there may be any number. */
+/** Most controls in a reply about an agent. Their names are chosen by clients, so the number is unbounded. */
 const MAX_LISTED_CONTROLS = 10_000;
 
-/** Takes events in, finds them and counts them. */
+/** Stores, finds and counts events. */
 export interface ObservabilityService {
   /**
-   * Stores all of the events or none. Tells in its reply, not by an error, that the database can never hold one of
-   * them: deployed clients send nothing again that was answered, which would be of no use here. Rejects with
-   * SERVICE_UNAVAILABLE when the events cannot be stored at present, and when it is unknown whether they are stored.
+   * Stores all of the events or none. Events that the database can never store are reported in the reply, not
+   * by an error: deployed clients do not resend what was answered, and a retry would be useless here. Rejects
+   * with SERVICE_UNAVAILABLE when the events cannot be stored at present, and when it is unknown whether they
+   * are stored.
    */
   create(events: readonly ControlEvent[]): Promise<object>;
   query(input: ObservabilityInputs['queryEvents']): Promise<object>;
@@ -45,7 +46,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
   const { database, search, ingest, meter, failures, now } = options;
   const statistics = createStatisticsStore(database);
 
-  /** True when the events are committed, false when the database can never hold them. */
+  /** True when the events are committed, false when the database can never store them. */
   async function stored(events: readonly ControlEvent[]): Promise<boolean> {
     if (!events.every(isStorableEvent)) {
       meter.dropped.client.refused += events.length;
@@ -102,7 +103,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
     },
     async controlStats(input) {
       const id = input.control_id;
-      // No event has such an id, and gRPC could not even carry it.
+      // No event has such an id, and gRPC cannot represent it.
       if ((id | 0) !== id) throw controlNotFound(id);
       const { head, totals, controls } = await count(input, id);
       const name = controls[0]?.controlName ?? `control-${id}`;

@@ -21,23 +21,23 @@ export interface ObservabilityParts {
   readonly config: Config['observability'];
   readonly database: Database;
   readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
-  /** For what fails again and again while the database is away. */
+  /** For failures that recur while the database is unreachable. */
   readonly failures: RepeatLog;
   readonly meter: ObservabilityMeter;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** Observability as the configuration wants it. */
+/** Observability as configured. */
 export interface Observability {
   readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
-  /** Undefined when the service records nothing itself. */
+  /** Undefined when the service itself records nothing. */
   readonly recorder: Recorder | undefined;
-  /** Ends the streams that would go on for ever. */
+  /** Ends the endless streams. */
   endStreams(): void;
-  /** Undefined when the event store is switched off. */
+  /** Undefined when the event store is disabled. */
   readonly pruner: EventPruner | undefined;
 }
 

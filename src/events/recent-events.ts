@@ -3,21 +3,21 @@ import type { TailEvent } from './event-tail.js';
 /** Consecutive events, without gaps after `after`. */
 export interface EventRun {
   readonly events: readonly TailEvent[];
-  /** All events up to here are among them. */
+  /** All events up to here are included. */
   readonly upTo: bigint;
 }
 
-/** How much is held. */
+/** Size limits of the held events. */
 export interface RecentLimits {
   readonly events: number;
   readonly octets: number;
 }
 
-/** The latest events, held once for everybody who watches. What does not fit any more goes, the oldest first. */
+/** The latest events, held once for all streams. Beyond the limits the oldest ones are evicted. */
 export class RecentEvents {
   readonly #limits: RecentLimits;
   #events: TailEvent[] = [];
-  /** Those before this index are gone; they are cut off now and then. */
+  /** Those before this index are evicted; the array is trimmed periodically. */
   #first = 0;
   #octets = 0;
   /** All events after this position are held. */
@@ -35,7 +35,7 @@ export class RecentEvents {
     return this.#upTo;
   }
 
-  /** Takes the events that follow. */
+  /** Appends the events that follow. */
   append({ events, upTo }: EventRun): void {
     for (const event of events) {
       this.#events.push(event);
@@ -57,7 +57,7 @@ export class RecentEvents {
     }
   }
 
-  /** The events after a position, so many as fit into the limits but at least one; undefined when some are gone. */
+  /** The events after a position that fit into the limits, at least one; undefined when some were evicted. */
   after(position: bigint, limits: RecentLimits): EventRun | undefined {
     if (position < this.#from) return undefined;
     const start = this.#indexAfter(position);

@@ -13,25 +13,25 @@ import { utcTimeOfMs } from './event-time.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import { type TraceIds, traceIdsOf } from './trace-ids.js';
 
-/** Events that wait in memory at most; what comes on top while the database does not keep up is lost. */
+/** Most events waiting in memory; further ones are lost while the database does not keep up. */
 const MAX_BUFFERED = 50_000;
-/** So many waiting events are written at once, without waiting for the interval. */
+/** This many waiting events are written immediately, without waiting for the interval. */
 const EARLY_FLUSH = 10_000;
 /** Events of one call. */
 const EVENTS_PER_PORTION = 500;
 /**
- * Events that are on their way into the database at once, as many as it takes in one transaction: few large ones cost
- * a fifth less than many small ones, because the pages of the indexes are written once for each.
+ * Most events being written at a time, as many as one transaction takes: few large ones cost a fifth less
+ * than many small ones, because the pages of the indexes are written once for each.
  */
 const EVENTS_PER_WRITE = 2_000;
 
-/** Records what the service itself saw: every match and every error, if wanted every non-match too. */
+/** Records results of the service itself: every match and every error, optionally every non-match too. */
 export interface Recorder extends VerdictRecorder {
-  /** Notes what a verdict holds. Does no more than that: writing comes later. */
+  /** Buffers the results of a verdict; they are written later. */
   record(request: EvaluationRequest, verdict: Verdict, caller: EvaluationCaller): void;
-  /** Writes from now on at every interval. */
+  /** Starts writing at every interval. */
   start(): void;
-  /** Writes what is left, and nothing after that. Never rejects. */
+  /** Writes the remaining events, and nothing after that. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface RecorderOptions {
   readonly now: () => number;
 }
 
-/** What is kept of a check until it is written; little, because there may be many. */
+/** The data of a check kept until it is written; small, because there may be many. */
 interface Note {
   readonly item: Pick<ControlResult, 'control_execution_id' | 'control_id' | 'control_name' | 'action'>;
   readonly matched: boolean;
@@ -64,10 +64,10 @@ const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
 export function createRecorder(options: RecorderOptions): Recorder {
   const { ingest, flushIntervalMs, log, failures, now, meter = createObservabilityMeter() } = options;
   let buffer: Note[] = [];
-  /** Since the last line about it, and before that. */
+  /** Since the last log line about it, and before that. */
   let lost = 0;
   let lostInAll = 0;
-  /** Whether the last attempt failed. Then only the interval decides about the next one. */
+  /** Whether the last attempt failed. Then only the interval triggers the next one. */
   let away = false;
   let flushing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -79,13 +79,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
     meter.dropped.service[reason] += count;
   }
 
-  /** Writes notes in portions that may share a transaction. Returns those that have to be written again. */
+  /** Writes notes in portions that may share a transaction. Returns those that have to be rewritten. */
   async function writeTogether(notes: readonly Note[]): Promise<{ left: Note[]; error: unknown }> {
     const failed: Note[][] = [];
     let error: unknown;
     const writes: Promise<void>[] = [];
     for (let at = 0; at < notes.length; at += EVENTS_PER_PORTION) {
-      // Making rows of them takes time, in which nothing else is done.
+      // Creating their rows blocks the thread for some time.
       if (at > 0) await othersTurn();
       const portion = notes.slice(at, at + EVENTS_PER_PORTION);
       writes.push(
@@ -99,13 +99,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return { left: failed.flat(), error };
   }
 
-  /** Rejects when the database cannot take anything now. */
+  /** Rejects when the database cannot accept anything now. */
   async function writePortion(portion: readonly Note[]): Promise<void> {
     try {
       await ingest(portion.map(eventOf));
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
-      // It would fail again and again, and keep all that come after it from being written.
+      // It would fail repeatedly, and block all later ones.
       failures.failed(
         'recorder refused',
         'events of the service itself cannot be stored and are lost',
@@ -115,7 +115,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
   }
 
-  /** Writes everything that waits when it is called. What cannot be written now waits for the next time. */
+  /** Writes all events waiting at the time of the call. Those that cannot be written wait for the next. */
   async function writeAll(): Promise<void> {
     if (lost > 0) {
       lostInAll += lost;

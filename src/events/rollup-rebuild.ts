@@ -15,14 +15,14 @@ import {
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-/** Rollups that one transaction corrects: writers of events wait for it. */
+/** Rollups corrected by one transaction: writers of events wait for it. */
 const ROLLUPS_PER_WRITE = 2_000;
 
-/** What a rebuild found. */
+/** Result of a rebuild. */
 export interface RebuildResult {
   /** Hours that have events or rollups. */
   readonly hours: number;
-  /** Rollups that were wrong; 0 when all of them agreed with the events. */
+  /** Number of wrong rollups; 0 when all of them agreed with the events. */
   readonly corrected: number;
 }
 
@@ -33,9 +33,9 @@ export interface RebuildOptions {
 }
 
 /**
- * Brings the rollups into agreement with the stored events, hour by hour, while events go on being stored. Each step
- * reads events and rollups as of one moment and then adds the differences, so it need not keep writers out while it
- * counts. Rollups of events that were pruned, before it or meanwhile, stay as they are.
+ * Reconciles the rollups with the stored events, hour by hour, while further events are stored. Each step
+ * reads a consistent view of events and rollups and then adds the differences, so it need not block writers
+ * while it counts. Rollups of events that were pruned, before it or meanwhile, are unchanged.
  */
 export async function rebuildRollups({ database, now }: RebuildOptions): Promise<RebuildResult> {
   const { bulk } = database;
@@ -46,7 +46,7 @@ export async function rebuildRollups({ database, now }: RebuildOptions): Promise
   let corrected = 0;
   let hours = 0;
 
-  /** Adds the differences that `differences` finds, until there are none or it has added them all. */
+  /** Adds the differences found by `differences`, until there are none or it has added them all. */
   async function correct(differences: Prisma.Sql, where: Prisma.Sql): Promise<void> {
     for (;;) {
       const rows = await bulk.read('search', differences);
@@ -55,7 +55,7 @@ export async function rebuildRollups({ database, now }: RebuildOptions): Promise
     }
   }
 
-  /** False when somebody else corrected rollups after `rows` were read; the rest of them is not added then. */
+  /** False when another process corrected rollups after `rows` were read; the rest is then not added. */
   async function addAll(rows: readonly BulkRow[], where: Prisma.Sql): Promise<boolean> {
     let rebuilds = BigInt(String(rows[0]?.at(-1)));
     for (let at = 0; at < rows.length; at += ROLLUPS_PER_WRITE) {
@@ -133,15 +133,15 @@ function startsIn(levels: readonly { readonly unitS: number }[], fromS: number, 
 }
 
 /**
- * That all events from a moment on are still there when they are counted: pruning goes on beside a rebuild, and must
- * not take events out of the sums. To be read in the statement that counts.
+ * Condition that all events since a time still exist when they are counted: pruning continues during a
+ * rebuild, and must not remove events from the sums. To be used in the statement that counts.
  */
 function notPruned(fromS: number): Prisma.Sql {
   return Prisma.sql`
     (SELECT "pruned_before_us" FROM "event_log" WHERE "id" = 1) <= CAST(${BigInt(fromS) * 1_000_000n} AS BIGINT)`;
 }
 
-/** What has to be added to the rollups that satisfy `where` to get `wanted`; with the number of rebuilds so far. */
+/** The amounts to add to the rollups of `where` to get `wanted`; with the number of rebuilds so far. */
 function difference(wanted: Prisma.Sql, where: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     SELECT ${KEY_COLUMNS}, ${SUM_OF_SUMS}, (SELECT "rebuilds" FROM "event_log" WHERE "id" = 1)
@@ -155,7 +155,7 @@ function difference(wanted: Prisma.Sql, where: Prisma.Sql): Prisma.Sql {
     GROUP BY ${KEY_COLUMNS} HAVING (${NOT_ALL_ZERO})`;
 }
 
-/** The first hour whose events are all there and belong into rollups. */
+/** The first hour whose events all exist and belong to rollups. */
 async function firstHour(bulk: Database['bulk'], nowS: number): Promise<number> {
   const [row] = await bulk.read(
     'search',
@@ -166,7 +166,7 @@ async function firstHour(bulk: Database['bulk'], nowS: number): Promise<number> 
   return Math.ceil(Math.max(prunedS, oldestS) / HOUR) * HOUR;
 }
 
-/** The first hour from `fromS` on that has events or rollups. */
+/** The first hour since `fromS` that has events or rollups. */
 async function nextHour(bulk: Database['bulk'], fromS: number): Promise<number | undefined> {
   const rollups = ROLLUP_LEVELS.map(
     ({ unitS }) => Prisma.sql`

@@ -1,6 +1,6 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 
-/** One length of the unit of rollups, in seconds, and how long rollups of it are needed. */
+/** One unit length of rollups, in seconds, and how long rollups of it are needed. */
 export interface RollupLevel {
   readonly unitS: number;
   readonly keptS: number;
@@ -11,8 +11,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Finest first; each unit divides the next one. Each level is kept longer than any window that is read from it, so that
- * clocks of several processes may differ. Days only save the reading of hours inside long windows.
+ * Finest first; each unit divides the next one. Each level is kept longer than any window read from it, so
+ * that clocks of several processes may differ. Days only avoid reading the hours inside long windows.
  */
 export const ROLLUP_LEVELS: readonly RollupLevel[] = [
   { unitS: 1, keptS: 2 * HOUR },
@@ -21,7 +21,7 @@ export const ROLLUP_LEVELS: readonly RollupLevel[] = [
   { unitS: DAY, keptS: 400 * DAY },
 ];
 
-/** Events before this were in no level when they came, whatever their level. */
+/** Events before this were in no level when they arrived. */
 const LONGEST_KEPT_S = 400 * DAY;
 
 /** The sums of a rollup, in the order of the columns. */
@@ -44,14 +44,14 @@ export const SUM_OF_SUMS = Prisma.raw(
   SUMS.map((name) => `CAST(SUM("${name}") AS BIGINT) AS "${name}"`).join(', '),
 );
 
-/** PostgreSQL refuses to divide the very smallest numbers. */
+/** PostgreSQL fails to divide the very smallest numbers. */
 const HIGH = 'CASE WHEN "duration_ms" >= 65536 THEN floor("duration_ms" / 65536.0) ELSE 0 END';
 
 /**
- * What events add to the sums of a rollup; the one definition of it. Confidence is summed in billionths and durations
- * in nanoseconds, each value rounded once to the nearest, so that a sum does not depend on the order and can be taken
- * back exactly; an average differs from the one of the exact values by half a unit at most. A duration is split at
- * 65,536 ms, because the sum of a thousand of the longest ones would leave 64 bits.
+ * Contribution of events to the sums of a rollup; its only definition. Confidence is summed in billionths and
+ * durations in nanoseconds, each value rounded once to the nearest, so that a sum does not depend on the
+ * order and can be reverted exactly; an average differs from that of the exact values by half a unit at most.
+ * A duration is split at 65,536 ms, because the sum of a thousand of the longest ones would exceed 64 bits.
  */
 const CONTRIBUTION = Prisma.raw(`
   COUNT(*) AS "executions",
@@ -76,10 +76,10 @@ export function sumsBySecond(where: Prisma.Sql): Prisma.Sql {
     GROUP BY 1, 2, 3, 4`;
 }
 
-/** Start of the unit that a second is in. */
+/** Start of the unit that contains a second. */
 export const UNIT_START = Prisma.raw('"second" - ("second" % "unit_s" + "unit_s") % "unit_s"');
 
-/** Lengths of the unit with the first second each of them needs, as a table `"levels"`. */
+/** Unit lengths with the first second that each of them needs, as a table `"levels"`. */
 export function levelTable(levels: readonly RollupLevel[], nowS: number): Prisma.Sql {
   const rows = levels.map(
     ({ unitS, keptS }) => Prisma.sql`(${Prisma.raw(String(unitS))}, ${Prisma.raw(String(nowS - keptS))})`,
@@ -92,8 +92,8 @@ export const ADD_TO_ROLLUP = Prisma.raw(`
   ${SUMS.map((name) => `"${name}" = "event_rollups"."${name}" + excluded."${name}"`).join(', ')}`);
 
 /**
- * Adds the events that satisfy a condition to the rollups, or takes them back (`sign` -1). What is too old for a level
- * is left out of it; so it is when it is taken back.
+ * Adds the events that satisfy a condition to the rollups, or subtracts them (`sign` -1). Events too old for
+ * a level are omitted from it, in both directions.
  */
 export function advanceRollups(where: Prisma.Sql, sign: 1 | -1, nowS: number): Prisma.Sql {
   const signed = Prisma.raw(

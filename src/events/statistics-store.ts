@@ -6,7 +6,7 @@ import { allOf } from '../database/text.js';
 import { SUM_OF_SUMS } from './rollups.js';
 import { segmentsOf, type TimeWindow } from './time-range.js';
 
-/** Counts of some events. */
+/** Counts of events. */
 export interface Sums {
   readonly executions: number;
   readonly matches: number;
@@ -29,7 +29,7 @@ export interface ControlSums extends Sums {
   readonly controlName: string;
 }
 
-/** Which events to count, and how many of what they belong to is wanted. */
+/** Which events to count, and how many agents and controls to list. */
 export interface StatisticsQuery {
   /** Null for all agents. */
   readonly agentName: string | null;
@@ -37,15 +37,15 @@ export interface StatisticsQuery {
   readonly controlId: number | null;
   readonly window: TimeWindow;
   readonly byBucket: boolean;
-  /** Agents with most executions; 0 for none. */
+  /** Number of agents with most executions; 0 for none. */
   readonly agents: number;
-  /** Controls with most executions. */
+  /** Number of controls with most executions. */
   readonly controls: number;
 }
 
-/** Figures of one moment, so that they agree with each other. */
+/** Figures of one consistent view, so that they agree with each other. */
 export interface Statistics {
-  /** By bucket; null is for what is in none. Without an entry there was nothing. */
+  /** By bucket; null for events in none. Buckets without an entry are empty. */
   readonly buckets: ReadonlyMap<number | null, Sums>;
   /** Most executions first, then by name. */
   readonly agents: readonly (Sums & { readonly agentName: string })[];
@@ -62,7 +62,7 @@ export function createStatisticsStore(database: {
   readonly bulk: Pick<BulkDatabase, 'read'>;
 }): StatisticsStore {
   const elements = jsonElements(database.kind);
-  // Both look up the segments one by one in an index. Left free, PostgreSQL would rather read all rollups there are.
+  // Both look up the segments one by one in an index. By default, PostgreSQL would read all rollups.
   const isSqlite = database.kind === 'sqlite';
   return {
     async count(query) {
@@ -101,11 +101,11 @@ export function createStatisticsStore(database: {
   };
 }
 
-/** PostgreSQL takes a bare NULL in a UNION for a text. */
+/** PostgreSQL treats a bare NULL in a UNION as text. */
 const NO_TEXT = Prisma.raw('CAST(NULL AS TEXT)');
 const NO_INTEGER = Prisma.raw('CAST(NULL AS INTEGER)');
 
-/** Branches of a UNION take LIMIT only inside. */
+/** Branches of a UNION accept LIMIT only inside. */
 function byAgent(limit: number): Prisma.Sql {
   return Prisma.sql`
     UNION ALL SELECT * FROM (
@@ -114,7 +114,7 @@ function byAgent(limit: number): Prisma.Sql {
     ) AS "top_agents"`;
 }
 
-/** Two keys can stand for one name: those of long names were others before. */
+/** Two keys can stand for one name: the keys of long names used to be different. */
 function byControl(limit: number): Prisma.Sql {
   return Prisma.sql`
     UNION ALL SELECT * FROM (

@@ -15,7 +15,7 @@ const NOTHING: Sums = {
 };
 const FIGURES = Object.keys(NOTHING) as (keyof Sums)[];
 
-/** Totals over all buckets; by bucket too when a window is given. */
+/** Totals over all buckets; also by bucket when a window is given. */
 export function totals({ buckets }: Statistics, window: TimeWindow | null): object {
   const sums: Record<keyof Sums, number> = { ...NOTHING };
   for (const bucket of buckets.values()) {
@@ -36,7 +36,7 @@ function timeseries(buckets: Statistics['buckets'], window: TimeWindow): object[
   });
 }
 
-/** What is shown of a control. */
+/** A control in a reply. */
 export function controlStats(sums: ControlSums): object {
   return {
     control_id: sums.controlId,
@@ -53,7 +53,7 @@ export function controlStats(sums: ControlSums): object {
   };
 }
 
-/** What is shown of an agent. */
+/** An agent in a reply. */
 export function agentStats({ agentName, ...sums }: Statistics['agents'][number]): object {
   return { agent_name: agentName, ...counts(sums) };
 }

@@ -5,7 +5,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Length of each range, of its buckets, and of the unit that its window starts with; in seconds. */
+/** Length of each range, of its buckets, and of the first unit of its window; in seconds. */
 const RANGES = {
   '1m': [MINUTE, 10, 1],
   '5m': [5 * MINUTE, 30, 1],
@@ -18,13 +18,13 @@ const RANGES = {
   '365d': [365 * DAY, 30 * DAY, HOUR],
 } as const;
 
-/** Name of a range of time that statistics can cover. */
+/** Name of a time range of statistics. */
 export type TimeRange = keyof typeof RANGES;
 export const TIME_RANGES = Object.keys(RANGES) as TimeRange[];
 
 /**
- * The part of time that statistics look at: everything from `startS` on, divided into buckets up to `bucketsEndS`.
- * All in seconds since 1970, and multiples of the unit.
+ * The time window of statistics: everything from `startS`, divided into buckets up to `bucketsEndS`. All in
+ * seconds since 1970, and multiples of the unit.
  */
 export interface TimeWindow {
   readonly startS: number;
@@ -36,8 +36,9 @@ export interface TimeWindow {
 }
 
 /**
- * The window of a range that ends now. It starts with the first unit that is wholly within the range, so that what
- * happened just now is in its last bucket: up to a second, a minute or an hour less than the range is looked at.
+ * The window of a range that ends now. It starts with the first unit that is wholly within the range, so that
+ * the latest events are in its last bucket: the window is up to a second, a minute or an hour shorter than
+ * the range.
  */
 export function timeWindow(range: TimeRange, nowMs: number): TimeWindow {
   const [length, bucketS, unitS] = RANGES[range];
@@ -46,14 +47,14 @@ export function timeWindow(range: TimeRange, nowMs: number): TimeWindow {
   return { startS, unitS, bucketS, buckets, bucketsEndS: startS + buckets * bucketS };
 }
 
-/** When a bucket starts, as it is shown. */
+/** Start of a bucket, as displayed. */
 export function bucketStart({ startS, bucketS }: TimeWindow, bucket: number): string {
   return utcTime(BigInt(startS + bucket * bucketS) * 1_000_000n).text;
 }
 
 /** Rollups of one level and of consecutive units, which all belong to one bucket. */
 export interface RollupSegment {
-  /** Null for what is in no bucket. */
+  /** Null for rollups in no bucket. */
   readonly bucket: number | null;
   readonly unitS: number;
   readonly fromS: number;
@@ -65,8 +66,8 @@ export interface RollupSegment {
 const FOREVER_S = 10_000_000 * DAY;
 
 /**
- * Which rollups make up a window, each of them once: units as long as possible that lie between two boundaries, and
- * towards the boundaries ever shorter ones. So a year is read as some hundred days and hours, not as 8,760 hours.
+ * The rollups of a window, each of them once: units as long as possible between two boundaries, and ever
+ * shorter ones towards the boundaries. So a year is read as some hundred days and hours, not as 8,760 hours.
  */
 export function segmentsOf(window: TimeWindow, byBucket: boolean): RollupSegment[] {
   const units = ROLLUP_LEVELS.map(({ unitS }) => unitS).filter((unitS) => unitS >= window.unitS);

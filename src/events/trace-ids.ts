@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isStorable } from '../database/text.js';
 import type { EvaluationCaller } from '../decisions/evaluation-service.js';
 
-/** Where a check belongs in the trace of its caller. */
+/** Position of a check in the trace of its caller. */
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
@@ -10,12 +10,12 @@ export interface TraceIds {
   readonly madeUp: boolean;
 }
 
-/** Longer than any id in use; what is longer still is not an id. */
+/** Longer than any id in use; longer values are not ids. */
 const MAX_ID_LENGTH = 128;
 /** W3C trace context: version, trace, parent span, flags. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
 
-/** The ids that the caller sent: in headers of their own, else in `traceparent`; what is missing is made. */
+/** The ids sent by the caller: in separate headers, else in `traceparent`; missing ones are generated. */
 export function traceIdsOf(caller: Pick<EvaluationCaller, 'header'>): TraceIds {
   const parent = TRACEPARENT.exec(caller.header('traceparent') ?? '');
   const traceId = readId(caller.header('x-trace-id')) ?? parent?.[1];
@@ -27,7 +27,7 @@ export function traceIdsOf(caller: Pick<EvaluationCaller, 'header'>): TraceIds {
   };
 }
 
-/** The random digits of a UUID: Node draws those in advance, which other random bytes are not. */
+/** The random digits of a UUID: Node.js buffers those in advance, unlike other random bytes. */
 function newSpanId(): string {
   const id = randomUUID();
   return id.slice(0, 8) + id.slice(24, 32);

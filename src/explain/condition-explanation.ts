@@ -2,7 +2,7 @@ import type { PreparedNode } from '../core/prepared-control.js';
 import type { JsonObject } from '../json/json-value.js';
 import type { DataPreview } from './data-preview.js';
 
-/** What became of one node. Members are those of the message. */
+/** Explanation of one node. Members are those of the message. */
 export type ConditionExplanation =
   | {
       type: 'leaf';
@@ -27,16 +27,16 @@ export type ConditionExplanation =
 
 type PreparedLeaf = Extract<PreparedNode, { kind: 'leaf' }>;
 
-/** What is known beside the trace. */
+/** Facts about nodes besides the trace. */
 export interface NodeFacts {
-  /** Milliseconds; null when the evaluator was not asked. */
+  /** Milliseconds; null when the evaluator did not run. */
   durationOf(leaf: PreparedLeaf): number | null;
   preview(path: string): DataPreview;
-  /** What is said in place of the fixed text of the one leaf that failed; null leaves that text. */
+  /** Replaces the fixed text of the one leaf that failed; null keeps that text. */
   readonly problem: string | null;
 }
 
-/** A node of a trace as `TraceMaker` makes it. */
+/** A node of a trace as created by `TraceMaker`. */
 interface TracedNode {
   readonly evaluated: boolean;
   readonly matched: boolean | null;
@@ -47,16 +47,16 @@ interface TracedNode {
   readonly children?: readonly TracedNode[];
 }
 
-/** In place of a trace: a control is left out of the verdict when a deny made its external check superfluous. */
+/** In place of a trace: a verdict omits a control whose external check a deny made superfluous. */
 const LEFT_OUT: TracedNode = { evaluated: false, matched: null, short_circuit_reason: 'denied' };
 
-/** Milliseconds to microseconds with three decimals, which is what clocks can tell. */
+/** Milliseconds to microseconds with three decimals, the resolution of clocks. */
 const NANOSECONDS_PER_MS = 1_000_000;
 const NANOSECONDS_PER_US = 1_000;
 
 /**
- * Joins a condition with its trace, which has the same shape: children that were not evaluated have one too. Without a
- * trace the control was left out of the verdict.
+ * Joins a condition with its trace, which has the same shape: children that were not evaluated have one too.
+ * Without a trace the control was omitted from the verdict.
  */
 export function explainCondition(
   condition: PreparedNode,

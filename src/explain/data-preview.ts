@@ -4,7 +4,7 @@ import { shorten } from '../linear-text/shorten.js';
 import { MASK, maskSecrets } from './mask-secrets.js';
 import { isSecretName } from './secret-names.js';
 
-/** What people are shown of some data. Members are those of the message. */
+/** Preview of data for display. Members are those of the message. */
 export type DataPreview = {
   type: 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
   /** UTF-16 code units, items or members. */
@@ -15,12 +15,12 @@ export type DataPreview = {
 
 /** Longest preview, in characters. */
 const MAX_TEXT_LENGTH = 200;
-/** So much of a text is looked at, in UTF-16 code units: what is masked may shrink, and the preview shall be full. */
+/** Inspected length of a text, in UTF-16 code units: masked parts shrink, and the preview should be full. */
 const WINDOW_LENGTH = 1_024;
-/** Where a text is cut, a secret may be cut so short that it no longer looks like one. So its end is not shown. */
+/** A cut may shorten a secret until it is unrecognisable, so the end of a cut text is not shown. */
 const CUT_MARGIN = 64;
 
-/** A preview of what a selector with this path selected; all of it is masked when the path names a secret. */
+/** A preview of the data selected by a path; fully masked when the path names a secret. */
 export function previewOf(value: JsonValue, path: string): DataPreview {
   const type = typeOf(value);
   if (value !== null && path.split('.').some(isSecretName)) {
@@ -31,7 +31,7 @@ export function previewOf(value: JsonValue, path: string): DataPreview {
   return { type, size: sizeOf(value), text, shortened: printed.cut || text !== printed.text };
 }
 
-/** A text for people, with secrets masked, in at most `limit` characters. */
+/** A text for display, with secrets masked, in at most `limit` characters. */
 export function safeText(text: string, limit: number): string {
   const { text: masked, cut } = beginningOf(text);
   return shorten(cut ? `${masked}...` : masked, limit);
@@ -46,11 +46,11 @@ function beginningOf(text: string): Printed {
   if (text.length <= WINDOW_LENGTH) return { text: maskSecrets(text), cut: false };
   const masked = maskSecrets(text.slice(0, WINDOW_LENGTH));
   const kept = masked.slice(0, -CUT_MARGIN);
-  // Nothing of it can be shown: a single secret, say.
+  // Nothing of it can be shown: for example a single secret.
   return { text: kept === '' ? MASK : kept, cut: true };
 }
 
-/** Compact JSON, as far as a preview can show it. */
+/** Compact JSON, up to the length of a preview. */
 function printBeginning(value: JsonValue): Printed {
   let text = '';
   let cut = false;
@@ -83,7 +83,7 @@ function printBeginning(value: JsonValue): Printed {
   return { text, cut };
 }
 
-/** A number may be that of a card. */
+/** A number may be a card number. */
 function maskedNumber(value: JsonNumber): string {
   const text = String(value);
   return maskSecrets(text) === text ? text : `"${MASK}"`;

@@ -7,15 +7,15 @@ import type { ExplainService } from './explain-service.js';
 /** The RPC EvaluationService.Explain. */
 export function explainHandler(service: ExplainService, registry: EvaluatorRegistry): Handler {
   return handler(createExplainSchema(registry), async (input, context) => {
-    // Only data are part of the reply; what else has no effect is told by the host.
+    // Only data are part of the reply; other parts without effect are reported by the host.
     const ignored = input.data === undefined ? [] : context.ignoredParts();
-    // Where no keys are asked for, everyone may do everything.
+    // Without authentication every caller has all permissions.
     const explanation = await service.explain(input, context.principal.level !== 'key', ignored);
     return { ...explanation, verdict: presentVerdict(explanation.verdict) };
   });
 }
 
-/** A verdict as Evaluate prints it. */
+/** A verdict as printed by Evaluate. */
 function presentVerdict(verdict: Verdict): object {
   const present = (results: Verdict['matches']) =>
     results.map(({ steering_context: steering, ...result }) => ({

@@ -5,7 +5,7 @@ import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { stepSchema } from '../decisions/evaluate-request.js';
 
-/** Most controls that one call explains: enough for an agent, and the reply stays at some megabytes. */
+/** Most controls explained by one call: enough for an agent, and the reply stays at some megabytes. */
 export const MAX_EXPLAINED_CONTROLS = 1_000;
 
 /** The input of Explain, members in the order of the message. */
@@ -34,5 +34,5 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
     });
 }
 
-/** What Explain is asked. */
+/** Output of the schema of Explain. */
 export type ExplainInput = z.output<ReturnType<typeof createExplainSchema>>;

@@ -4,33 +4,33 @@ import type { ControlResult, Stage, Step } from '../core/types.js';
 import { shorten } from '../linear-text/shorten.js';
 import { safeText } from './data-preview.js';
 
-/** Why a control does or does not look at a step; a draft of a template is none to the evaluation. */
+/** Why a control does or does not apply to a step; a draft of a template is ignored in evaluations. */
 export type Reason = Applicability | 'template_unrendered';
 
-/** What a sentence is made of. */
+/** Input of a sentence. */
 export interface SentenceFacts {
   readonly reason: Reason;
   readonly scope: CompiledScope;
   readonly step: Step;
   readonly stage: Stage;
-  /** What the verdict says; null when the control is not part of it. */
+  /** The control's result in the verdict; null when it is not part of it. */
   readonly result: ControlResult | null;
-  /** What really went wrong, masked; null when there is nothing, or the caller may not know it. */
+  /** The actual cause, masked; null when there is none, or the caller must not see it. */
   readonly problem: string | null;
 }
 
-/** Most items of a scope that a sentence names, and how much of each, in characters. */
+/** Most items of a scope named in a sentence, and the length of each, in characters. */
 const NAMED_ITEMS = 5;
 const NAMED_LENGTH = 80;
-/** Longest problem that is told, in characters. */
+/** Longest reported problem, in characters. */
 const MAX_PROBLEM_LENGTH = 500;
 
-/** A problem as admins are told it: it may quote data. */
+/** A problem in the form shown to admins: it may quote data. */
 export function tellProblem(problem: string): string {
   return safeText(problem, MAX_PROBLEM_LENGTH);
 }
 
-/** Why a control does or does not look at a step, for people. */
+/** Describes why a control does or does not apply to a step. */
 export function sentenceOf({ reason, scope, step, stage, result, problem }: SentenceFacts): string {
   const cause = problem === null ? '' : `: ${problem}`;
   switch (reason) {

@@ -18,7 +18,7 @@ export interface ExplainServiceOptions extends TrialOptions {
   readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
 }
 
-/** Controls that are tried. */
+/** Controls under trial. */
 interface TriedRows {
   readonly rows: readonly StoredDefinition[];
   /** See `Trial.neverAsked`. */
@@ -27,10 +27,10 @@ interface TriedRows {
 
 export type ExplainService = ReturnType<typeof createExplainService>;
 
-/** Id and name of the control that data of a request are taken for. */
+/** Id and name of the control made from data of a request. */
 const TRIAL = { id: 0, name: 'data' } as const;
 
-/** Evaluates steps as a trial, and tells why the verdict is what it is. Nothing is recorded or counted. */
+/** Evaluates steps as a trial, and explains the verdict. Nothing is recorded or counted. */
 export function createExplainService(options: ExplainServiceOptions) {
   const { client, registry, checkReferences } = options;
 
@@ -62,10 +62,9 @@ export function createExplainService(options: ExplainServiceOptions) {
 
   return {
     /**
-     * `mayKnowAll`: whether the caller may try data, and is told what really went wrong. `ignored`: what of the request
-     * has no effect. Throws AGENT_NOT_FOUND,
-     * CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES, what is wrong with the data as on creation, or
-     * SERVICE_UNAVAILABLE.
+     * `mayKnowAll`: whether the caller may try data, and receives actual causes of failures. `ignored`: parts
+     * of the request without effect. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND, AUTH_INSUFFICIENT_PRIVILEGES,
+     * errors of the data as on creation, or SERVICE_UNAVAILABLE.
      */
     async explain(
       input: ExplainInput,
@@ -79,7 +78,7 @@ export function createExplainService(options: ExplainServiceOptions) {
   };
 }
 
-/** Only admin keys may try definitions that nobody has stored. */
+/** Only admin keys may try definitions that are not stored. */
 export function trialIsForAdmins(): ServiceError {
   return new ServiceError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'Evaluating a definition given as data needs an admin key.',
@@ -87,7 +86,7 @@ export function trialIsForAdmins(): ServiceError {
   });
 }
 
-/** A control that is to be explained, and that the agent does not have. */
+/** The control to be explained is not a control of the agent. */
 export function notControlOfAgent(controlId: number, agentName: string): ServiceError {
   return new ServiceError('CONTROL_NOT_FOUND', {
     detail: `Control ${controlId} was not found among the controls of agent "${agentName}".`,

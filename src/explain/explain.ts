@@ -3,7 +3,7 @@ import type { Handler } from '../contract/call/handler.js';
 import { explainHandler } from './explain-handler.js';
 import { createExplainService, type ExplainServiceOptions } from './explain-service.js';
 
-/** Why controls decide as they do: the RPC Explain of EvaluationService. */
+/** Explains decisions of controls: the RPC Explain of EvaluationService. */
 export function createExplain(options: Omit<ExplainServiceOptions, 'checkReferences'>): {
   readonly explain: Handler;
 } {

@@ -10,20 +10,20 @@ import { type ConditionExplanation, explainCondition } from './condition-explana
 import { type DataPreview, previewOf } from './data-preview.js';
 import { type Reason, sentenceOf, tellProblem } from './explain-sentences.js';
 
-/** A control that was evaluated, or would have been. */
+/** A control that was evaluated, or would be. */
 export interface TriedControl {
   readonly id: number;
   readonly name: string;
-  /** As stored; null when it is no JSON. */
+  /** As stored; null when it is invalid JSON. */
   readonly definition: JsonValue;
-  /** A template that still lacks values. */
+  /** A template with missing values. */
   readonly isDraft: boolean;
   /** With the leaves that were measured. */
   readonly prepared: PreparedControl;
   readonly warnings: readonly Warning[];
 }
 
-/** What became of one control. Members are those of the message. */
+/** Explanation of one control. Members are those of the message. */
 export type ControlExplanation = {
   control_id: number;
   control_name: string;
@@ -35,13 +35,13 @@ export type ControlExplanation = {
   warnings: readonly Warning[];
 };
 
-/** One evaluation, as far as explanations need it. */
+/** The parts of an evaluation that explanations need. */
 export interface ExplainedEvaluation {
   readonly step: Step;
   readonly stage: Stage;
   readonly verdict: Verdict;
   readonly stopwatch: Stopwatch;
-  /** What really went wrong, by control id; null when the caller may not know. */
+  /** Actual causes of failures, by control id; null when the caller must not see them. */
   readonly problems: ReadonlyMap<number, string> | null;
 }
 
@@ -104,7 +104,7 @@ function traceOf(result: ControlResult | undefined): JsonObject | null {
   return isObject(trace) ? trace : null;
 }
 
-/** Previews by selector path, each made once. */
+/** Previews by selector path, each created once. */
 function createPreviews(step: Step): (path: string) => DataPreview {
   const previews = new Map<string, DataPreview>();
   return (path) => {

@@ -1,6 +1,6 @@
 import { isSecretName } from './secret-names.js';
 
-/** What stands in for a secret. */
+/** Replacement of a secret. */
 export const MASK = '***';
 
 /** Digits of a payment card number (ISO/IEC 7812). */
@@ -11,18 +11,18 @@ const MAX_CARD_DIGITS = 19;
 const PEM_BLOCK = /-----BEGIN [^-]{0,60}-----[\s\S]*?(?:-----END [^-]{0,60}-----|$)/g;
 /** Headers whose whole line is secret. */
 const SECRET_HEADER = /\b((?:set-)?cookie|(?:proxy-)?authorization)( ?: ?)[^\r\n]+/gi;
-/** `scheme://user:password@host`: what precedes the `@`. */
+/** `scheme://user:password@host`: the part before the `@`. */
 const URL_CREDENTIALS = /:\/\/[^\s/@:]{0,200}:[^\s/@]{1,500}@/g;
 /** Credentials of an Authorization header (RFC 9110) without its name. */
 const AUTH_SCHEME = /\b(bearer|basic)( {1,4})[\w.~+/=-]{8,}/gi;
 /** A JSON Web Token (RFC 7519), whole or cut off: base64url of `{"` begins with `eyJ`. */
 const JSON_WEB_TOKEN = /\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g;
-/** Keys of well-known vendors, which say by their beginning what they are. */
+/** Keys of well-known vendors, identified by their prefix. */
 const PREFIXED_KEY =
   /\b(?:(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|npm_|hf_|AKIA|ASIA|AIza|ya29\.)[\w-]{12,}/g;
-/** A name to which something is assigned. Tried once per word, so that long words cost what they are long. */
+/** An assigned name. Tried once per word, so that the cost of long words is linear. */
 const ASSIGNED_NAME = /(?<![\w-])([\w-]{2,})\\?["']?\s{0,3}[:=]\s{0,3}/g;
-/** What is assigned: quoted in JSON inside of a text, quoted, or not. An unfinished quotation ends with the text. */
+/** An assigned value: quoted in JSON inside of a text, quoted, or not. An open quotation ends the text. */
 const ASSIGNED_VALUE =
   /\\"(?:[^"\\]|\\[^"])*(?:\\?"|\\?$)|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'[^']*(?:'|$)|[^\s,;&"'{}[\]]+/y;
 /** A run that may be a key in hex, base64 or base64url. */
@@ -31,9 +31,9 @@ const LONG_RUN = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
 const DIGIT_GROUPS = /\d(?:[ -]?\d){12,}/g;
 
 /**
- * Puts MASK in place of whatever looks like a credential: values assigned to names that look like secrets, bearer
- * tokens, keys, card numbers. A guess on the safe side, for texts that people read. The time grows linearly with the
- * text: no pattern can read the same characters twice over without a bound.
+ * Replaces everything that looks like a credential by MASK: values assigned to secret-like names, bearer
+ * tokens, keys, card numbers. Errs on the safe side, for texts that are displayed. The time is linear in the
+ * text: no pattern can read the same characters repeatedly without a bound.
  */
 export function maskSecrets(text: string): string {
   const plain = text
@@ -48,7 +48,7 @@ export function maskSecrets(text: string): string {
     .replace(DIGIT_GROUPS, (digits) => (holdsCardNumber(digits) ? MASK : digits));
 }
 
-/** What is assigned to other names is looked through too: a text may quote a text with an assignment. */
+/** Values assigned to other names are searched too: a text may quote a text with an assignment. */
 function maskAssignments(text: string): string {
   let masked = '';
   let done = 0;
@@ -65,7 +65,7 @@ function maskAssignments(text: string): string {
   return masked + text.slice(done);
 }
 
-/** Hex of 32 digits and more, or as mixed as no word, path or UUID is. */
+/** Hex of 32 digits and more, or more mixed than any word, path or UUID. */
 function looksLikeKey(run: string): boolean {
   if (/^[0-9a-fA-F]{32,}$/.test(run)) return true;
   const mixed = /[0-9]/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run);
@@ -73,7 +73,7 @@ function looksLikeKey(run: string): boolean {
   return run.length >= 32 && /^[A-Za-z0-9]+={0,2}$/.test(run) && /[0-9]/.test(run) && /[A-Za-z]/.test(run);
 }
 
-/** Whether some groups in a row are a card number by their check digit. */
+/** Whether consecutive groups form a card number by their check digit. */
 function holdsCardNumber(text: string): boolean {
   const groups = text.split(/[ -]/);
   return groups.some((_group, start) => {

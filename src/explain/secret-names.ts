@@ -1,4 +1,4 @@
-/** Parts of names that mark a secret, whatever stands around them: `user_password`, `X-Api-Key`, `clientSecret`. */
+/** Parts of names that mark a secret, in any context: `user_password`, `X-Api-Key`, `clientSecret`. */
 const SECRET_PARTS = [
   'password',
   'passwd',
@@ -21,7 +21,7 @@ const SECRET_PARTS = [
   'creditcard',
 ] as const;
 
-/** Words too short to be looked for inside others: `pin` is in `shipping`. */
+/** Words too short to be matched inside others: `pin` is in `shipping`. */
 const SECRET_WORDS = new Set([
   'pwd',
   'pass',
@@ -37,10 +37,10 @@ const SECRET_WORDS = new Set([
   'pan',
 ]);
 
-/** Longer names are taken for secrets unseen: nobody calls a member that. */
+/** Longer names are treated as secrets without a check: real member names are shorter. */
 const MAX_NAME_LENGTH = 200;
 
-/** Whether the value under a name looks like a secret by that name alone. */
+/** Whether the name alone marks a value as a secret. */
 export function isSecretName(name: string): boolean {
   if (name.length > MAX_NAME_LENGTH) return true;
   const words = name

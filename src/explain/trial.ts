@@ -19,25 +19,25 @@ import { stringifyJson } from '../json/stringify-json.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
 import { type ControlExplanation, createExplainer } from './explanation.js';
 
-/** What trials need from outside. */
+/** Dependencies of trials. */
 export interface TrialOptions {
   readonly registry: EvaluatorRegistry;
-  /** Shared with the snapshot, so that what agents use is not compiled again. */
+  /** Shared with the snapshot, so that controls in use are not compiled again. */
   readonly library: ControlLibrary;
   readonly newExecutionId: () => string;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
-/** What is to be tried. */
+/** Input of a trial. */
 export interface Trial {
   readonly step: Step;
   readonly stage: Stage;
-  /** Whether the caller is told what really went wrong. */
+  /** Whether the caller receives actual causes of failures. */
   readonly mayKnowAll: boolean;
-  /** Whether the controls are those of an agent whose client has never asked for them. */
+  /** Whether the controls are those of an agent whose client has never requested them. */
   readonly neverAsked: boolean;
-  /** What of the request has no effect; for the one control that it brings. */
+  /** Parts of the request without effect; for the single control in it. */
   readonly ignored: readonly Warning[];
 }
 
@@ -49,13 +49,13 @@ export interface Explanation {
 }
 
 /**
- * As long as all leaves together look at no more characters than this, each is asked by itself, so that each has its
- * time. Beyond, a pass over the text may rule out many at once, as in an evaluation: a trial must neither hold up
- * others much longer than that nor come to the bound on the work of an evaluation where that does not.
+ * Up to this total number of characters checked by all leaves, each leaf runs individually, to be timed.
+ * Beyond, a pass over the text may rule out many at once, as in an evaluation: a trial must neither block
+ * others much longer nor exceed the work limit of an evaluation earlier.
  */
 const MAX_CHARACTERS_ASKED_EACH = 200_000;
 
-/** Evaluates a step by some controls, and explains each of them, in their order. */
+/** Evaluates a step with some controls, and explains each of them, in their order. */
 export async function tryStep(
   rows: readonly StoredDefinition[],
   { step, stage, mayKnowAll, neverAsked, ignored }: Trial,
@@ -81,7 +81,7 @@ export async function tryStep(
     nextTurn,
     onFailure: ({ controlId, problem }) => problems.set(controlId, problem),
   });
-  // What is wrong with definitions is found out again; what fails in the evaluation is told here only.
+  // Problems of definitions are found again; evaluation failures are only collected here.
   problems.clear();
   const verdict = await program.evaluate(step, stage, 'full');
   const explain = createExplainer({
@@ -105,7 +105,7 @@ export async function tryStep(
   return { verdict, controls, omitted_controls: rows.length - controls.length };
 }
 
-/** Text that is no JSON reads as null, as the library takes it. */
+/** Invalid JSON is parsed as null, as in the library. */
 function definitionOf(text: string): JsonValue {
   try {
     return parseStoredJson(text);
@@ -115,8 +115,8 @@ function definitionOf(text: string): JsonValue {
 }
 
 /**
- * What keeps a control from saying more about a step than it does. `neverAsked`: whether it is a control of an agent
- * whose client has never asked for controls.
+ * Reasons why a control has less effect on a step than intended. `neverAsked`: whether it is a control of an
+ * agent whose client has never requested controls.
  */
 export function explainWarnings(
   control: StoredControl,
@@ -133,7 +133,7 @@ export function explainWarnings(
       yield { code: 'client_side', field: 'data.execution', message };
     }
     for (const warning of definitionWarnings(control, registry)) {
-      // Of all names, only those that end with a line break are not what they seem to a pattern.
+      // This affects only names that end with a line break.
       if (warning.code !== 'end_anchor' || /[\r\n]$/.test(step.name)) yield warning;
     }
   }

@@ -2,12 +2,12 @@ import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js
 import type { Run, SchemaCheck, SchemaPlace } from './run.js';
 import type { CountedPattern } from './work.js';
 
-/** What an applying keyword needs to be compiled. */
+/** Context for compiling a keyword that applies schemas. */
 export interface ApplicatorContext {
-  /** The schema it stands in; `if`, `additionalProperties` and `additionalItems` look at their neighbours. */
+  /** The enclosing schema; `if`, `additionalProperties` and `additionalItems` depend on adjacent keywords. */
   readonly schema: JsonObject;
   readonly pattern: (source: string) => CountedPattern;
-  /** The check of a schema below. */
+  /** The check of a subschema. */
   readonly check: (schema: JsonValue) => SchemaCheck;
 }
 
@@ -30,7 +30,7 @@ export const APPLICATORS: ReadonlyMap<string, Compile> = new Map<string, Compile
   ['contains', contains],
 ]);
 
-/** Runs checks in order: all of them, or up to the first one that fails when no more is wanted. */
+/** Runs checks in order: all of them, or up to the first failure if one is enough. */
 export function every(
   checks: readonly SchemaCheck[],
   value: JsonValue,
@@ -203,7 +203,7 @@ function items(given: JsonValue, { check }: ApplicatorContext): SchemaCheck {
   };
 }
 
-/** Counts only beside a list of schemas. One problem for all superfluous items together when none is allowed. */
+/** Applies only next to a list of schemas. One problem for all superfluous items if none is allowed. */
 function additionalItems(given: JsonValue, { schema, check }: ApplicatorContext): SchemaCheck {
   const positional = schema.items;
   if (!Array.isArray(positional)) return () => true;

@@ -6,7 +6,7 @@ import type { SchemaCheck } from './run.js';
 import { isOfType } from './value-types.js';
 import type { CountedPattern } from './work.js';
 
-/** What a keyword needs to be compiled: the schema it stands in, and the patterns of the whole document. */
+/** Context for compiling a keyword: the enclosing schema, and the patterns of the whole document. */
 export interface AssertionContext {
   readonly schema: JsonObject;
   readonly pattern: (source: string) => CountedPattern;
@@ -14,7 +14,7 @@ export interface AssertionContext {
 
 type Compile = (given: JsonValue, context: AssertionContext) => SchemaCheck;
 
-/** Keywords of JSON Schema draft 7 (validation, section 6) that look at the value alone. */
+/** Keywords of JSON Schema draft 7 (validation, section 6) that depend on the value alone. */
 export const ASSERTIONS: ReadonlyMap<string, Compile> = new Map<string, Compile>([
   ['type', typeCheck],
   ['enum', (given) => membership(Array.isArray(given) ? given : [], 'is none of the allowed values')],
@@ -47,7 +47,7 @@ function membership(values: readonly JsonValue[], reason: string): SchemaCheck {
   return (value, place, run) => isMember(value, run.work) || run.fail(place, () => reason);
 }
 
-/** `holds` is told how the value compares with the limit. */
+/** `holds` receives the comparison of the value with the limit. */
 function bound(reason: string, holds: (order: number) => boolean): Compile {
   return (limit) => {
     if (!isNumber(limit)) return always;
@@ -123,7 +123,7 @@ function uniqueItems(given: JsonValue): SchemaCheck {
     !Array.isArray(value) || areUnique(value, run.work) || run.fail(place, () => 'has items that are equal');
 }
 
-/** One problem for each member that is missing. */
+/** One problem for each missing member. */
 function required(given: JsonValue): SchemaCheck {
   const names = (Array.isArray(given) ? given : []).filter((name) => typeof name === 'string');
   return (value, place, run) => {

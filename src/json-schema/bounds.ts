@@ -2,12 +2,12 @@ import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/
 
 /** Most values (members and items at any level) of a schema: compiling this many has taken up to a fifth of a second. */
 export const MAX_REGISTERED_SCHEMA_VALUES = 2_000;
-/** Deepest nesting of a schema; the compiler calls itself once for each level. */
+/** Deepest nesting of a schema; the compiler recurses once for each level. */
 export const MAX_REGISTERED_SCHEMA_DEPTH = 64;
 
 /**
- * Members that change where a reference leads, or that are resolved while data are checked: with them the work of a
- * schema could not be told in advance. The one in the root is never looked at.
+ * Members that change the target of references, or that are resolved during validation: with them the work of
+ * a schema could not be predicted. The one in the root is ignored.
  */
 const REFUSED_MEMBERS = [
   '$id',
@@ -18,14 +18,14 @@ const REFUSED_MEMBERS = [
   '$recursiveRef',
 ] as const;
 
-/** Why a schema, valid or not, is not to be compiled at all; undefined when it may be. */
+/** Why a schema, valid or not, must not be compiled; undefined when it may be. */
 export function schemaBoundsProblem(schema: JsonObject): string | undefined {
   const scan: Scan = { values: 0, problem: undefined };
   scanMembers(schema, 1, true, scan);
   return scan.problem;
 }
 
-/** Number of values in a JSON value, itself included; counting ends beyond `limit`. */
+/** Number of values in a JSON value, itself included; counting stops beyond `limit`. */
 export function countValues(value: JsonValue, limit = Number.POSITIVE_INFINITY): number {
   if (!isContainer(value)) return 1;
   let count = 1;
@@ -53,7 +53,7 @@ function scanMembers(value: JsonObject | JsonValue[], depth: number, isRoot: boo
     scan.problem = `it nests deeper than ${MAX_REGISTERED_SCHEMA_DEPTH} levels`;
   else if (isObject(value) && !isRoot) scan.problem = refusedMember(value);
   if (isObject(value) && Object.hasOwn(value, '__proto__')) {
-    // The compiler skips a member of this name wherever it stands, so the schema would not say what it seems to.
+    // The compiler skips a member of this name anywhere, so the schema would not mean what it appears to.
     scan.problem = 'it has a member named __proto__';
   }
   for (const member of Array.isArray(value) ? value : Object.values(value)) {
@@ -62,7 +62,7 @@ function scanMembers(value: JsonObject | JsonValue[], depth: number, isRoot: boo
   }
 }
 
-/** Where such a name is a property to be described, an object or a boolean follows it, which is harmless. */
+/** Where such a name is a described property, its value is an object or a boolean, which is harmless. */
 function refusedMember(schema: JsonObject): string | undefined {
   const name = REFUSED_MEMBERS.find((one) => Object.hasOwn(schema, one) && typeof schema[one] === 'string');
   if (name !== undefined) return `${name} is not supported; use $defs and references within the schema`;

@@ -12,21 +12,22 @@ import { type CountedPattern, countedPattern, Work } from './work.js';
 
 /** Most values (members and items at any level) of a schema: checking and compiling them takes some 10 ms. */
 export const MAX_SCHEMA_VALUES = 5_000;
-/** Deepest nesting of a schema: nobody writes more, and references do not need it. */
+/** Deepest nesting of a schema: real schemas stay below, and references do not need it. */
 export const MAX_SCHEMA_DEPTH = 64;
-/** Work of checking a schema against the meta-schema; one of the largest size needs less. */
+/** Work limit of checking a schema against the meta-schema; one of the largest size needs less. */
 const META_WORK = 5_000_000;
-/** How much of a pattern a message quotes, in characters. */
+/** Longest quotation of a pattern in a message, in characters. */
 const QUOTED_PATTERN_LENGTH = 100;
 
 /**
- * Compiles a JSON Schema of draft 7 to closures. `$schema` is ignored and `format` not checked; next to a `$ref`
- * nothing counts, as the draft demands; references lead nowhere but into the document; patterns are RE2's.
+ * Compiles a JSON Schema of draft 7 to closures. `$schema` is ignored and `format` not checked; keywords next
+ * to a `$ref` are ignored, as the draft requires; references resolve only within the document; patterns are
+ * RE2's.
  *
- * It is written for hostile schemas and data. A compiler to JavaScript, which the schemas of registered evaluators go
- * through, takes a tenth of a millisecond for each value of a schema, skips members named `__proto__`, knows no
- * integers beyond 2^53, orders its problems as it likes, and joins lists of problems in time that grows with their
- * square. Here every application is counted while it happens, and problems come in the order of the schema.
+ * Designed for hostile schemas and data. A compiler to JavaScript, as used for the schemas of registered
+ * evaluators, takes a tenth of a millisecond for each value of a schema, skips members named `__proto__`, has
+ * no integers beyond 2^53, orders its problems arbitrarily, and joins lists of problems in quadratic time.
+ * Here every application is counted as it happens, and problems are in schema order.
  *
  * Throws an Error whose message completes "the schema …".
  */
@@ -63,7 +64,7 @@ function build(root: JsonObject, references: References): SchemaCheck {
   const pending: (() => void)[] = [];
   const patterns = new Map<string, CountedPattern>();
 
-  /** Schemas are filled in one after another, not inside one another, so chains of references need no stack. */
+  /** Schemas are compiled one after another, not recursively, so chains of references need no stack. */
   function check(schema: JsonValue): SchemaCheck {
     if (!isObject(schema)) return schema === false ? nothing : anything;
     const known = checks.get(schema);

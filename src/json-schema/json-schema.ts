@@ -10,21 +10,21 @@ import { countValues, schemaBoundsProblem } from './bounds.js';
 import { SchemaWorkError } from './reference.js';
 import { schemaWork, type WorkBudget } from './schema-work.js';
 
-/** Most values of all schemas that one validator compiles: less than half a second of the worst kind known. */
+/** Most values of all schemas that one validator compiles: less than 0.5 s in the worst known case. */
 export const MAX_COMPILED_VALUES = 5_000;
-/** How many instructions of a pattern are compiled, and code points of its classes visited, in the time of a value. */
+/** Compiled instructions of a pattern, and code points of its classes, per value in compile time. */
 const INSTRUCTIONS_PER_VALUE = 50;
 const CLASS_WORK_PER_VALUE = 2_000;
 /** Most work of all checks of one validator: a tenth of a second. */
 export const MAX_REGISTERED_CHECK_WORK = 1_000_000;
-/** How much of a schema's own text an explanation quotes, in characters. */
+/** Longest quotation of a schema's own text in an explanation, in characters. */
 const QUOTED_LENGTH = 300;
 
-/** Checks values against JSON Schemas that come from outside, with one budget for all of them. */
+/** Checks values against external JSON Schemas, with one budget for all of them. */
 export interface SchemaValidator {
   /**
-   * Why a value does not satisfy a schema; undefined when it does. A schema that is invalid, too large or too costly
-   * is satisfied by nothing. Each schema object is compiled once.
+   * Why a value does not satisfy a schema; undefined when it does. No value satisfies a schema that is
+   * invalid, too large or too costly. Each schema object is compiled once.
    */
   problem(schema: JsonObject, value: JsonValue): string | undefined;
 }
@@ -35,8 +35,8 @@ interface CompiledSchema {
 }
 
 /**
- * A validator for one request. Draft 7 where `$schema` says so, else 2020-12; formats are not checked, patterns are
- * RE2's, and references lead nowhere but into the schema itself.
+ * Creates a validator for one request. Draft 7 if `$schema` states it, else 2020-12; formats are not checked,
+ * patterns are RE2's, and references resolve only within the schema itself.
  */
 export function createSchemaValidator(): SchemaValidator {
   const known = new Map<JsonObject, CompiledSchema | string>();
@@ -93,8 +93,8 @@ export function createSchemaValidator(): SchemaValidator {
 }
 
 /**
- * Unknown keywords are allowed, as JSON Schema demands. Own properties only, or `constructor` would always be there.
- * Without inlining, code does not grow faster than the schema.
+ * Unknown keywords are allowed, as JSON Schema requires. Own properties only, or `constructor` would always
+ * exist. Without inlining, code does not grow faster than the schema.
  */
 export const OPTIONS = {
   strict: false,
@@ -129,8 +129,8 @@ export function dialectOf(dialect: JsonValue | undefined) {
 }
 
 /**
- * Patterns run on the linear engine. The compiler keeps them by the text of their regular expression object, so each
- * one needs a text of its own, or all patterns would become the first one.
+ * Patterns run on the linear engine. The compiler caches them by the text of their regular expression object,
+ * so each one needs a unique text, or all patterns would become the first one.
  */
 export function linearEngine(spend: (pattern: string) => void) {
   const engine = (pattern: string) => {
@@ -141,7 +141,7 @@ export function linearEngine(spend: (pattern: string) => void) {
   return Object.assign(engine, { code: 'linearPattern' });
 }
 
-/** Numbers as the compiler knows them: it has no bigints. */
+/** Numbers as supported by the compiler, which has no bigints. */
 function plainNumbers(value: JsonValue): JsonValue {
   return hasOnlyExactNumbers(value) ? value : (JSON.parse(stringifyJson(value)) as JsonValue);
 }

@@ -4,18 +4,18 @@ import type { Work } from './work.js';
 
 /** How JSON values are compared. */
 export interface EqualityOptions {
-  /** Whether true and false equal 1 and 0. JSON Schema tells them apart. */
+  /** Whether true and false equal 1 and 0. JSON Schema distinguishes them. */
   readonly booleansAreNumbers?: boolean;
 }
 
-/** Units of work of a scalar that is not a text. */
+/** Units of work of a scalar other than a text. */
 const SCALAR_UNITS = 4;
-/** Units of work of a list or an object, beside its members. */
+/** Units of work of a list or an object, besides its members. */
 const STRUCTURE_UNITS = 8;
 
 /**
- * A check whether a value equals one of some values, in the time it takes to read that value. 1 equals 1.0; the order
- * of members does not count.
+ * A check whether a value equals one of the given values, in time linear in that value. 1 equals 1.0; the
+ * order of members is ignored.
  */
 export function createMembership(values: readonly JsonValue[], options: EqualityOptions = {}) {
   const keys = new Set(values.map((value) => equalityKey(value, options)));
@@ -32,8 +32,8 @@ export function areUnique(items: readonly JsonValue[], work: Work): boolean {
 }
 
 /**
- * A text that equal values share and different ones do not. No text begins with a digit: the engine hashes numbers,
- * and texts that look like indexes, without a secret, so that sets of them could be made slow from outside.
+ * A text that is the same for equal values and different for others. Never begins with a digit: the engine
+ * hashes numbers, and texts that look like indexes, without a secret, so that callers could craft slow sets.
  */
 function equalityKey(value: JsonValue, options: EqualityOptions, work?: Work): string {
   switch (typeof value) {
@@ -60,8 +60,8 @@ function equalityKey(value: JsonValue, options: EqualityOptions, work?: Work): s
 }
 
 /**
- * Of a number that is no safe integer; the same for equal ones, however they are held. Integers in hexadecimal, which
- * takes time linear in the digits; decimal digits take their square.
+ * Key of a number that is not a safe integer; the same for equal ones in any representation. Integers in
+ * hexadecimal, which takes time linear in the digits; decimal takes quadratic time.
  */
 function numberKey(value: JsonNumber): string {
   return isIntegral(value) ? `i${integerOf(value).toString(16)}` : `d${value}`;
@@ -75,7 +75,7 @@ function structureKey(
   work?.spend(STRUCTURE_UNITS);
   const keyOf = (inner: JsonValue) => {
     const key = equalityKey(inner, options, work);
-    // Texts are quoted, so that no text can look like the end of one and the beginning of the next.
+    // Texts are quoted, so that a text cannot imitate the boundary between two.
     return typeof inner === 'string' ? JSON.stringify(key) : key;
   };
   if (Array.isArray(value)) return `[${value.map(keyOf).join(',')}]`;

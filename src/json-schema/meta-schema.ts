@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { JsonObject } from '../json/json-value.js';
 
 /**
- * The meta-schema of draft 7, as the ajv package ships it, apart from its rules for `enum`: the published one
+ * The meta-schema of draft 7, as shipped with the ajv package, except its rules for `enum`: the published one
  * (http://json-schema.org/draft-07/schema) has none about repeated values.
  */
 export function readMetaSchema(): JsonObject {

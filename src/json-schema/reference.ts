@@ -4,15 +4,16 @@ import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js
 export class SchemaWorkError extends Error {}
 
 /**
- * What a reference in a schema leads to. Throws a SchemaWorkError when it leads out of the schema or nowhere. Members
- * that change where references lead, `$id` above all, are not known here: such schemas are refused before.
+ * Target of a reference in a schema. Throws a SchemaWorkError when it leaves the schema or does not resolve.
+ * Members that change the target of references, `$id` above all, are not supported here: such schemas are
+ * rejected before.
  */
 export function resolveReference(root: JsonObject, reference: string): JsonValue {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) {
     throw new SchemaWorkError('refers to something outside itself; only # and #/… are supported');
   }
-  // An encoded percent sign could be decoded once here and twice by the compiler, and lead it elsewhere.
+  // An encoded percent sign could be decoded once here and twice by the compiler, with another target.
   if (reference.includes('%25')) throw new SchemaWorkError('has a reference with an encoded percent sign');
   let found: JsonValue | undefined = root;
   for (const part of reference.slice(2).split('/')) {

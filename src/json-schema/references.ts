@@ -3,18 +3,18 @@ import { resolveReference, SchemaWorkError } from './reference.js';
 import { schemaMember, subschemas } from './subschemas.js';
 
 /**
- * Longest chain of schemas that apply one another to the same value; a longer one goes round in a circle, or was
- * made to.
+ * Longest chain of schemas that apply one another to the same value; a longer one is circular, or crafted to
+ * be long.
  */
 const MAX_SAME_VALUE_CHAIN = 100;
 
-/** Every schema of a document, with what its reference leads to; undefined where it has none. */
+/** Every schema of a document, with the target of its reference; undefined where it has none. */
 export type References = ReadonlyMap<JsonObject, JsonValue | undefined>;
 
 /**
- * Finds the schemas of a document and resolves their references. `verify` is called for what only a reference makes
- * a schema. Throws a SchemaWorkError when a reference leads out of the document or nowhere, or when schemas refer to
- * one another in a circle.
+ * Finds the schemas of a document and resolves their references. `verify` is called for values that are
+ * schemas only by reference. Throws a SchemaWorkError when a reference leaves the document or does not
+ * resolve, or when schemas refer to one another in a circle.
  */
 export function findReferences(root: JsonObject, verify: (schema: JsonObject) => void): References {
   const targets = new Map<JsonObject, JsonValue | undefined>();
@@ -32,7 +32,7 @@ export function findReferences(root: JsonObject, verify: (schema: JsonObject) =>
     }
   }
 
-  /** A name of its own is all that an id within the document may be: anything else would move what is below it. */
+  /** An id within the document may only be a plain name: others would change the base of references. */
   function noteId(schema: JsonObject): void {
     const id = schemaMember(schema, '$id');
     if (typeof id !== 'string' || schema === root || typeof schemaMember(schema, '$ref') === 'string') return;
@@ -41,7 +41,7 @@ export function findReferences(root: JsonObject, verify: (schema: JsonObject) =>
   }
 
   gather(root);
-  // Grows while it is walked: what a reference makes a schema may refer on.
+  // Grows during iteration: schemas found by reference may refer to others.
   for (const schema of referring) {
     const reference = withinDocument(root, schema.$ref as string);
     const target = named.get(reference) ?? resolveReference(root, reference);
@@ -57,7 +57,7 @@ export function findReferences(root: JsonObject, verify: (schema: JsonObject) =>
   return targets;
 }
 
-/** A reference that begins with the id of the document is one into the document. */
+/** A reference that begins with the id of the document stays within the document. */
 function withinDocument(root: JsonObject, reference: string): string {
   const id = schemaMember(root, '$id');
   const base = typeof id === 'string' ? id.replace(/#$/, '') : '';

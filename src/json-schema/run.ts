@@ -1,24 +1,24 @@
 import type { JsonValue } from '../json/json-value.js';
 import type { Work } from './work.js';
 
-/** Where in the data a value stands; null is the top. */
+/** Position of a value in the data; null is the top. */
 export type SchemaPlace = { readonly parent: SchemaPlace; readonly key: string | number } | null;
 
 /** A compiled keyword, or a compiled schema: whether a value satisfies it. */
 export type SchemaCheck = (value: JsonValue, place: SchemaPlace, run: Run) => boolean;
 
-/** How many problems are put in words; the others are only counted. */
+/** Problems that are described; the others are only counted. */
 const WORDED_PROBLEMS = 3;
-/** How much of a place and of a reason is shown, in UTF-16 code units. */
+/** Longest shown text of a place and of a reason, in UTF-16 code units. */
 const SHOWN_LENGTH = 300;
 
-/** What a check is to find out: only whether there is a problem, the first one, or all of them. */
+/** Result that a check computes: only whether there is a problem, the first one, or all of them. */
 export type Wanted = 'validity' | 'first' | 'all';
 
 /** One check of a value against a schema. */
 export class Run {
   readonly work: Work;
-  /** All problems that were found. */
+  /** Number of problems found. */
   count = 0;
   /** The first problems as `path: reason`. */
   readonly texts: string[] = [];
@@ -34,7 +34,7 @@ export class Run {
     return this.wanted !== 'all';
   }
 
-  /** Notes a problem; always false, which is what the check then says. */
+  /** Records a problem; always returns false, the result of the check. */
   fail(place: SchemaPlace, reason: () => string): false {
     if (this.wanted === 'validity') return false;
     this.count += 1;
@@ -44,12 +44,12 @@ export class Run {
     return false;
   }
 
-  /** The place of a member or item; not made while nobody asks for places. */
+  /** The place of a member or item; not created unless places are needed. */
   below(parent: SchemaPlace, key: string | number): SchemaPlace {
     return this.wanted === 'validity' ? null : { parent, key };
   }
 
-  /** Whether a value satisfies a schema whose problems are none of the data's. */
+  /** Whether a value satisfies a schema whose problems are not reported. */
   holds(check: SchemaCheck, value: JsonValue): boolean {
     const { wanted } = this;
     this.wanted = 'validity';

@@ -3,14 +3,14 @@ import { estimateCost } from '../linear-text/pattern-cost.js';
 import { countValues } from './bounds.js';
 import { own, resolveReference, SchemaWorkError } from './reference.js';
 
-/** Deepest chain of schemas that are applied inside one another; a longer one refers to itself without end. */
+/** Deepest chain of schemas that are applied inside one another; a longer one is infinitely recursive. */
 const MAX_APPLIED_DEPTH = 1_000;
-/** How many steps of a pattern, instruction × character, take as long as one unit of work. */
+/** Steps of a pattern, instruction × character, equivalent in time to one unit of work. */
 const PATTERN_STEPS_PER_UNIT = 4;
-/** How many characters of a text are counted in the time of one unit of work. */
+/** Characters of a text counted in the time of one unit of work. */
 const CHARACTERS_PER_UNIT = 32;
 
-/** Work that may still be done; one unit is about one schema applied to one value. */
+/** Remaining work; one unit is about one schema applied to one value. */
 export interface WorkBudget {
   left: number;
 }
@@ -23,9 +23,9 @@ const SAME_VALUE_MAPS = ['dependentSchemas', 'dependencies'] as const;
 const EACH_ITEM = ['items', 'additionalItems', 'contains', 'unevaluatedItems'] as const;
 const EACH_MEMBER = ['additionalProperties', 'unevaluatedProperties'] as const;
 
-/** What a schema applies to what. */
+/** The schemas that a schema applies. */
 interface Plan {
-  /** What it costs whatever it is applied to: every name it lists and every value it compares with. */
+  /** Fixed cost of each application: every name listed and every value compared. */
   readonly cost: number;
   readonly sameValue: readonly JsonValue[];
   readonly pattern: JsonValue | undefined;
@@ -39,10 +39,11 @@ interface Plan {
 }
 
 /**
- * Takes from a budget at least what checking values against a schema can cost, by walking schema and value as a
- * checker would that never stops early: references let a small schema demand work without end, which nothing in its
- * text shows. The returned function throws a SchemaWorkError when the budget is used up, or when the schema refers to
- * itself without end or to something that is not there. The schema must have passed `schemaBoundsProblem`.
+ * Subtracts from a budget at least the cost of checking values against a schema, by walking schema and value
+ * like a validator that never stops early: references let a small schema require unlimited work, which its
+ * text does not show. The returned function throws a SchemaWorkError when the budget is used up, or when the
+ * schema recurses infinitely or refers to a missing target. The schema must have passed
+ * `schemaBoundsProblem`.
  */
 export function schemaWork(root: JsonObject, budget: WorkBudget): (value: JsonValue) => void {
   const plans = new Map<JsonObject, Plan>();
@@ -72,7 +73,7 @@ export function schemaWork(root: JsonObject, budget: WorkBudget): (value: JsonVa
   }
 
   function applyToItems(plan: Plan, items: JsonValue[], depth: number): void {
-    // Items are compared in pairs, and comparing two takes as long as the smaller one is large.
+    // Items are compared in pairs, and comparing two takes time linear in the smaller one.
     if (plan.comparesItems) spend(items.length * countValues(items));
     for (const [index, item] of items.entries()) {
       const schema = plan.positional[index];
@@ -137,7 +138,7 @@ function costOf(schema: JsonObject): number {
   return cost;
 }
 
-/** The values of those members that are there. */
+/** The values of those members that are present. */
 function given(schema: JsonObject, names: readonly string[]): JsonValue[] {
   return names.flatMap((name) => {
     const member = own(schema, name);

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
-/** Keywords of draft 7 that hold one schema, a list of schemas, or schemas by name. */
+/** Keywords of draft 7 whose value is one schema, a list of schemas, or schemas by name. */
 const SCHEMA = [
   'not',
   'if',
@@ -15,7 +15,7 @@ const SCHEMA = [
 const SCHEMA_LIST = ['allOf', 'anyOf', 'oneOf', 'items'] as const;
 const SCHEMA_MAP = ['properties', 'patternProperties', 'dependencies', 'definitions'] as const;
 
-/** Of these, the ones that are applied to the same value as the schema they stand in. */
+/** Those of them that are applied to the same value as the enclosing schema. */
 const SAME_VALUE: ReadonlySet<string> = new Set([
   'not',
   'if',
@@ -27,14 +27,14 @@ const SAME_VALUE: ReadonlySet<string> = new Set([
   'dependencies',
 ]);
 
-/** A schema directly below another one. */
+/** A direct subschema. */
 export interface Subschema {
   readonly schema: JsonObject;
-  /** Whether it is applied to the same value as the one it stands in. */
+  /** Whether it is applied to the same value as the enclosing one. */
   readonly sameValue: boolean;
 }
 
-/** The schemas that stand directly below a schema; those that are true or false hold nothing and are left out. */
+/** The direct subschemas of a schema; those that are true or false contain nothing and are omitted. */
 export function subschemas(schema: JsonObject): Subschema[] {
   const found: Subschema[] = [];
   const add = (keyword: string, value: JsonValue | undefined) => {

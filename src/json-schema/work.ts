@@ -1,18 +1,18 @@
 import type { LinearPattern } from '../linear-text/linear-pattern.js';
 
 /**
- * Work of one check, in units; a unit takes at most some tenth of a microsecond, so all of it takes less than 50 ms.
- * What needs more cannot be evaluated, which fails closed.
+ * Work limit of one check, in units; a unit takes at most some tenth of a microsecond, so the total is less
+ * than 50 ms. Checks beyond it cannot be evaluated, which fails closed.
  */
 export const MAX_CHECK_WORK = 250_000;
-/** Deepest chain of schemas that are applied inside one another; each needs some space on the stack. */
+/** Deepest chain of schemas that are applied inside one another; each needs some stack space. */
 const MAX_APPLIED_DEPTH = 1_000;
-/** How many characters of a text are read in the time of a unit. */
+/** Characters of a text read in the time of one unit. */
 export const CHARACTERS_PER_UNIT = 32;
-/** How many steps of a search take as long as a unit. */
+/** Search steps equivalent in time to one unit. */
 export const STEPS_PER_UNIT = 10;
 
-/** Counts the work of one check and ends it, by throwing, when it becomes too much. */
+/** Counts the work of one check and throws when it exceeds the limit. */
 export class Work {
   private readonly units: number;
   private left: number;
@@ -23,7 +23,7 @@ export class Work {
     this.left = units;
   }
 
-  /** Units that were spent. */
+  /** Units spent. */
   get spent(): number {
     return this.units - this.left;
   }
@@ -33,12 +33,12 @@ export class Work {
     if (this.left < 0) throw new Error('the data cost too much to check');
   }
 
-  /** Work that grows with a text; `times` is how often it is read. */
+  /** Work linear in the length of a text; `times` is how often it is read. */
   read(text: string, times = 1): void {
     this.spend(1 + (text.length * times) / CHARACTERS_PER_UNIT);
   }
 
-  /** Called before a schema of so many keywords is applied, and `leave` after it. */
+  /** Called before a schema of `keywords` keywords is applied, and `leave` after it. */
   enter(keywords: number): void {
     this.spend(1 + keywords);
     this.depth += 1;
@@ -50,14 +50,14 @@ export class Work {
   }
 }
 
-/** A pattern whose searches are counted. */
+/** A pattern with counted searches. */
 export interface CountedPattern {
   search(text: string, work: Work): boolean;
 }
 
 /**
- * Counts the searches of a pattern by the steps that they take. The engine itself ends a search that takes more than
- * 150,000 units, so a check goes beyond its bound by no more than that.
+ * Counts the searches of a pattern in steps. The engine itself ends a search of more than 150,000 units, so a
+ * check exceeds its limit by no more than that.
  */
 export function countedPattern(pattern: LinearPattern): CountedPattern {
   return {

@@ -1,13 +1,13 @@
 /**
- * A number that a double does not hold as it was written, and that is no integer to be written out as one. Immutable:
- * it only has its text, and `stringifyJson` prints that.
+ * A number that a double cannot represent as written, other than an integer written in full. Immutable: only
+ * its text is stored, which `stringifyJson` prints.
  */
 export class Decimal {
   readonly #text: string;
-  /** Whether it is whole: large integers that were written with an exponent are. */
+  /** Whether it is whole: true for large integers written with an exponent. */
   readonly isInteger: boolean;
 
-  /** @param parts of which `textOfParts` makes the text that all equal numbers have */
+  /** @param parts from which `textOfParts` makes the text shared by equal numbers */
   constructor(parts: DecimalParts) {
     this.#text = textOfParts(parts);
     this.isInteger = isWhole(parts);
@@ -17,12 +17,12 @@ export class Decimal {
     return this.#text;
   }
 
-  /** The double nearest to it. */
+  /** The nearest double. */
   toNumber(): number {
     return Number(this.#text);
   }
 
-  /** So that no printer of plain JSON takes it for an empty object. */
+  /** Prevents printers of plain JSON from treating it as an empty object. */
   toJSON(): never {
     throw new TypeError('a decimal number is printed by stringifyJson only');
   }
@@ -33,15 +33,15 @@ export interface DecimalParts {
   readonly negative: boolean;
   /** Without zeros at either end; empty for 0. */
   readonly digits: string;
-  /** Where the point stands, counted from the first digit: 12.5 has 2, 0.05 has -1. */
+  /** Position of the decimal point from the first digit: 12.5 has 2, 0.05 has -1. */
   readonly point: number;
 }
 
 const ZERO = 0x30;
 
 /**
- * The digits of a number as JSON or JavaScript writes it. Without a regular expression, which may run out of stack on
- * millions of digits.
+ * The digits of a number in JSON or JavaScript notation. Without a regular expression, which may overflow the
+ * stack on millions of digits.
  */
 export function partsOf(written: string): DecimalParts {
   const mark = Math.max(written.indexOf('e'), written.indexOf('E'));
@@ -59,7 +59,7 @@ export function partsOf(written: string): DecimalParts {
   return { negative, digits: all.slice(start, end), point: whole - start + exponent };
 }
 
-/** Whether two numbers of the same sign are the same. */
+/** Whether two numbers of the same sign are equal. */
 export function areSameDigits(left: DecimalParts, right: DecimalParts): boolean {
   return left.point === right.point && left.digits === right.digits;
 }
@@ -70,15 +70,15 @@ export function isWhole({ digits, point }: DecimalParts): boolean {
 
 /** Most digits of an integer that JavaScript prints without an exponent. */
 const MAX_WRITTEN_OUT = 21;
-/** Most zeros behind the point that JavaScript prints in front of the first digit. */
+/** Most zeros that JavaScript prints between the point and the first digit. */
 const MAX_LEADING_ZEROS = 5;
 
-/** Whether a number is written without an exponent: when that takes hardly more characters than it has digits. */
+/** Whether a number is written without an exponent: if this takes hardly more characters than digits. */
 export function isWrittenOut({ digits, point }: DecimalParts): boolean {
   return point >= -MAX_LEADING_ZEROS && point <= Math.max(MAX_WRITTEN_OUT, digits.length);
 }
 
-/** The text of a number, as JavaScript prints the numbers that it can hold. */
+/** The text of a number, in the notation of JavaScript. */
 export function textOfParts(parts: DecimalParts): string {
   const { negative, digits, point } = parts;
   const sign = negative ? '-' : '';

@@ -5,9 +5,9 @@ const utf16le = new TextDecoder('utf-16le', { fatal: true });
 const utf16be = new TextDecoder('utf-16be', { fatal: true });
 
 /**
- * The text of JSON bytes in UTF-8, UTF-16 or UTF-32, without its byte order mark. Without a mark the encoding shows
- * in the null bytes around the first two characters, which are ASCII in any JSON text (RFC 4627, section 3).
- * Throws a JsonUndecodableError on bytes that are invalid in their encoding.
+ * The text of JSON bytes in UTF-8, UTF-16 or UTF-32, without its byte order mark. Without a mark the encoding
+ * is detected from the null bytes around the first two characters, which are ASCII in any JSON text (RFC
+ * 4627, section 3). Throws a JsonUndecodableError on bytes that are invalid in their encoding.
  */
 export function decodeJsonText(bytes: Uint8Array): string {
   try {
@@ -20,7 +20,7 @@ export function decodeJsonText(bytes: Uint8Array): string {
 
 function decode(bytes: Uint8Array): string {
   const [a, b, c, d] = bytes;
-  // The mark of UTF-32LE begins with the one of UTF-16LE, so the longer ones come first.
+  // The mark of UTF-32LE begins with that of UTF-16LE, so the longer ones come first.
   if (a === 0xff && b === 0xfe && c === 0 && d === 0) return decodeUtf32(bytes, true);
   if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return decodeUtf32(bytes, false);
   if (a === 0xff && b === 0xfe) return utf16le.decode(bytes);
@@ -35,7 +35,7 @@ function decode(bytes: Uint8Array): string {
   return utf8.decode(bytes);
 }
 
-/** Code points turned into text at a time, so that the argument list stays short. */
+/** Code points converted to text per call, to keep the argument list short. */
 const CHUNK = 4_096;
 
 function decodeUtf32(bytes: Uint8Array, littleEndian: boolean): string {

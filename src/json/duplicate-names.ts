@@ -1,26 +1,26 @@
-/** A member that stands in an object more than once. */
+/** A member that occurs in an object more than once. */
 export interface DuplicateName {
-  /** Names and indexes that lead to the member. */
+  /** Path of the member: names and indexes. */
   readonly path: readonly (string | number)[];
 }
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA, COLON] = [0x5b, 0x5d, 0x7b, 0x7d, 0x2c, 0x3a];
 
-/** An object or list that is open. */
+/** An open object or list. */
 interface Level {
-  /** Names so far; null in a list. */
+  /** Names so far; null for a list. */
   readonly names: Set<string> | null;
-  /** Name of the member or index of the item at hand. */
+  /** Current member name or item index. */
   key: string | number;
   /** Whether the next string is a name. */
   expectsName: boolean;
 }
 
 /**
- * Members of which a JSON text has more than one in the same object, which a parser that keeps the last one cannot
- * tell; at most `limit`. The text must be valid JSON. Names are compared as they read: `"a"` is `"\u0061"`. One pass
- * without recursion.
+ * Members that occur more than once in the same object of a JSON text, which is lost in a parser that keeps
+ * the last one; at most `limit`. The text must be valid JSON. Names are compared unescaped: `"a"` is
+ * `"\u0061"`. One pass without recursion.
  */
 export function duplicateNames(text: string, limit: number): DuplicateName[] {
   const found: DuplicateName[] = [];
@@ -53,7 +53,7 @@ export function duplicateNames(text: string, limit: number): DuplicateName[] {
   return found;
 }
 
-/** Index behind the closing quote of the string that begins at `start`. */
+/** Index after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length) {

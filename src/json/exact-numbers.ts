@@ -1,8 +1,8 @@
 import { isContainer, type JsonValue } from './json-value.js';
 
 /**
- * Whether every number of a value is a double, and within the range in which doubles hold integers exactly. Then other
- * software reads it as it is.
+ * Whether every number of a value is a double within the range of exact integers, so that other software
+ * reads it unchanged.
  */
 export function hasOnlyExactNumbers(value: JsonValue): boolean {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;

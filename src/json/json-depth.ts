@@ -1,32 +1,33 @@
 import { JsonTooDeepError, JsonUndecodableError } from './json-errors.js';
 import { isContainer, type JsonValue } from './json-value.js';
 
-/** Deepest nesting of objects and lists that the service takes. Every recursion over JSON relies on it. */
+/** Deepest accepted nesting of objects and lists. Every recursion over JSON relies on it. */
 export const MAX_JSON_DEPTH = 200;
 
 /**
- * Deepest nesting of what the service itself stored: free-form JSON of the full depth inside the members around it,
- * of which a condition tree has the most.
+ * Deepest nesting of JSON stored by the service itself: free-form JSON of the full depth inside its enclosing
+ * members, which are deepest in a condition tree.
  */
 export const MAX_STORED_JSON_DEPTH = MAX_JSON_DEPTH + 56;
 
-/** Nesting beyond which a text is a bomb rather than data that is a little too deep. */
+/** Nesting beyond which a text is treated as undecodable instead of slightly too deep. */
 const HOPELESS_JSON_DEPTH = 10_000;
 
 /**
- * Refuses a JSON text that nests too deep, before anything is built from it: over `levels` with a JsonTooDeepError,
- * in the ten thousands with a JsonUndecodableError. Of a text that is no JSON it says nothing reliable beyond the
- * first mistake, and bounds the depth up to there.
+ * Rejects a JSON text that is too deeply nested, before anything is built from it: over `levels` with a
+ * JsonTooDeepError, in the ten thousands with a JsonUndecodableError. For invalid JSON it is reliable, and
+ * bounds the depth, only up to the first mistake.
  */
 export function checkTextDepth(text: string, levels: number): void {
-  // A text cannot nest deeper than it has brackets. Nearly every text passes here, in a fraction of the parse.
+  // A text nests no deeper than its bracket count. Nearly every text ends here, in a fraction of the parse.
   if (openings(text, levels) <= levels) return;
   const depth = depthOfText(text);
-  if (depth > HOPELESS_JSON_DEPTH) throw new JsonUndecodableError('the JSON nests hopelessly deep');
+  if (depth > HOPELESS_JSON_DEPTH)
+    throw new JsonUndecodableError(`the JSON nests deeper than ${HOPELESS_JSON_DEPTH} levels`);
   if (depth > levels) throw new JsonTooDeepError(levels);
 }
 
-/** Opening brackets in the text, those inside strings included; stops counting once there are more than `enough`. */
+/** Number of opening brackets in the text, those inside strings included; stops beyond `enough`. */
 function openings(text: string, enough: number): number {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -60,7 +61,7 @@ function depthOfText(text: string): number {
   return deepest;
 }
 
-/** Whether objects and lists nest deeper than `levels` in a value of any depth; `[]` is one level deep. */
+/** Whether a value of any depth nests objects and lists deeper than `levels`; `[]` is one level deep. */
 export function isDeeperThan(value: JsonValue, levels: number): boolean {
   if (!isContainer(value)) return false;
   if (levels <= 0) return true;

@@ -2,7 +2,7 @@ import { compareNumbers, isNumber } from './json-number.js';
 import { isContainer, type JsonValue } from './json-value.js';
 
 /**
- * Whether two JSON values say the same; neither the order of members nor the form of a number counts. Recursion is as
+ * Whether two JSON values are equal, ignoring the order of members and the form of numbers. Recursion is as
  * deep as the shallower value.
  */
 export function jsonEqual(a: JsonValue, b: JsonValue): boolean {

@@ -3,7 +3,7 @@ export class JsonSyntaxError extends Error {
   /** Where reading failed, in characters (code points) from the start of the text; a byte order mark counts none. */
   readonly offset: number;
 
-  /** `line` and `column` say the same for people: both from 1, columns in characters. */
+  /** `line` and `column` express the same, for display: both from 1, columns in characters. */
   constructor(offset: number, line: number, column: number) {
     super(`not JSON at line ${line}, column ${column}`);
     this.name = 'JsonSyntaxError';
@@ -11,7 +11,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** A number of the JSON is larger than a double can be, which is the range of JSON in practice. */
+/** A number of the JSON exceeds the range of a double, which is the range of JSON in practice. */
 export class JsonNumberError extends Error {
   /** Where the number begins, as in JsonSyntaxError. */
   readonly offset: number;
@@ -23,7 +23,7 @@ export class JsonNumberError extends Error {
   }
 }
 
-/** The JSON nests deeper than the service takes, though a decoder could still read it. */
+/** The JSON nests deeper than accepted, though a decoder could still read it. */
 export class JsonTooDeepError extends Error {
   constructor(levels: number) {
     super(`JSON nests deeper than ${levels} levels`);
@@ -31,7 +31,7 @@ export class JsonTooDeepError extends Error {
   }
 }
 
-/** The bytes cannot be turned into JSON at all: wrong encoding, hopeless nesting, integers without end. */
+/** The bytes cannot be decoded as JSON: wrong encoding, excessive nesting, overlong integers. */
 export class JsonUndecodableError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -39,7 +39,7 @@ export class JsonUndecodableError extends Error {
   }
 }
 
-/** Reading the JSON would take too long, though a decoder could still do it: too many values, or long integers. */
+/** Decoding the JSON would take too long, though it is possible: too many values, or long integers. */
 export class JsonTooLargeError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -48,8 +48,8 @@ export class JsonTooLargeError extends Error {
 }
 
 /**
- * Makes an error without a stack trace. To capture one costs more than an evaluation, and that of an error which tells a
- * caller what is wrong with its request is read by no one.
+ * Creates an error without a stack trace. Capturing one costs more than an evaluation, and the trace of an
+ * error about an invalid request is not used.
  */
 export function withoutStack<T>(make: () => T): T {
   const { stackTraceLimit } = Error;

@@ -11,13 +11,13 @@ import { JsonNumberError } from './json-errors.js';
 import type { JsonValue } from './json-value.js';
 
 /**
- * A number of JSON, as the service holds it. A double stands for the shortest decimal number that is read as it, which is
- * what JavaScript prints; an integer beyond 2^53 is a bigint, unless it came as a double; and what neither of them
- * holds is a Decimal.
+ * A number of JSON as represented in the service. A double stands for the shortest decimal number that parses
+ * to it, which is what JavaScript prints; an integer beyond 2^53 is a bigint, unless it came as a double; a
+ * number that fits neither is a Decimal.
  */
 export type JsonNumber = number | bigint | Decimal;
 
-/** Numbers closer to 0 than 10^-1000000 are refused: nothing measures so little. */
+/** Numbers closer to 0 than 10^-1000000 are rejected: no real quantity is that small. */
 const MAX_LEADING_ZEROS = 1_000_000;
 
 export function isNumber(value: JsonValue | undefined): value is JsonNumber {
@@ -25,8 +25,9 @@ export function isNumber(value: JsonValue | undefined): value is JsonNumber {
 }
 
 /**
- * Reads a number that has a fraction or an exponent, without losing a digit. Throws a JsonNumberError at `offset` when it
- * is larger than a double can be, or has more than a million zeros behind the point before the first digit.
+ * Parses a number with a fraction or an exponent, without losing a digit. Throws a JsonNumberError at
+ * `offset` when it exceeds the range of a double, or has more than a million zeros between the point and the
+ * first digit.
  */
 export function readFractional(written: string, offset: number): JsonNumber {
   const number = Number(written);
@@ -47,7 +48,7 @@ export function isIntegral(value: JsonNumber): boolean {
   return typeof value === 'bigint' || value.isInteger;
 }
 
-/** A whole number as an integer; a double as the one that it prints. */
+/** A whole number as an integer; for a double, the integer that it prints. */
 export function integerOf(value: JsonNumber): bigint {
   if (typeof value === 'bigint') return value;
   if (Number.isSafeInteger(value)) return BigInt(value as number);
@@ -56,7 +57,7 @@ export function integerOf(value: JsonNumber): bigint {
   return negative ? -size : size;
 }
 
-/** Less than 0, 0 or more than 0, as `left` is less than, equal to or greater than `right`. NaN is equal to nothing. */
+/** Negative, 0 or positive as `left` is less than, equal to or greater than `right`. NaN equals nothing. */
 export function compareNumbers(left: JsonNumber, right: JsonNumber): number {
   if (typeof left === 'number' && typeof right === 'number') {
     return left === right ? 0 : left < right ? -1 : left > right ? 1 : Number.NaN;
@@ -75,15 +76,15 @@ function isFiniteNumber(value: JsonNumber): boolean {
 }
 
 function compareSizes(left: DecimalParts, right: DecimalParts): number {
-  // 0 has no digits, and is smaller than everything else.
+  // 0 has no digits, and is smaller than every other.
   if (left.digits === '' || right.digits === '') return left.digits.length - right.digits.length;
   if (left.point !== right.point) return left.point - right.point;
   return left.digits === right.digits ? 0 : left.digits < right.digits ? -1 : 1;
 }
 
 /**
- * Whether `value` divided by `divisor` is whole. Exact where one of them is no double, or both are whole; quotients of
- * other doubles are as inexact as doubles are, so 0.3 is no multiple of 0.1.
+ * Whether `value` divided by `divisor` is whole. Exact where one of them is not a double, or both are whole;
+ * quotients of other doubles are as inexact as doubles are, so 0.3 is not a multiple of 0.1.
  */
 export function isMultiple(value: JsonNumber, divisor: JsonNumber): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
@@ -102,7 +103,7 @@ export function isMultiple(value: JsonNumber, divisor: JsonNumber): boolean {
   return scaled !== 0n && scaledTo(one, places) % scaled === 0n;
 }
 
-/** Most digits of a number and its divisor: turning digits into an integer costs their square. */
+/** Most digits of a number and its divisor: converting digits to an integer takes quadratic time. */
 const MAX_DIVIDED_DIGITS = 10_000;
 
 /** A number times ten to the power of `places`, which makes it whole. */

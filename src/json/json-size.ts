@@ -1,9 +1,9 @@
 import { JsonTooLargeError } from './json-errors.js';
 
 /**
- * Most values of one JSON text, those inside others included; the name of a member counts as one more, because a new
- * name costs more than a small value. Reading so many takes some 50 ms, during which nothing else runs; a text of
- * ordinary JSON has to be several megabytes long to have as many.
+ * Most values of one JSON text, nested ones included; the name of a member counts as one more, because a new
+ * name costs more than a small value. Parsing that many takes some 50 ms and blocks the thread; an ordinary
+ * JSON text has to be several megabytes long to reach it.
  */
 export const MAX_JSON_VALUES = 250_000;
 
@@ -11,12 +11,12 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, OPEN_LIST] = [0x7b, 0x5b];
 
 /**
- * Refuses a JSON text of more than MAX_JSON_VALUES values and names with a JsonTooLargeError, before anything is built
- * from it. Empty objects and lists count twice. Of a text that is no JSON it says nothing reliable beyond the first
- * mistake, and bounds the values up to there.
+ * Rejects a JSON text of more than MAX_JSON_VALUES values and names with a JsonTooLargeError, before anything
+ * is built from it. Empty objects and lists count twice. For invalid JSON it is reliable, and bounds the
+ * values, only up to the first mistake.
  */
 export function checkSize(text: string): void {
-  // Commas and opening brackets are as many as values, or more.
+  // There are at least as many commas and opening brackets as values.
   if (text.length < MAX_JSON_VALUES) return;
   let left = MAX_JSON_VALUES - 1;
   for (let at = 0; at < text.length; at += 1) {
@@ -30,9 +30,9 @@ export function checkSize(text: string): void {
   }
 }
 
-/** Index of the quote that ends the string that begins at `start`; the end of the text when there is none. */
+/** Index of the closing quote of the string that begins at `start`; the end of the text if there is none. */
 export function endOfString(text: string, start: number): number {
-  // Most strings are short, and without escapes: looking at their characters is quicker than calling `indexOf`.
+  // Most strings are short and without escapes: reading their characters is faster than calling `indexOf`.
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return at;

@@ -8,16 +8,16 @@ import {
 import { type JsonNumber, readFractional } from './json-number.js';
 import type { JsonObject, JsonValue } from './json-value.js';
 
-/** Digits of the longest integer that is read: turning digits into an integer costs their square. */
+/** Digits of the longest accepted integer: converting digits to an integer takes quadratic time. */
 const MAX_INTEGER_DIGITS = 4_300;
 
 /**
- * Most work for the integers of one text, in squares of their digits: so many take some 40 ms to read and to print.
- * Integers of less than a hundred digits do not come to as much in any text that is taken.
+ * Most work for the integers of one text, in squares of their digits: this takes some 40 ms to parse and to
+ * print. Integers of less than a hundred digits never reach it in an accepted text.
  */
 const MAX_INTEGER_WORK = 200 * MAX_INTEGER_DIGITS ** 2;
 
-/** Words that are values, by their first character; a minus is followed by digits far more often. */
+/** Words that are values, by their first character; a minus usually precedes digits. */
 const WORDS: ReadonlyMap<string, readonly [string, JsonValue]> = new Map<
   string,
   readonly [string, JsonValue]
@@ -35,12 +35,12 @@ const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 const [PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E] = [0x2b, 0x2d, 0x2e, 0x30, 0x39, 0x45, 0x65];
 
-/** Integers of so many digits are exact in a double, also while they are put together. */
+/** Integers of this many digits are exact in a double, intermediate results included. */
 const EXACT_DIGITS = 15;
 
 /**
- * Reads one JSON text. Recursion is as deep as the text, at most `maxDepth`. Works on the codes of the characters:
- * behind the text there is NaN, which equals none of them.
+ * Parses one JSON text. Recursion is as deep as the text, at most `maxDepth`. Operates on character codes:
+ * after the end of the text they are NaN, which equals none of them.
  */
 class LosslessParser {
   private readonly text: string;
@@ -130,7 +130,7 @@ class LosslessParser {
       if (code === BACKSLASH) {
         plain = false;
         end += 1;
-        // An escape at the very end leaves the end of the text unseen.
+        // An escape at the very end hides the end of the text.
         if (end >= text.length) this.fail(start);
       } else if (!(code >= BLANK)) {
         if (end >= text.length) this.fail(start);
@@ -178,14 +178,14 @@ class LosslessParser {
       return readInteger(text.slice(start, integerEnd));
     }
     const written = text.slice(start, this.at);
-    // The point is one of the characters; what stands behind it has an e and two digits, perhaps a sign.
+    // The point is one of the characters; the rest is an e and two digits, perhaps with a sign.
     const isExact = significandEnd - firstDigit <= EXACT_DIGITS && this.at - significandEnd <= 3;
     return isExact ? Number(written) : readFractional(written, start);
   }
 
   /**
-   * Reads at least one digit; gives the integer, inexact beyond EXACT_DIGITS. A loop, because a regular expression may
-   * run out of stack on millions of them.
+   * Reads at least one digit; returns the integer, inexact beyond EXACT_DIGITS. A loop, because a regular
+   * expression may overflow the stack on millions of them.
    */
   private digits(): number {
     const { text } = this;
@@ -201,7 +201,7 @@ class LosslessParser {
     return integer;
   }
 
-  /** Skips blanks; gives the code of the character behind them, NaN at the end. */
+  /** Skips blanks; returns the code of the next character, NaN at the end. */
   private visible(): number {
     for (;;) {
       const code = this.text.charCodeAt(this.at);
@@ -246,16 +246,16 @@ function codePointsBefore(text: string, end: number): number {
 }
 
 /**
- * Reads JSON without changing any number: an integer beyond 2^53 becomes a bigint, what a double does not hold a Decimal.
- * `NaN` and `Infinity` read as null. Up to four times slower than `JSON.parse`, linear in the text. Throws a
- * JsonSyntaxError, a JsonTooDeepError, a JsonTooLargeError, a JsonNumberError on a number that is larger than a double can be, or
- * a JsonUndecodableError on an integer of more than 4,300 digits.
+ * Parses JSON without changing any number: an integer beyond 2^53 becomes a bigint, a number that a double
+ * cannot represent a Decimal. `NaN` and `Infinity` become null. Up to four times slower than `JSON.parse`,
+ * linear in the text. Throws a JsonSyntaxError, a JsonTooDeepError, a JsonTooLargeError, a JsonNumberError on
+ * a number beyond the range of a double, or a JsonUndecodableError on an integer of more than 4,300 digits.
  */
 export function parseLosslessly(text: string, maxDepth: number): JsonValue {
   try {
     return new LosslessParser(text, maxDepth).parse();
   } catch (error) {
-    // The offset in characters is counted once, where it is needed.
+    // The offset in characters is counted only here.
     throw error instanceof JsonNumberError
       ? new JsonNumberError(codePointsBefore(text, error.offset))
       : error;

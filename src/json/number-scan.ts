@@ -1,9 +1,9 @@
 import { endOfString } from './json-size.js';
 
 /**
- * What a text must contain for `JSON.parse` to change a number, or to take one that is beyond the range of a double:
- * sixteen digits, a point perhaps among them, or an exponent of three. Two expressions, because each of them alone skips
- * most of the text.
+ * What a text must contain for `JSON.parse` to change a number, or to accept one beyond the range of a
+ * double: sixteen digits, perhaps with a point, or an exponent of three. Two expressions, because each of
+ * them alone skips most of the text.
  */
 const MANY_DIGITS = /[0-9][0-9.]{15}/;
 const LARGE_EXPONENT = /[eE][+-]?[0-9]{3}/;
@@ -12,14 +12,14 @@ const [QUOTE, PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E] = [
   0x22, 0x2b, 0x2d, 0x2e, 0x30, 0x39, 0x45, 0x65,
 ];
 
-/** Digits of a number that a double holds, whatever they are. */
+/** Number of digits that any double can hold. */
 const HELD_DIGITS = 15;
-/** Digits of an exponent that leaves such a number within the range of a double. */
+/** Digits of an exponent that keeps such a number within the range of a double. */
 const HELD_EXPONENT_DIGITS = 2;
 
 /**
- * Whether a JSON text may have a number, outside of strings, that `JSON.parse` would change or should not take. False
- * positives cost time only.
+ * Whether a JSON text may have a number, outside of strings, that `JSON.parse` would change or should reject.
+ * False positives only cost time.
  */
 export function mayLoseDigits(text: string): boolean {
   if (!MANY_DIGITS.test(text) && !LARGE_EXPONENT.test(text)) return false;
@@ -29,7 +29,7 @@ export function mayLoseDigits(text: string): boolean {
       at = endOfString(text, at);
     } else if (isDigit(code)) {
       const end = endOfNumber(text, at);
-      // So short, a number that is beyond the range has an exponent behind its first digits.
+      // A number this short that is out of range has an exponent after its first digits.
       if ((end - at > HELD_DIGITS || hasLargeExponent(text, at, end)) && !isHeld(text.slice(at, end))) {
         return true;
       }
@@ -39,7 +39,7 @@ export function mayLoseDigits(text: string): boolean {
   return false;
 }
 
-/** The index behind a number, or behind what looks like one. */
+/** The index after a number or a similar token. */
 function endOfNumber(text: string, start: number): number {
   let end = start;
   for (;;) {
@@ -62,10 +62,10 @@ function hasLargeExponent(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** Whether a double holds a number that has no sign. What is no number is held by nothing. */
+/** Whether a double holds an unsigned number. False for invalid numbers. */
 function isHeld(written: string): boolean {
   const number = Number(written);
-  // Doubles are mostly written by software that writes no digit too many.
+  // Doubles are mostly written by software that writes no superfluous digit.
   if (String(number) === written) return !Number.isInteger(number) || Number.isSafeInteger(number);
   const mark = Math.max(written.indexOf('e'), written.indexOf('E'));
   if (mark < 0) return digitsOf(written) <= HELD_DIGITS;

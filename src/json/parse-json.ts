@@ -6,22 +6,23 @@ import type { JsonValue } from './json-value.js';
 import { parseLosslessly } from './lossless-parser.js';
 import { mayLoseDigits } from './number-scan.js';
 
-/** How much a JSON text may ask for. */
+/** Limits of a JSON text. */
 export interface ParseJsonOptions {
-  /** Deepest nesting that is taken; MAX_JSON_DEPTH when absent. */
+  /** Deepest accepted nesting; MAX_JSON_DEPTH when absent. */
   readonly maxDepth?: number;
-  /** Whether more than MAX_JSON_VALUES values and names are taken; false when absent. */
+  /** Whether more than MAX_JSON_VALUES values and names are accepted; false when absent. */
   readonly anySize?: boolean;
 }
 
 /**
- * Reads one JSON text, the same way on every lane. Bytes may be UTF-8, UTF-16 or UTF-32, with or without a byte
- * order mark; a string is taken as it is. Of duplicate keys the last wins, `__proto__` is an ordinary key, integers
- * beyond 2^53 become bigints, what a double does not hold becomes a Decimal, and `NaN` and `Infinity` read as null.
+ * Parses one JSON text, the same way for every transport. Bytes may be UTF-8, UTF-16 or UTF-32, with or
+ * without a byte order mark; a string is used unchanged. Of duplicate keys the last wins, `__proto__` is an
+ * ordinary key, integers beyond 2^53 become bigints, numbers that no double holds become Decimals, and `NaN`
+ * and `Infinity` become null.
  *
- * Throws a JsonSyntaxError, a JsonTooDeepError, a JsonTooLargeError, a JsonNumberError on a number larger than a
- * double can be, or a JsonUndecodableError when the bytes are not text, nest in the ten thousands or hold an integer of more than
- * 4,300 digits. Never anything else.
+ * Throws a JsonSyntaxError, a JsonTooDeepError, a JsonTooLargeError, a JsonNumberError on a number beyond the
+ * range of a double, or a JsonUndecodableError when the bytes are not text, nest in the ten thousands or hold
+ * an integer of more than 4,300 digits. Never anything else.
  */
 export function parseJson(input: Uint8Array | string, options: ParseJsonOptions = {}): JsonValue {
   const text = typeof input === 'string' ? input : decodeJsonText(input);
@@ -32,14 +33,14 @@ export function parseJson(input: Uint8Array | string, options: ParseJsonOptions 
   try {
     return withoutStack(() => JSON.parse(text) as JsonValue);
   } catch {
-    // It says where the mistake is, and knows words that are no JSON.
+    // It reports the position, and accepts words that are not JSON.
     return withoutStack(() => parseLosslessly(text, maxDepth));
   }
 }
 
 /**
- * Reads JSON text that the service stored: as `parseJson`, but a little deeper, so that free-form JSON which was
- * taken at its full depth and size can be read back with the members around it.
+ * Parses JSON text stored by the service: like `parseJson`, but slightly deeper, so that free-form JSON
+ * accepted at its full depth and size can be read back with its enclosing members.
  */
 export function parseStoredJson(text: string): JsonValue {
   return parseJson(text, { maxDepth: MAX_STORED_JSON_DEPTH, anySize: true });

@@ -1,34 +1,34 @@
 /**
- * Size of a piece of memory that texts are written into one behind the other, in bytes: a handful of ordinary replies.
- * A reply that is not read keeps its whole piece.
+ * Size of a buffer to which texts are written in sequence, in bytes: a handful of ordinary replies. An unread
+ * reply retains its whole buffer.
  */
 const PIECE_BYTES = 32 * 1024;
 
-/** A code unit of UTF-16 takes at most so many bytes in UTF-8. */
+/** Most bytes in UTF-8 of a UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
-/** Of texts that are longer the bytes are counted, so that they get no more room than they need. */
+/** For longer texts the bytes are counted, so that no excess memory is allocated. */
 const UNCOUNTED_LENGTH = 1_024;
 
 const NO_PIECE = Buffer.alloc(0);
 
 /**
- * Writes texts as UTF-8 into memory that is asked for in larger pieces. To concatenate strings is quick, but to turn
- * the outcome, a tree of its parts, into bytes takes three times as long as to copy the bytes of the parts.
+ * Writes texts as UTF-8 to memory allocated in larger pieces. String concatenation is fast, but encoding the
+ * result, a tree of its parts, takes three times as long as copying the bytes of the parts.
  */
 export class PrintBuffer {
   #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
-  /** Where the text begins that is being written. */
+  /** Start of the current text. */
   #start = 0;
   #end = 0;
 
-  /** The bytes that `write` adds, which nobody will change. `write` must not call `print` itself. */
+  /** The bytes added by `write`, which do not change afterwards. `write` must not call `print` itself. */
   print(write: (out: this) => void): Buffer {
-    // What a write that failed has left behind is written over.
+    // Output of a failed write is overwritten.
     this.#end = this.#start;
     write(this);
     const made = this.#piece.subarray(this.#start, this.#end);
     this.#start = this.#end;
-    // A piece of more than the usual size was for this text alone, and goes with it.
+    // A piece of more than the usual size is for this text alone, and is released with it.
     if (this.#piece.length > PIECE_BYTES) this.#take(NO_PIECE, 0);
     return made;
   }
@@ -49,7 +49,7 @@ export class PrintBuffer {
     if (this.#end + bytes <= this.#piece.length) return;
     const written = this.#end - this.#start;
     const needed = written + bytes;
-    // Twice the need, so that a text of many parts is not copied for each of them.
+    // Twice the size, so that a text of many parts is not copied for each of them.
     const size = needed > PIECE_BYTES ? 2 * needed : PIECE_BYTES;
     const piece = Buffer.allocUnsafeSlow(size);
     this.#piece.copy(piece, 0, this.#start, this.#end);

@@ -2,17 +2,17 @@ import { Decimal } from './decimal.js';
 import type { JsonValue } from './json-value.js';
 
 /**
- * Compact JSON text of a value: the inverse of `parseJson`, up to the representation of equal numbers. A bigint is printed
- * as its digits and a Decimal as its text, both of which `JSON.stringify` alone refuses to do. NaN and infinite numbers
- * print as null, and -0 as the 0 it equals.
+ * Compact JSON text of a value: the inverse of `parseJson`, up to the representation of equal numbers. A
+ * bigint is printed as its digits and a Decimal as its text, both of which `JSON.stringify` rejects. NaN and
+ * infinite numbers print as null, and -0 as 0.
  *
- * Recursion is as deep as the value: the depth is bounded where a value enters the service.
+ * Recursion is as deep as the value: the depth is bounded on input.
  */
 export function stringifyJson(value: JsonValue): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // There is a bigint or a Decimal in it.
+    // The value contains a bigint or a Decimal.
     return stringifyExactly(value);
   }
 }
@@ -23,7 +23,7 @@ function stringifyExactly(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(stringifyExactly).join(',')}]`;
   const members: string[] = [];
   for (const [key, member] of Object.entries(value)) {
-    // As in JSON.stringify: a member that is undefined is no member.
+    // As in JSON.stringify: an undefined member is omitted.
     if (member !== undefined) members.push(`${JSON.stringify(key)}:${stringifyExactly(member)}`);
   }
   return `{${members.join(',')}}`;

@@ -10,21 +10,21 @@ export interface AgentStatesOptions {
   readonly stored: (agentName: string) => Promise<AgentState>;
   readonly kept: KeptAgents;
   readonly changes: KnownChanges;
-  /** Whether the database answered last time. */
+  /** Whether the last access to the database succeeded. */
   readonly databaseUp: () => boolean;
   /** The revision up to which changes are known. */
   readonly followed: () => number;
 }
 
 /**
- * Reads the controls of agents from the database, and while that does not answer from the last known good file. What
- * neither of them knows fails as it does without a file.
+ * Reads the controls of agents from the database or, while it does not answer, from the last known good file.
+ * An agent that neither has fails as it does without a file.
  */
 export function createAgentStates(options: AgentStatesOptions): ReadAgentState {
   const { stored, kept, changes, databaseUp, followed } = options;
   return async (agentName, needed) => {
     const isDown = !databaseUp();
-    // A database that says nothing keeps its callers waiting for seconds.
+    // A database that does not answer delays its callers for seconds.
     const known = isDown ? await kept.stateOf(agentName, needed) : null;
     if (known !== null) return known;
     try {
@@ -40,7 +40,7 @@ export function createAgentStates(options: AgentStatesOptions): ReadAgentState {
   };
 }
 
-/** Whether the database is to blame, not a mistake of ours. */
+/** Whether the database is the cause, not a programming error. */
 function isUnreadable(error: unknown): boolean {
   return (
     error instanceof ServiceError && (error.code === 'SERVICE_UNAVAILABLE' || error.code === 'DATABASE_ERROR')

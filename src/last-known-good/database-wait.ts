@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LateDatabase } from '../database/late-database.js';
 import type { Attempt, DatabaseProblem } from './opening.js';
 
-/** Pauses between attempts to open the database, in milliseconds: the first one, and the longest. */
+/** Pauses between attempts to open the database, in milliseconds: the first and the longest. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 
 /** Opens a database that could not be used at the start. */
 export interface DatabaseWait {
-  /** Why it is not used at present; null once it is. */
+  /** Why it is not in use; null once it is. */
   readonly problem: DatabaseProblem | null;
   /**
-   * Tries until it succeeds. `onOpened` is told then whether the database is another one than the one that was
-   * expected; what is asked of it from now on is answered.
+   * Retries until it succeeds. Then calls `onOpened` with whether the database differs from the expected one;
+   * from then on queries are answered.
    */
   start(onOpened: (isAnother: boolean) => void): void;
-  /** Resolves when nothing is tried any more. */
+  /** Resolves when retrying has stopped. */
   stop(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface DatabaseWaitOptions {
   readonly late: LateDatabase;
   /** Why the first attempt failed. */
   readonly problem: DatabaseProblem;
-  /** The id of the database that is expected, if one is. */
+  /** The id of the expected database, if known. */
   readonly expected: string | null;
   readonly log: Record<'info' | 'error', (facts: object, message: string) => void>;
 }
@@ -42,7 +42,7 @@ export function waitForDatabase(options: DatabaseWaitOptions): DatabaseWait {
     log.error(facts, text);
   }
 
-  /** One attempt; false when there has to be another one. */
+  /** Makes one attempt; returns false if another one is needed. */
   async function opened(onOpened: (isAnother: boolean) => void): Promise<boolean> {
     const outcome = await attempt();
     if (outcome.problem !== null) {
@@ -64,7 +64,7 @@ export function waitForDatabase(options: DatabaseWaitOptions): DatabaseWait {
 
   async function run(onOpened: (isAnother: boolean) => void): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-      // Random, so that the processes of a fleet do not all come at the same moment.
+      // Randomised, so that the processes of a fleet do not all connect at the same moment.
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false, signal: stopping.signal });
       try {
         if (await opened(onOpened)) return;

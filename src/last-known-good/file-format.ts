@@ -1,22 +1,23 @@
 /**
- * The last known good state as text: a line that says what it is, a line for each control, policy and agent in this
- * order, and a line with the checksum of all before it. Each line is JSON, so that the file can be read and written in
- * small parts. Agents name their policies and controls by ids, so a control is in the file once, however many have it.
+ * The last known good state as text: a header line, a line for each control, policy and agent in this order,
+ * and a line with the checksum of everything before it. Each line is JSON, so that the file can be read and
+ * written in small parts. Agents refer to their policies and controls by id, so each control is in the file
+ * only once.
  */
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 
-/** Says that a file is one of these. */
+/** Identifies the file format. */
 const FORMAT = 'control-enforcement last known good';
 /** Files of another version are not read. */
 const VERSION = 1;
 
-/** What a file says of itself in its first line. */
+/** The header in the first line of a file. */
 export interface StateHeader {
-  /** The database that the state is from. */
+  /** Id of the database that the state comes from. */
   readonly instanceId: string;
-  /** The revision that the state is of. */
+  /** Revision of the state. */
   readonly revision: number;
-  /** When it was certainly the latest, in milliseconds since 1970. */
+  /** When the state was last confirmed as current, in milliseconds since 1970. */
   readonly timeMs: number;
   readonly controls: number;
   readonly policies: number;
@@ -31,18 +32,18 @@ export interface PolicyRecord {
 export interface AgentRecord {
   /** Normalised. */
   readonly name: string;
-  /** Controls that are linked to it directly. */
+  /** Controls that are linked directly. */
   readonly controlIds: readonly number[];
   readonly policyIds: readonly number[];
 }
 
-/** What one line says. */
+/** The content of one line. */
 export type StateRecord =
   | { readonly kind: 'control'; readonly control: StoredDefinition }
   | { readonly kind: 'policy'; readonly policy: PolicyRecord }
   | { readonly kind: 'agent'; readonly agent: AgentRecord };
 
-/** The file is not what it should be; `message` says what is wrong with it. */
+/** The file is invalid; `message` is the reason. */
 export class DamagedFileError extends Error {}
 
 export function headerLine(header: StateHeader): string {
@@ -72,12 +73,12 @@ export function agentLine({ name, controlIds, policyIds }: AgentRecord): string 
   return `${JSON.stringify(['agent', name, controlIds, policyIds])}\n`;
 }
 
-/** The last line; `sha256` in hexadecimal of every byte before it. */
+/** The last line; `sha256` is the hash of all bytes before it, in hexadecimal. */
 export function checksumLine(sha256: string): string {
   return `${JSON.stringify({ sha256 })}\n`;
 }
 
-/** Throws a DamagedFileError when it is not the first line of such a file. */
+/** Throws a DamagedFileError if the line is not a valid header. */
 export function readHeader(line: string): StateHeader {
   const facts = parsed(line, 'the first line') as Record<string, unknown> | null;
   if (facts?.format !== FORMAT) throw new DamagedFileError('it is not a last-known-good file');
@@ -91,7 +92,7 @@ export function readHeader(line: string): StateHeader {
   return { instanceId, revision, timeMs, controls, policies, agents };
 }
 
-/** Throws a DamagedFileError when the line says nothing; `number` is that of the line, from 1. */
+/** Throws a DamagedFileError if the line is invalid; `number` is that of the line, from 1. */
 export function readRecord(line: string, number: number): StateRecord {
   const parts: unknown = parsed(line, `line ${number}`);
   if (!Array.isArray(parts)) throw badLine(number);
@@ -108,7 +109,7 @@ export function readRecord(line: string, number: number): StateRecord {
   throw badLine(number);
 }
 
-/** The checksum that the last line tells. Throws a DamagedFileError when it is none. */
+/** The checksum in the last line. Throws a DamagedFileError if the line is invalid. */
 export function readChecksum(line: string): string {
   const facts = parsed(line, 'the last line') as { readonly sha256?: unknown } | null;
   const sha256 = facts?.sha256;

@@ -8,33 +8,33 @@ export interface WritableFile {
   close(): Promise<void>;
 }
 
-/** The operations that the last known good file needs, each of which may be the last one of the process. */
+/** The operations used for the last known good file. The process may crash after each of them. */
 export interface FileSystem {
-  /** Rejects with code ENOENT when there is no such file. */
+  /** Rejects with code ENOENT if the file does not exist. */
   read(path: string): Promise<Buffer>;
-  /** The first bytes of a file, at most `length`. Rejects when it is no ordinary file. */
+  /** The first bytes of a file, at most `length`. Rejects if it is not a regular file. */
   readStart(path: string, length: number): Promise<Buffer>;
-  /** In bytes. Rejects when it is no ordinary file. */
+  /** Size in bytes. Rejects if it is not a regular file. */
   size(path: string): Promise<number>;
-  /** Creates a file that only its owner may read and write. Rejects with code EEXIST when it is there already. */
+  /** Creates a file that only its owner may read and write. Rejects with code EEXIST if it exists. */
   create(path: string): Promise<WritableFile>;
-  /** Replaces what is at `to`; others find there the one file or the other. */
+  /** Replaces the file at `to` atomically. */
   rename(from: string, to: string): Promise<void>;
-  /** Does nothing when there is no such file. */
+  /** Does nothing if the file does not exist. */
   remove(path: string): Promise<void>;
   /** Names of the files in a folder. */
   list(folder: string): Promise<string[]>;
-  /** When a file was changed last, in milliseconds since 1970; null when there is none. */
+  /** Time of the last change, in milliseconds since 1970; null if the file does not exist. */
   changedAtMs(path: string): Promise<number | null>;
-  /** Creates a folder unless it is there. The folder above it must be there. */
+  /** Creates a folder unless it exists. Its parent folder must exist. */
   createFolder(folder: string): Promise<void>;
-  /** Resolves when the names in the folder are on the disk. */
+  /** Resolves when the directory entries are on the disk. */
   syncFolder(folder: string): Promise<void>;
 }
 
 const OWNER_ONLY = 0o600;
 
-/** What is no ordinary file may have no end, or keep its reader waiting for ever. */
+/** A special file may be endless or block its reader forever. */
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path);
   if (!found.isFile()) throw new Error('it is no ordinary file');
@@ -76,7 +76,7 @@ export const nodeFileSystem: FileSystem = {
     }
   },
   async createFolder(folder) {
-    // Not recursively: Node.js does not return from that where a folder can never be created, as below /proc.
+    // Not recursively: Node.js never returns if a folder cannot be created, as below /proc.
     await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });

@@ -4,34 +4,31 @@ import type { StateHeader } from './file-format.js';
 import { writeDatabaseState } from './read-database.js';
 import type { Saved, StateFile } from './state-file.js';
 
-/**
- * How long after its start, or after a change, the state is saved, in milliseconds: changes that come with it are
- * saved with it.
- */
+/** Delay between the start, or a change, and saving, in milliseconds. Later changes are saved with it. */
 export const SAVE_DELAY_MS = 1_000;
 /**
- * After saving it rests so long for each thing it has saved, in milliseconds: ten times as long as that takes, so that a
- * large state takes a tenth of a core at most,
+ * Pause after saving per saved record, in milliseconds: ten times as long as saving takes, so that a large
+ * state uses at most a tenth of a core.
  */
 const REST_MS_PER_RECORD = 0.05;
-/** but no longer than this, in milliseconds. A change is saved so long after it was made at the latest. */
+/** Upper bound of that pause, in milliseconds. It also bounds the delay until a change is saved. */
 export const MAX_REST_MS = 10_000;
-/** How often a file that cannot be written is tried again when nothing changes, in milliseconds. */
+/** Interval for retrying a file that cannot be written when nothing changes, in milliseconds. */
 const RETRY_MS = 60_000;
-/** How long the last change may take to be saved when the service stops, in milliseconds. */
+/** Time limit for saving the last change when the service stops, in milliseconds. */
 const LAST_SAVE_LIMIT_MS = 2_000;
-/** The age of a file whose state has not changed tells of an outage; it is saved again so often, in milliseconds, */
+/** Interval for saving an unchanged state, in milliseconds: the age of the file indicates an outage. */
 const REFRESH_MS = 3_600_000;
-/** and with a limit of staleness twice as often as that asks for, though not more often than this. */
+/** With a staleness limit that interval is half the limit, but at least this, in milliseconds. */
 const MIN_REFRESH_MS = 10_000;
 
-/** What became of attempts to save. */
+/** Results of attempts to save. */
 export interface KeeperMeter {
   saved: number;
   /** Another process had saved a later state. */
   superseded: number;
   failed: number;
-  /** What was saved last, or found to be later. */
+  /** Saved last, or the later one in the file. */
   revision: number;
   timeMs: number;
 }
@@ -39,9 +36,9 @@ export interface KeeperMeter {
 export interface KeeperOptions {
   readonly file: StateFile;
   readonly database: Pick<Database, 'readAtOnce'>;
-  /** How old controls may be to decide, in milliseconds; null for any age. */
+  /** Maximum age of controls in use, in milliseconds; null for no limit. */
   readonly maxStalenessMs: number | null;
-  /** The file says that the database has been at this revision, and now it is at an earlier one: it was restored. */
+  /** Called if the file has a later revision than its database: the database was restored. */
   readonly onRestored: (revision: number) => void;
   readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
   /** Milliseconds since 1970. */
@@ -51,8 +48,8 @@ export interface KeeperOptions {
 type Outcome = Saved | { readonly kind: 'unwritable'; readonly error: unknown };
 
 /**
- * Saves the state that verdicts depend on after changes. Does nothing before `start`, so of several processes of one
- * service one is enough.
+ * Saves the state that verdicts depend on after changes. Does nothing before `start`; one process per service
+ * is enough.
  */
 export class Keeper {
   readonly meter: KeeperMeter = { saved: 0, superseded: 0, failed: 0, revision: 0, timeMs: 0 };
@@ -60,14 +57,14 @@ export class Keeper {
   readonly #refreshMs: number;
   #started = false;
   #closed = false;
-  /** A change that is not saved. */
+  /** Whether there is an unsaved change. */
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
   #saving: Promise<void> | null = null;
   #notBeforeMs = 0;
   #savedRevision = -1;
   #failedAtMs: number | null = null;
-  /** What was said last about what cannot be done. */
+  /** The problem that was logged last. */
   #problem = '';
 
   constructor(options: KeeperOptions) {
@@ -90,13 +87,13 @@ export class Keeper {
     if (changes.some(({ revision }) => revision > this.#savedRevision)) this.#due();
   }
 
-  /** The database was restored. */
+  /** Called when the database was restored. */
   startOver(): void {
     this.#savedRevision = -1;
     this.#due();
   }
 
-  /** To be called now and then while the database answers: it may be time to try again, or to renew the file. */
+  /** Must be called regularly while the database answers: retries, or renews the file, if due. */
   catchUp(): void {
     const nowMs = this.#options.now();
     const { timeMs } = this.meter;
@@ -105,7 +102,7 @@ export class Keeper {
     if (isOld || mayRetry || this.#isDue) this.#due();
   }
 
-  /** Saves what is not saved, unless that takes too long, and nothing after that. Never rejects. */
+  /** Saves pending changes within a time limit, and stops. Never rejects. */
   async close(): Promise<void> {
     if (!this.#started || this.#closed) return;
     this.#closed = true;
@@ -120,7 +117,7 @@ export class Keeper {
 
   async #saveLast(): Promise<void> {
     await this.#saving;
-    // What failed a moment ago would only take its time once more.
+    // After a recent failure, another attempt would only cost time.
     if (this.#isDue && this.#failedAtMs === null) await this.#save();
   }
 
@@ -133,7 +130,7 @@ export class Keeper {
       this.#timer = undefined;
       this.#saving = this.#save().finally(() => {
         this.#saving = null;
-        // Something changed meanwhile. What failed waits for the database, or for its time.
+        // Something changed meanwhile. A failed attempt waits for the database or the interval.
         if (this.#isDue && this.#failedAtMs === null) this.#due();
       });
     }, delayMs);
@@ -153,7 +150,7 @@ export class Keeper {
     }
   }
 
-  /** Rejects when the database cannot be read. */
+  /** Rejects if the database cannot be read. */
   #write(): Promise<Outcome> {
     const { file, database, now } = this.#options;
     const timeMs = now();
@@ -176,7 +173,7 @@ export class Keeper {
     });
   }
 
-  /** `before` is what the file said of itself before the database was read. */
+  /** `before` is the header of the file before the database was read. */
   #took(outcome: Outcome, before: StateHeader | null): void {
     const { file, log, onRestored, now } = this.#options;
     this.#failedAtMs = outcome.kind === 'unwritable' ? now() : null;
@@ -220,7 +217,7 @@ export class Keeper {
   }
 }
 
-/** A later state of the same database stays, and so does the state of another one that holds anything. */
+/** Keeps a later state of the same database, and any non-empty state of another one. */
 function mayReplace(found: StateHeader, header: StateHeader): boolean {
   if (found.instanceId !== header.instanceId) return found.controls === 0;
   return found.revision <= header.revision;

@@ -4,33 +4,33 @@ import type { KeptState } from './kept-state.js';
 import type { KnownChanges } from './known-changes.js';
 import type { StateFile } from './state-file.js';
 
-/** The controls of an agent as a file has them. */
+/** The controls of an agent in a file. */
 export interface KeptAgentState extends AgentState {
   readonly controls: NonNullable<AgentState['controls']>;
-  /** When they were certainly the latest, in milliseconds of the clock that never goes back. */
+  /** When they were last confirmed as current, in milliseconds of the monotonic clock. */
   readonly keptAtMs: number;
 }
 
 export interface KeptAgentsOptions {
   readonly file: StateFile;
-  /** The database that the file must be of. */
+  /** The database that the file must come from. */
   readonly instanceId: () => string;
   readonly changes: KnownChanges;
   readonly log: { warn(facts: object, message: string): void };
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
-  /** What was read of the file already. */
+  /** State that was already read from the file. */
   readonly state?: KeptState | null;
 }
 
-/** How long a file that did not help is not looked at again, in milliseconds. Others may save a newer one meanwhile. */
+/** Pause before a file that did not help is read again, in milliseconds. Others may save a newer one. */
 const LOOK_AGAIN_MS = 5_000;
 
 /**
- * The controls of agents as the last known good file has them. The file is read when it is needed first, and kept in
- * memory until `release`.
+ * The controls of agents in the last known good file. The file is read on first use, and kept in memory until
+ * `release`.
  */
 export class KeptAgents {
   readonly #options: KeptAgentsOptions;
@@ -50,8 +50,8 @@ export class KeptAgents {
   }
 
   /**
-   * The controls of an agent, of revision `needed` at least, and not older than what this process knows of the agent.
-   * Null when the file has none such: nothing is said about whether the agent exists.
+   * The controls of an agent, at revision `needed` or later, and not older than the known changes of the
+   * agent. Null if the file has none such, which does not mean that the agent does not exist.
    */
   async stateOf(agentName: string, needed: number): Promise<KeptAgentState | null> {
     const found = this.#find(agentName, needed);
@@ -60,7 +60,7 @@ export class KeptAgents {
     return this.#find(agentName, needed);
   }
 
-  /** Reads the file unless that was done lately or what is there is known. Never rejects. */
+  /** Reads the file, unless it was read recently or its content is already known. Never rejects. */
   async load(): Promise<void> {
     if (this.#reading === null) {
       if (this.#options.monotonic() < this.#lookedAtMs + LOOK_AGAIN_MS) return;
@@ -72,7 +72,7 @@ export class KeptAgents {
     await this.#reading;
   }
 
-  /** Frees the memory: the database answers. */
+  /** Frees the memory when the database answers. */
   release(): void {
     this.#state = null;
     this.#lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -89,7 +89,7 @@ export class KeptAgents {
     return { revision, controls, keptAtMs: monotonic() - ageMs(state.header, now()) };
   }
 
-  /** What is in memory, if it is of the database that is used. */
+  /** The state in memory, if it belongs to the current database. */
   #current(): KeptState | null {
     return this.#state?.header.instanceId === this.#options.instanceId() ? this.#state : null;
   }
@@ -107,7 +107,7 @@ export class KeptAgents {
   }
 }
 
-/** How long ago a state was certainly the latest. A time in the future is that of a wrong clock. */
+/** Time since a state was last confirmed as current. A time in the future is due to a wrong clock. */
 export function ageMs({ timeMs }: StateHeader, nowMs: number): number {
   return Math.max(0, nowMs - timeMs);
 }

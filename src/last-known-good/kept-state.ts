@@ -1,13 +1,13 @@
 import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
 import { DamagedFileError, type StateHeader, type StateRecord } from './file-format.js';
 
-/** What an agent has; one object for all agents that have the same. */
+/** Links of an agent; one shared object for all agents with the same links. */
 interface Links {
   readonly controlIds: readonly number[];
   readonly policyIds: readonly number[];
 }
 
-/** The state that verdicts depend on, of one revision, as it was read from a file. */
+/** The state that verdicts depend on, at one revision, as read from a file. */
 export class KeptState {
   readonly header: StateHeader;
   readonly #controls = new Map<number, StoredDefinition>();
@@ -19,7 +19,7 @@ export class KeptState {
     this.header = header;
   }
 
-  /** Throws a DamagedFileError when the record refers to what is not there, or is there already. */
+  /** Throws a DamagedFileError if the record refers to something missing, or is a duplicate. */
   add(record: StateRecord): void {
     if (record.kind === 'control') {
       addOnce(this.#controls, record.control.id, record.control, 'control');
@@ -34,7 +34,7 @@ export class KeptState {
     }
   }
 
-  /** To be called when all is added. Throws a DamagedFileError when something is missing. */
+  /** Must be called after all records are added. Throws a DamagedFileError if something is missing. */
   complete(): void {
     const { controls, policies, agents } = this.header;
     if (
@@ -46,7 +46,7 @@ export class KeptState {
     }
   }
 
-  /** The controls of an agent; `controls` is null when there is no such agent. */
+  /** The controls of an agent; `controls` is null if there is no such agent. */
   stateOf(agentName: string): AgentState {
     const { revision } = this.header;
     const links = this.#agents.get(agentName);

@@ -1,24 +1,24 @@
 import type { RecordedChange } from '../database/change-log.js';
 
-/** Agents and controls remembered at most; with more, every agent counts as changed. */
+/** Most agents and controls tracked; beyond that, every agent counts as changed. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * What this process knows of changes, as far as it has to, to tell of which revision a kept state must be to be right
- * for an agent. Until `startedAt` is called no state is.
+ * Tracks changes as far as needed to determine the minimum revision of a kept state that is valid for an
+ * agent. Until `startedAt` is called no state is valid.
  */
 export class KnownChanges {
-  /** What came before this revision may concern every agent. */
+  /** Changes up to this revision may affect every agent. */
   #all = Number.POSITIVE_INFINITY;
   readonly #agents = new Map<string, number>();
   readonly #controls = new Map<number, number>();
 
-  /** The process begins to follow changes after this revision. What came before it is not known. */
+  /** Changes are tracked after this revision. Earlier ones are unknown. */
   startedAt(revision: number): void {
     this.#forgetAll(revision);
   }
 
-  /** Changes are committed. */
+  /** Called with committed changes. */
   changed(changes: readonly RecordedChange[]): void {
     for (const { revision, agents, controls } of changes) {
       if (agents === 'any') this.#allUpTo(revision);
@@ -32,17 +32,17 @@ export class KnownChanges {
 
   /** The database was restored to an earlier state; `told` is the latest revision known before that. */
   startOver(told: number): void {
-    // Only what was saved after it is a state of the restored database: its revisions are greater.
+    // Only states saved afterwards belong to the restored database: their revisions are greater.
     this.#forgetAll(told + 1);
   }
 
-  /** A program of the agent was made from the database at this revision: an older state must not follow it. */
+  /** The agent was compiled from the database at this revision; an older state must not replace it. */
   used(agentName: string, revision: number): void {
     this.#agents.set(agentName, Math.max(revision, this.#agents.get(agentName) ?? 0));
     this.#makeRoom(revision);
   }
 
-  /** The revision from which on a state is right for an agent that has these controls in it. */
+  /** The minimum revision of a state that is valid for an agent with these controls. */
   neededFor(agentName: string, controlIds: readonly number[]): number {
     let needed = Math.max(this.#all, this.#agents.get(agentName) ?? 0);
     for (const id of controlIds) needed = Math.max(needed, this.#controls.get(id) ?? 0);
@@ -59,7 +59,7 @@ export class KnownChanges {
     }
   }
 
-  /** Every agent may have changed up to a revision. What is known of later ones stays. */
+  /** Marks every agent as changed up to a revision. Later known changes are kept. */
   #allUpTo(revision: number): void {
     this.#all = Math.max(revision, this.#all);
     for (const [name, one] of this.#agents) if (one <= this.#all) this.#agents.delete(name);

@@ -19,7 +19,7 @@ export interface LastKnownGoodOptions {
   readonly log: StartLog;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number;
 }
 
@@ -27,30 +27,30 @@ export interface LastKnownGoodOptions {
 export interface Following {
   readonly databaseUp: boolean;
   readonly revision: number;
-  /** The file says that the database has been at this revision, and now it is at an earlier one: it was restored. */
+  /** Called if the file has a later revision than its database: the database was restored. */
   outrunRestored(revision: number): void;
 }
 
-/** The last known good state at work: it is saved after changes, and used while the database does not answer. */
+/** The last known good state: saved after changes, and used while the database does not answer. */
 export interface LastKnownGood {
-  /** Reads the controls of an agent, wherever they are. */
+  /** Reads the controls of an agent from the database or the file. */
   readonly stateOf: ReadAgentState;
-  /** Has to hear of changes. */
+  /** Must be notified of changes. */
   readonly follower: ChangeFollower;
-  /** To be called once, before anything is evaluated. */
+  /** Must be called once, before any evaluation. */
   follow(following: Following): void;
-  /** From where evaluation goes on when the database cannot be used at the start; null when it can. */
+  /** The starting point of evaluation if the database cannot be used at the start; null if it can. */
   readonly progress: Progress | null;
-  /** Whether the file is at hand, so that agents that are not loaded can be. */
+  /** Whether the file is loaded, so that further agents can be loaded from it. */
   readonly isAtHand: boolean;
   readonly meter: Readonly<KeeperMeter>;
   /** Every change up to this revision is in the database that was opened at the start. */
   startedAt(revision: number): void;
-  /** The database went away or came back. */
+  /** Called when the database becomes unavailable or available. */
   databaseState(up: boolean): void;
-  /** From now on saves the state. To be called in one process of those of a service. */
+  /** Saves the state from now on. Must be called in one process of a service. */
   keep(): void;
-  /** Saves what is not saved. Never rejects. */
+  /** Saves pending changes. Never rejects. */
   close(): Promise<void>;
 }
 

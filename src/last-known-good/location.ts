@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { DatabaseLocation } from '../database/database-url.js';
 
-/** Where the file is. */
+/** Location of the file. */
 export interface FileLocation {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /**
-   * Whether the file belongs to this database alone: somebody named it, or it lies beside the SQLite file. Then a file
-   * of another database says that the database is not the one that is expected.
+   * Whether the file belongs to this database alone: it was configured, or is next to the SQLite file. Then a
+   * file of another database means that the database is not the expected one.
    */
   readonly isCertain: boolean;
 }
 
-/** Where the file of a database is; null when there is to be none. `setting` is the `lastKnownGood` of the Config. */
+/** Location of the file for a database; null for none. `setting` is the `lastKnownGood` of the Config. */
 export function fileLocation(setting: string | null, database: DatabaseLocation): FileLocation | null {
   if (setting === 'off') return null;
   if (setting !== null) return { path: resolve(setting), isCertain: true };
@@ -26,7 +26,7 @@ export function fileLocation(setting: string | null, database: DatabaseLocation)
   };
 }
 
-/** By host, port and database: the user and the password may change. */
+/** By host, port and database, because the user and the password may change. */
 function shortHash(connectionString: string): string {
   const { hostname, port, pathname, searchParams } = new URL(connectionString);
   const host = searchParams.get('host') ?? hostname;

@@ -3,17 +3,17 @@ import { unavailable } from '../database/errors.js';
 import type { FileSystem } from './file-system.js';
 
 /**
- * A lock that stays for so long was left by a process that was killed, in milliseconds: whoever has it compares two
- * lines and renames a file.
+ * Age at which a lock is considered abandoned by a killed process, in milliseconds: its owner only compares
+ * two lines and renames a file.
  */
 export const LOCK_LIMIT_MS = 3_000;
-/** How long locks of others are waited for, in milliseconds. */
+/** Time limit for acquiring the lock, in milliseconds. */
 const WAIT_LIMIT_MS = 4 * LOCK_LIMIT_MS;
 const PAUSE_MS = 20;
 
 /**
- * Runs `work` while a file exists that only one process can create. Rejects with SERVICE_UNAVAILABLE when others have
- * it for too long. A process that is stopped for longer than `limitMs` while it works may lose the lock.
+ * Runs `work` while holding a file that only one process can create. Rejects with SERVICE_UNAVAILABLE if
+ * others hold it for too long. A process suspended for longer than `limitMs` during `work` may lose the lock.
  */
 export async function withLock<T>(
   path: string,
@@ -31,7 +31,7 @@ export async function withLock<T>(
 
 async function acquire(path: string, files: FileSystem, limitMs: number): Promise<void> {
   const beganMs = performance.now();
-  /** When the lock that is there was taken, by the clock of the file system, and since when it is seen by ours. */
+  /** When the present lock was created, by the file system's clock, and first seen, by the local clock. */
   let takenAtMs: number | null = null;
   let seenSinceMs = beganMs;
   while (performance.now() - beganMs < WAIT_LIMIT_MS) {

@@ -10,22 +10,22 @@ import type { StateHeader } from './file-format.js';
 import type { FileLocation } from './location.js';
 import type { StateFile } from './state-file.js';
 
-/** Why the database is not used. */
+/** Why the database is not in use. */
 export type DatabaseState =
-  /** It cannot be reached, or does not admit the service. */
+  /** It cannot be reached, or refuses the service. */
   | 'DOWN'
   /** It can be reached, but not read. */
   | 'CORRUPT'
-  /** There is none, and none may be created. */
+  /** It does not exist and must not be created. */
   | 'MISSING'
-  /** It is another one than the last known good file was made from. */
+  /** It is not the database that the last known good file comes from. */
   | 'REPLACED';
 
 export interface DatabaseProblem {
   readonly state: DatabaseState;
-  /** For everybody: neither addresses nor paths. */
+  /** Public text without addresses and paths. */
   readonly detail: string;
-  /** For the operator: what is wrong, and what to do. */
+  /** For the operator: the problem, and what to do. */
   readonly explanation: string;
   readonly cause: ServiceError;
 }
@@ -36,22 +36,22 @@ export type Attempt =
 
 export interface OpeningOptions {
   readonly location: DatabaseLocation;
-  /** `existing` for a database that must not be created. */
+  /** `existing` if the database must not be created. */
   readonly expected: 'any' | 'existing';
-  /** The last known good file, if there is to be one. */
+  /** The last known good file, if enabled. */
   readonly file: (FileLocation & { readonly content: StateFile }) | null;
-  /** Opens the database, creates it where there is none, and brings its structure up to date. */
+  /** Opens the database, creates it if missing, and applies migrations. */
   readonly open: () => Promise<Database>;
   readonly log: Record<'error', (facts: object, message: string) => void>;
 }
 
 /**
- * Makes what opens the database, once for each call, if it is the one that is expected. It rejects with what no waiting
- * can change, such as a database that a newer version has migrated.
+ * Creates a function that attempts to open the database, if it is the expected one. It rejects with errors
+ * that waiting cannot fix, such as a database migrated by a newer version.
  */
 export function createOpening(options: OpeningOptions): () => Promise<Attempt> {
   const { location, expected, file, open, log } = options;
-  /** Databases that took the place of others, and of which that was said. */
+  /** Replaced databases that were already reported. */
   const announced = new Set<string>();
 
   async function attempt(): Promise<Attempt> {
@@ -70,7 +70,7 @@ export function createOpening(options: OpeningOptions): () => Promise<Attempt> {
     return { database: null, problem: missing() };
   }
 
-  /** What follows from a file of another database. Null when the database may be used all the same. */
+  /** Handles a file of another database. Returns null if the database may be used anyway. */
   async function another(
     { content, path, isCertain }: NonNullable<OpeningOptions['file']>,
     kept: StateHeader,
@@ -120,7 +120,7 @@ function missing(): DatabaseProblem {
   );
 }
 
-/** Throws what no waiting can change. */
+/** Throws errors that waiting cannot fix. */
 function problemOfError(error: unknown): DatabaseProblem {
   if (error instanceof ServiceError && storageStateOf(error) === 'CORRUPT') {
     return {
@@ -146,9 +146,9 @@ function problemOf(state: DatabaseState, detail: string, text: string): Database
   return { state, detail, explanation: text, cause };
 }
 
-/** A problem as a state of the storage. */
+/** Converts a problem to a state of the storage. */
 export function storageReportOf({ state, detail }: DatabaseProblem): StorageReport {
-  // Where data are expected and there are none, something else is in their place.
+  // A missing database counts as replaced, because data are expected there.
   const storage = state === 'MISSING' ? 'REPLACED' : state;
   return { state: storage, meaning: detail, advice: adviceOn(storage) };
 }

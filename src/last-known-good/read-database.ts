@@ -3,16 +3,16 @@ import type { BulkReader } from '../database/bulk.js';
 import { agentLine, controlLine, policyLine, type StateHeader } from './file-format.js';
 import type { StateWriter } from './state-file.js';
 
-/** Rows of ids and names that are read at once: a few milliseconds of work on the serving thread. */
+/** Rows of ids and names per query: a few milliseconds of work on the main thread. */
 const ROWS_AT_ONCE = 500;
-/** Definitions that are read at once; each may be large. */
+/** Definitions per query; each may be large. */
 const CONTROLS_AT_ONCE = 50;
-/** Characters that are written at once. */
+/** Characters per write. */
 const TEXT_AT_ONCE = 256 * 1024;
 
 /**
- * Writes the state that verdicts depend on, as `read` sees it in the database. `timeMs` must not be after that moment.
- * It goes on in small parts, so that nothing else waits for it.
+ * Writes the state that verdicts depend on, as read from the database by `read`. `timeMs` must not be after
+ * that moment. Works in small parts, so as not to block other work.
  */
 export async function writeDatabaseState(
   read: BulkReader,
@@ -67,10 +67,10 @@ async function headerOf(read: BulkReader, timeMs: number): Promise<StateHeader> 
 }
 
 type Rows = Awaited<ReturnType<BulkReader>>;
-/** A query for the rows behind a row, in a fixed order; behind none at first. */
+/** A query for the rows after `last`, in a fixed order; from the start without it. */
 type PageQuery = (last: Rows[number] | undefined, limit: number) => Prisma.Sql;
 
-/** The rows of a query, part by part. */
+/** The rows of a query, page by page. */
 async function* pages(
   read: BulkReader,
   query: PageQuery,
@@ -94,7 +94,7 @@ const agents: PageQuery = (last, limit) => Prisma.sql`
 const policies: PageQuery = (last, limit) => Prisma.sql`
   SELECT "id" FROM "policies" WHERE "id" > ${idAfter(last)} ORDER BY "id" LIMIT ${limit}`;
 
-/** Pairs of ids, in their order. */
+/** Pairs of ids, in order. */
 function pairsOf(table: string, owner: string, member: string): PageQuery {
   const [from, one, other] = [table, owner, member].map((name) => Prisma.raw(`"${name}"`));
   return (last, limit) => Prisma.sql`
@@ -107,13 +107,13 @@ function idAfter(last: Rows[number] | undefined): number {
   return Number(last?.[0] ?? 0);
 }
 
-/** Gives the members of one owner after the other, asked for by ascending ids. */
+/** Returns the members of each owner; must be called with ascending ids. */
 function groups(read: BulkReader, query: PageQuery): (owner: number) => Promise<number[]> {
   const parts = pages(read, query);
   let rows: Rows = [];
   let at = 0;
   let ended = false;
-  /** The next pair, without taking it. */
+  /** The next pair, without consuming it. */
   async function next(): Promise<Rows[number] | undefined> {
     while (at >= rows.length && !ended) {
       const part = await parts.next();
@@ -134,7 +134,7 @@ function groups(read: BulkReader, query: PageQuery): (owner: number) => Promise<
   };
 }
 
-/** Gathers lines, because each write takes a way through the threads of Node.js. */
+/** Buffers lines, because each write goes through the thread pool of Node.js. */
 class LineBuffer {
   readonly #writer: StateWriter;
   #text = '';
@@ -147,7 +147,7 @@ class LineBuffer {
     this.#text += line;
   }
 
-  /** Writes what is gathered, if it is enough. */
+  /** Writes the buffer if it is large enough. */
   async drain(): Promise<void> {
     if (this.#text.length >= TEXT_AT_ONCE) await this.flush();
   }

@@ -15,17 +15,17 @@ import { StateFile } from './state-file.js';
 
 export type StartLog = Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>;
 
-/** The database a service starts with, and what it goes by when there is none. */
+/** The database of a starting service, and its replacement if it is unavailable. */
 export interface StartedDatabase {
   /** Refuses everything until the database can be used. */
   readonly database: Database;
-  /** The last known good file; null when there is to be none. */
+  /** The last known good file; null if disabled. */
   readonly file: StateFile | null;
-  /** What the file says of itself, when the database cannot be used and the file can. */
+  /** The header of the file, if the database cannot be used but the file can. */
   readonly header: StateHeader | null;
-  /** Hands over what was in it, so that it can be freed when the database is back. */
+  /** Hands over the state of the file, so that it can be freed when the database is back. */
   takeState(): KeptState | null;
-  /** Null when the database can be used. */
+  /** Null if the database can be used. */
   readonly wait: DatabaseWait | null;
 }
 
@@ -35,17 +35,17 @@ export interface StartDatabaseOptions {
   /** See `DatabaseOptions.failures`. */
   readonly failures?: DatabaseOptions['failures'];
   readonly onQuery?: DatabaseOptions['onQuery'];
-  /** Whether another process has brought the structure up to date. */
+  /** Whether another process has applied the migrations. */
   readonly isMigrated: boolean;
-  /** Whether another process has told already what is wrong. */
+  /** Whether another process has already logged the problem. */
   readonly isTold: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 /**
- * Opens the database. Where it cannot be used, the service starts by the last known good file, or, when it must not
- * create a database, without anything; else this rejects.
+ * Opens the database. If it cannot be used, the service starts with the last known good file, or, if it must
+ * not create a database, with nothing; otherwise this rejects.
  */
 export async function startDatabase(options: StartDatabaseOptions): Promise<StartedDatabase> {
   const { log, isTold, now } = options;
@@ -83,8 +83,8 @@ export async function startDatabase(options: StartDatabaseOptions): Promise<Star
 }
 
 /**
- * For a process that starts others: opens the database, brings its structure up to date and closes it. False when it
- * cannot be used, and the others can start without it; rejects when they cannot.
+ * For a process that starts others: opens the database, applies migrations and closes it. Returns false if it
+ * cannot be used but the others can start without it; rejects if they cannot.
  */
 export async function migrateDatabase(
   options: Pick<StartDatabaseOptions, 'config' | 'log'>,
@@ -102,7 +102,7 @@ export async function migrateDatabase(
   return false;
 }
 
-/** What opens the database, and the file beside it. Reports a file that cannot be used. */
+/** Prepares opening the database, and its file. Logs a file that cannot be used. */
 async function prepare(
   options: Omit<StartDatabaseOptions, 'now'>,
 ): Promise<{ attempt: () => Promise<Attempt>; file: StateFile | null; kind: Database['kind'] }> {

@@ -14,42 +14,42 @@ import type { FileSystem } from './file-system.js';
 import { KeptState } from './kept-state.js';
 import { LOCK_LIMIT_MS, withLock } from './lock-file.js';
 
-/** What is found at the place of a file. */
+/** Result of reading a file. */
 export type Found<T> =
   | { readonly kind: 'absent' }
-  /** There is something, but it cannot be used; `problem` completes "the file …: ". */
+  /** It exists but cannot be used; `problem` completes "the file …: ". */
   | { readonly kind: 'damaged'; readonly problem: string }
   | { readonly kind: 'usable'; readonly value: T };
 
-/** What became of a state that was to be saved. */
+/** Result of saving a state. */
 export type Saved =
   | { readonly kind: 'saved'; readonly header: StateHeader }
-  /** The file is kept as it is, because it is at a later revision of the same database, or is another one's. */
+  /** The file is kept, because it has a later revision of the same database, or is another one's. */
   | { readonly kind: 'kept'; readonly found: StateHeader; readonly header: StateHeader };
 
 /** Writes a state: first its header, then its lines. */
 export interface StateWriter {
   header(header: StateHeader): Promise<void>;
-  /** Whole lines, one or many. */
+  /** One or more whole lines. */
   lines(text: string): Promise<void>;
 }
 
-/** Larger ones are not read: they would not fit into memory. */
+/** Larger files are not read: they would not fit into memory. */
 const MAX_FILE_BYTES = 1024 * 1024 * 1024;
-/** The first line is far shorter. */
+/** The first line is much shorter. */
 const MAX_HEADER_BYTES = 4_096;
-/** Bytes that are hashed without a turn for others: about 2 ms. */
+/** Bytes hashed without yielding to the event loop: about 2 ms. */
 const HASH_SLICE_BYTES = 1024 * 1024;
-/** How long lines are read without a turn for others, in milliseconds. */
+/** How long lines are read without yielding to the event loop, in milliseconds. */
 const TURN_MS = 5;
-/** A file that is being written and was not touched for so long is what a process has left that was killed. */
+/** A temporary file unchanged for this long was left by a killed process, in milliseconds. */
 const ABANDONED_MS = 10 * 60_000;
 
 const NEW_LINE = 0x0a;
 
 /**
- * The file of the last known good state. A new state replaces the old one as a whole: whatever happens while it is
- * saved, the file is the old one or the new one.
+ * The file of the last known good state. A new state replaces the old one atomically: whatever happens during
+ * saving, the file is either the old one or the new one.
  */
 export class StateFile {
   readonly path: string;
@@ -62,7 +62,7 @@ export class StateFile {
     this.#lockLimitMs = lockLimitMs;
   }
 
-  /** What the file says of itself, without a look at the rest. Null when there is none or it cannot be read. */
+  /** The header of the file, without checking the rest. Null if the file is missing or cannot be read. */
   async header(): Promise<StateHeader | null> {
     try {
       const start = await this.#files.readStart(this.path, MAX_HEADER_BYTES);
@@ -73,12 +73,12 @@ export class StateFile {
     }
   }
 
-  /** What the file says of itself, if its checksum is right. Never rejects. */
+  /** The header of the file, if its checksum is correct. Never rejects. */
   check(): Promise<Found<StateHeader>> {
     return this.#found(async () => (await this.#verified()).header);
   }
 
-  /** The state. Never rejects. */
+  /** The state in the file. Never rejects. */
   read(): Promise<Found<KeptState>> {
     return this.#found(async () => {
       const { header, bytes, from, to } = await this.#verified();
@@ -87,9 +87,9 @@ export class StateFile {
   }
 
   /**
-   * Saves what `write` writes. `mayReplace` decides, at the last moment, whether the file that is there makes room for
-   * the new one; without it a later revision of the same database does not. Rejects with what the file system says, and
-   * with what `write` throws; then the file is what it was.
+   * Saves the output of `write`. `mayReplace` decides, at the last moment, whether the existing file may be
+   * replaced; by default a later revision of the same database may not. Rejects with errors of the file
+   * system and of `write`; the file is then unchanged.
    */
   async save(
     write: (writer: StateWriter) => Promise<void>,
@@ -109,7 +109,7 @@ export class StateFile {
         return { kind: 'saved', header };
       });
     } finally {
-      // After the renaming there is nothing under this name.
+      // After the rename nothing exists under this name.
       await this.#files.remove(temporary).catch(() => {});
     }
   }
@@ -120,7 +120,7 @@ export class StateFile {
     await this.#files.syncFolder(dirname(this.path));
   }
 
-  /** What the file says of itself when it must not be replaced. Only a file that is whole counts. */
+  /** The header of the file if it must not be replaced. Only an intact file counts. */
   async #contradicting(
     header: StateHeader,
     mayReplace: (found: StateHeader, header: StateHeader) => boolean,
@@ -176,14 +176,14 @@ export class StateFile {
     }
   }
 
-  /** The bytes of the file, its header, and where its records are. */
+  /** The bytes of the file, its header, and the range of its records. */
   async #verified(): Promise<{ bytes: Buffer; header: StateHeader; from: number; to: number }> {
     const size = await this.#files.size(this.path);
     if (size > MAX_FILE_BYTES) throw new DamagedFileError(`it is larger than ${MAX_FILE_BYTES} bytes`);
     const bytes = await this.#files.read(this.path);
     if (bytes.length === 0) throw new DamagedFileError('it is empty');
     const headerEnd = bytes.indexOf(NEW_LINE);
-    // What it is comes first: of another file nobody wants to know whether its checksum is right.
+    // The header is checked first: for a different kind of file the checksum is irrelevant.
     const header = readHeader(bytes.toString('utf8', 0, headerEnd < 0 ? MAX_HEADER_BYTES : headerEnd));
     const to = bytes.lastIndexOf(NEW_LINE, bytes.length - 2) + 1;
     if (to === 0 || bytes.at(-1) !== NEW_LINE) throw new DamagedFileError('it is not complete');
@@ -198,7 +198,7 @@ export class StateFile {
   }
 }
 
-/** Whether the file that is there is not one that a new state would set back. */
+/** Whether the file is not at a later revision of the same database. */
 function isNotLater(found: StateHeader, header: StateHeader): boolean {
   return found.instanceId !== header.instanceId || found.revision <= header.revision;
 }

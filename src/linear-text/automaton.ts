@@ -3,34 +3,34 @@ import { createSymbolTable } from './symbol-table.js';
 import { createTrie, type Trie } from './trie.js';
 
 /**
- * Most cells of the table of one automaton, four bytes each. What it has no room for are the ends of long values,
- * where a text hardly ever leads; there the automaton looks its way up in the tree.
+ * Most cells of the table of one automaton, four bytes each. Nodes beyond it are ends of long values, which
+ * texts rarely reach; for these the automaton searches the tree.
  */
 export const MAX_TABLE_CELLS = 1_000_000;
 
 /**
- * Looks for many values in one pass over a text (Aho–Corasick): after each code unit the automaton stands at the
- * longest beginning of a value that the text read so far ends in, and from there `output` and `shorter` lead to all
- * values that end at the same place.
+ * Searches for many values in one pass over a text (Aho–Corasick): after each code unit the automaton is at
+ * the longest prefix of a value that is a suffix of the text read so far, and from there `output` and
+ * `shorter` lead to all values that end at this position.
  */
 export interface Automaton {
   readonly trie: Trie;
-  /** The longest other beginning of a value that a node ends in. */
+  /** The longest other prefix of a value that is a suffix of a node. */
   readonly fallback: Int32Array;
-  /** The longest value that a node ends in, as a node: itself where a value ends there, 0 when there is none. */
+  /** The longest value that is a suffix of a node, as a node: itself if a value ends there, 0 if none. */
   readonly output: Int32Array;
-  /** The next shorter value that a node ends in, as a node, 0 when there is none. */
+  /** The next shorter value that is a suffix of a node, as a node, 0 when there is none. */
   readonly shorter: Int32Array;
   /**
-   * Calls `visit` wherever a value ends, with the node reached and the index behind it, until that returns true;
-   * whether it did.
+   * Calls `visit` wherever a value ends, with the node reached and the index after it, until that returns
+   * true; returns whether it did.
    */
   walk(text: string, visit: (node: number, end: number) => boolean): boolean;
 }
 
 /**
- * Builds the automaton of non-empty values. With `folds` the values must be folded, and texts are folded on the way
- * as `foldCase` would.
+ * Builds the automaton of non-empty values. With `folds` the values must be folded, and texts are folded
+ * during the search as by `foldCase`.
  */
 export function createAutomaton(values: readonly string[], folds: boolean): Automaton {
   const trie = createTrie(values);
@@ -45,7 +45,7 @@ export function createAutomaton(values: readonly string[], folds: boolean): Auto
   const output = new Int32Array(trie.size);
   const shorter = new Int32Array(trie.size);
 
-  /** The next node of one without a row, in the form of a cell. */
+  /** The next node of a node without a row, in the form of a cell. */
   const climb = (from: number, symbol: number): number => {
     const unit = units[symbol] ?? 0;
     let node = from;
@@ -59,7 +59,7 @@ export function createAutomaton(values: readonly string[], folds: boolean): Auto
   const advance = (node: number, symbol: number): number =>
     node < rows ? (table[node * stride + symbol] ?? 0) : climb(node, symbol);
 
-  // Nodes are numbered by depth, so what a node falls back to is finished before it.
+  // Nodes are numbered by depth, so the fallback of a node is finished before the node.
   for (let node = 1; node < trie.size; node += 1) {
     const parent = trie.parent(node);
     if (parent < rows) table[parent * stride + symbolOf(trie.unit(node))] = node;
@@ -73,7 +73,7 @@ export function createAutomaton(values: readonly string[], folds: boolean): Auto
     output[node] = trie.valueLength(node) > 0 ? node : (shorter[node] ?? 0);
     if (node < rows) completeRow(node, target);
   }
-  // Only now is it known of every node of the table whether a value ends there.
+  // Whether a value ends at a node is known for the whole table only from here on.
   for (let at = 0; at < table.length; at += 1) {
     const next = table[at] ?? 0;
     if (next > 0 && output[next] !== 0) table[at] = ~next;

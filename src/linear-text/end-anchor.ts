@@ -1,13 +1,13 @@
 import { NodeOp, type PatternNode, parsePattern } from './engine.js';
 
 const NEWLINE = 10;
-/** Deepest nesting looked at: counted repetitions nest once for each optional copy. */
+/** Deepest nesting inspected: counted repetitions nest once for each optional copy. */
 const MAX_DEPTH = 100;
 
 /**
- * Whether a valid pattern has a `$` or `\z` before which a line break cannot stand, so that it is not found in a text
- * that has a line break more than one in which it is found: in `\s*$` one can. False also when the pattern is nested
- * too deep to tell.
+ * Whether a valid pattern has a `$` or `\z` that cannot follow a line break, so that it does not match a text
+ * with one more line break than a matching text: in `\s*$` it can. Also false when the pattern is nested too
+ * deep to decide.
  */
 export function endsAtTextOnly(pattern: string): boolean {
   return hasBareEnd(parsePattern(pattern, false), 0);
@@ -24,7 +24,7 @@ function hasBareEnd(node: PatternNode, depth: number): boolean {
   });
 }
 
-/** Whether a part may be, or be repeated to, something that ends with a line break. */
+/** Whether a part, repetitions included, may match a text that ends with a line break. */
 function mayEndWithNewline(node: PatternNode, depth: number): boolean {
   if (depth > MAX_DEPTH) return true;
   const { ANY_CHAR, CHAR_CLASS, LITERAL, CONCAT } = NodeOp;

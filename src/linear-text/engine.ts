@@ -1,9 +1,9 @@
 import { RE2JS, RE2Set } from 're2js';
 
 /**
- * What this service uses of re2js beyond its documented functions: the tree its parser builds and the program its
- * compiler makes of it. Both are public members, described here because the package types them as `any`; the names of
- * operations are read from the classes themselves, so that renumbering them changes nothing.
+ * The parts of re2js used beyond its documented functions: the tree built by its parser and the program built
+ * by its compiler. Both are public members, described here because the package types them as `any`; operation
+ * names are read from the classes themselves, so that renumbering has no effect.
  */
 
 /** A node of a parsed and simplified pattern. */
@@ -31,12 +31,12 @@ export interface Program {
   readonly start: number;
 }
 
-/** A compiled pattern with what the engine knows about it. */
+/** A compiled pattern with properties known to the engine. */
 export interface CompiledProgram {
   readonly program: Program;
-  /** Texts that all occur in every text with a match, as they are; often there are none. */
+  /** Texts that all occur in every text with a match, verbatim; often there are none. */
   readonly needles: readonly string[];
-  /** Whether every text with the only needle has a match: the pattern is nothing but a literal. */
+  /** Whether every text with the only needle has a match: the pattern is a pure literal. */
   readonly isLiteral: boolean;
 }
 
@@ -76,14 +76,14 @@ export const InstructionOp = constantsOf(compileProgram('a', false).program.inst
     | 'RUNE_ANY_NOT_NL']: number;
 };
 
-/** The tree of a pattern. Throws for one that is not valid. */
+/** The tree of a pattern. Throws for an invalid one. */
 export function parsePattern(pattern: string, ignoreCase: boolean): PatternNode {
   const set = new RE2Set(RE2Set.UNANCHORED, flagsFor(ignoreCase));
   set.add(pattern);
   return set.regexps[0] as PatternNode;
 }
 
-/** The program of a pattern. Throws for one that is not valid. */
+/** The program of a pattern. Throws for an invalid one. */
 export function compileProgram(pattern: string, ignoreCase: boolean): CompiledProgram {
   const engine = RE2JS.compile(pattern, flagsFor(ignoreCase)).re2();
   const program = engine.prog as Program;
@@ -91,15 +91,15 @@ export function compileProgram(pattern: string, ignoreCase: boolean): CompiledPr
   return { program, needles: needlesOf(engine.prefilter), isLiteral: false };
 }
 
-/** Assertions of an empty-width instruction that ask where a line or the text begins or ends, as RE2 numbers them. */
+/** Empty-width assertions about the beginning or end of a line or text, as numbered by RE2. */
 const EDGES = 15;
 
-/** Whether a program asks anywhere where a line or the text begins or ends. */
+/** Whether a program has assertions about the beginning or end of a line or text. */
 export function asksForEdges({ inst }: Program): boolean {
   return inst.some(({ op, arg }) => op === InstructionOp.EMPTY_WIDTH && (arg & EDGES) !== 0);
 }
 
-/** What the engine looks for before it searches: one text, several texts, or something else, which is not used. */
+/** Prefilter of the engine: one text, several texts, or something else, which is not used. */
 interface EngineFilter {
   readonly type: number;
   readonly str: string;
@@ -112,7 +112,7 @@ function needlesOf(filter: EngineFilter | null): readonly string[] {
   if (filter.type === Type.EXACT) return [filter.str];
   if (filter.type !== Type.AND) return [];
   const needles = filter.subs.filter(({ type }) => type === Type.EXACT).map(({ str }) => str);
-  // Two tell nearly as much as all of them.
+  // Two filter nearly as well as all of them.
   return needles.sort((left, right) => right.length - left.length).slice(0, 2);
 }
 

@@ -1,7 +1,7 @@
 import { InstructionOp, type Program } from './engine.js';
 import { reserve, scratch } from './scratch.js';
 
-// Assertions of an empty-width instruction, as RE2 numbers them.
+// Assertions of an empty-width instruction, as numbered by RE2.
 export const BEGIN_LINE = 1;
 export const END_LINE = 2;
 export const BEGIN_TEXT = 4;
@@ -9,27 +9,27 @@ export const END_TEXT = 8;
 export const WORD_BOUNDARY = 16;
 export const NO_WORD_BOUNDARY = 32;
 
-/** What looking into a class of many ranges takes, in visits of an instruction. */
+/** Cost of a lookup in a class of many ranges, in visits of an instruction. */
 export const CLASS_VISITS = 2;
 
-/** What to do with assertions that are not known to hold. */
+/** How to treat assertions that are not known to hold. */
 export type Unmet = 'drop' | 'keep' | 'keep unless at the beginning';
 
-/** A program in plain numbers. Instructions that do nothing are passed over. */
+/** A program as plain numbers. Instructions without effect are skipped. */
 export interface FlatProgram {
   readonly size: number;
   readonly start: number;
-  /** Whether an instruction is an assertion that a set still holds. */
+  /** Whether an instruction is an assertion kept in a set. */
   isAssertion(pc: number): boolean;
   /** The assertions of such an instruction. */
   assertions(pc: number): number;
   next(pc: number): number;
-  /** Whether an instruction reads the code point. Adds to `visits` what that takes beyond looking at one range. */
+  /** Whether an instruction reads the code point. Adds to `visits` the cost beyond testing one range. */
   reads(pc: number, code: number): boolean;
   /**
-   * Follows everything that reads nothing from `pc` on and appends what it leads to, instructions that read and
-   * assertions, to `members`, which has `count` already and is marked for these. Returns the new count, -1 when that
-   * leads to a match. Adds the number of instructions visited to `visits`.
+   * Follows all non-reading instructions from `pc` and appends the results, reading instructions and
+   * assertions, to `members`, which already has `count` and is marked for these. Returns the new count, or -1
+   * when a match is reached. Adds the number of visited instructions to `visits`.
    */
   close(pc: number, known: number, unmet: Unmet, members: Int32Array, count: number): number;
   /** Instructions visited so far. */
@@ -104,7 +104,7 @@ export function flattenProgram(program: Program): FlatProgram {
   return flat;
 }
 
-/** The key of the hashes is drawn at start, so that nobody can prepare lists that all have the same one. */
+/** The key of the hashes is random per process, so that lists with equal hashes cannot be prepared. */
 const hashKey = Math.floor(Math.random() * 0x7fffffff);
 
 /** A hash of a list of integers. */

@@ -1,7 +1,7 @@
 import { FOLD_RUNS } from './fold-table.js';
 
 const ASCII_ONLY = /^[\0-\x7f]*$/;
-/** Characters per call of String.fromCharCode: far below the limit of arguments of a call. */
+/** Characters per call of String.fromCharCode: far below the limit of arguments per call. */
 const CHUNK = 8_192;
 
 /** Folded code unit of every code unit; surrogates map to themselves. */
@@ -17,14 +17,14 @@ for (let at = 0; at + 3 < FOLD_RUNS.length; at += 4) {
   }
 }
 
-/** Folded form of a code unit; half of a surrogate pair stays as it is. */
+/** Folded form of a code unit; half of a surrogate pair is unchanged. */
 export function foldUnit(unit: number): number {
   return foldedUnits[unit] ?? unit;
 }
 
 /**
- * Folded form of the second half of a surrogate pair, given both; folding never changes the first half. Any other
- * two code units leave the second one as it is.
+ * Folded form of the second half of a surrogate pair, given both; folding never changes the first half. For
+ * any other two code units the second one is unchanged.
  */
 export function foldSecondHalf(first: number, second: number): number {
   if ((first & 0xfc00) !== 0xd800 || (second & 0xfc00) !== 0xdc00) return second;
@@ -61,8 +61,8 @@ function groupVariants(): ReadonlyMap<number, readonly number[]> {
 }
 
 /**
- * Folds case as RE2's `(?i)` does: two texts differ in case only exactly when their folded forms are equal. The
- * folded text has the same length, so that positions in both correspond. Lone surrogates are kept.
+ * Folds case as RE2's `(?i)` does: two texts differ only in case exactly when their folded forms are equal.
+ * The folded text has the same length, so that positions in both correspond. Lone surrogates are kept.
  */
 export function foldCase(text: string): string {
   if (ASCII_ONLY.test(text)) return text.toLowerCase();

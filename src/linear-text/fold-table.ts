@@ -1,8 +1,9 @@
 /**
- * Unicode simple case folding (Unicode 17) as runs of four numbers: first code point, last code point, step, and the
- * distance to the folded code point. Characters that `(?i)` treats as one, for example `s`, `S` and `ſ`, fold to the
- * same code point: an ASCII lower-case letter where the group has one, else its smallest member. A fixed table, so
- * that the answer does not depend on the Unicode version of the runtime; a test compares it with the regex engine.
+ * Unicode simple case folding (Unicode 17) as runs of four numbers: first code point, last code point, step,
+ * and the distance to the folded code point. Characters that `(?i)` treats as one, for example `s`, `S` and
+ * `ſ`, fold to the same code point: an ASCII lower-case letter where the group has one, else its smallest
+ * member. A fixed table, so that results do not depend on the Unicode version of the runtime; a test compares
+ * it with the regex engine.
  */
 export const FOLD_RUNS: readonly number[] = [
   0x41, 0x5a, 1, 32, 0xe0, 0xf6, 1, -32, 0xf8, 0xfe, 1, -32, 0x101, 0x12f, 2, -1, 0x133, 0x137, 2, -1, 0x13a,

@@ -2,18 +2,17 @@ import type { StepMeter } from './linear-pattern.js';
 import type { SearchTexts } from './search-texts.js';
 import { createValueMatcher, type MatchMode, type ValueMatcher } from './value-matcher.js';
 
-/** Search steps that take as long as comparing one text. */
+/** Search steps equivalent in time to comparing one text. */
 export const STEPS_PER_ITEM = 20;
 
-/** Says which items of some data are in a list. */
+/** Decides which items of the data are in a list. */
 export interface ItemMatcher {
-  /** Whether an item with only one text is in the list. */
+  /** Whether an item with a single text is in the list. */
   readonly matches: ValueMatcher;
   /**
-   * Whether an object or a list is: when one of its texts is. With `isDemand`, for the list of what is allowed, that
-   * would let everything pass that has something allowed in it beside other things. So there, unless texts that contain
-   * a value count, the JSON text must be in the list, or all string values, of which there must be one; names do not
-   * count.
+   * Whether an object or a list is in the list: when one of its texts is. With `isDemand`, for an allow list,
+   * this would accept anything that contains an allowed text beside others. There, except in the mode
+   * `contains`, the JSON text must be in the list, or all string values, at least one; names do not count.
    */
   hits(texts: SearchTexts, isDemand: boolean, meter: StepMeter): boolean;
 }
@@ -37,7 +36,7 @@ export function createItemMatcher(
     matches,
     hits(texts, isDemand, meter) {
       if (matches(texts.json)) return true;
-      // Whole words are found in the JSON text wherever they are not hidden there: quotes are no word characters.
+      // Whole words are found in the JSON text unless they are hidden there: quotes are not word characters.
       if (mode === 'contains') return hitsAny(texts.hidden, meter);
       if (isDemand) return hitsAll(texts.values, meter);
       return hitsAny(texts.values, meter) || hitsAny(texts.names, meter);

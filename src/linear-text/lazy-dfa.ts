@@ -15,45 +15,45 @@ import { nextMark, reserve, scratch } from './scratch.js';
 import { releaseWhenFull, StateTable } from './state-table.js';
 import { isWordUnit } from './word-finder.js';
 
-/** Code units of a text that take as long as one visit of an instruction. */
+/** Code units of a text equivalent in time to one visit of an instruction. */
 const UNITS_PER_STEP = 4;
-/** Cells of a new row that take as long as one visit of an instruction. */
+/** Cells of a new row equivalent in time to one visit of an instruction. */
 const CELLS_PER_STEP = 16;
 
-/** Thrown by a search that would take more steps than allowed. */
+/** Thrown by a search that exceeds its step limit. */
 export class SearchTooCostly extends Error {}
 
-/** Said of the place before a state, besides assertions: the character there is a word character. */
+/** Context before a state, besides assertions: the preceding character is a word character. */
 const AFTER_WORD = 64;
 const NEWLINE = 10;
-/** Stands for a code point behind the text. */
+/** Stands for the end of the text as a code point. */
 const END = -1;
 
-// What a cell says when it is not the row of the next state.
+// Cell values other than the row of the next state.
 const UNKNOWN = 0;
 const FOUND = -1;
 const LOST = -2;
 
 /**
- * Tells whether texts contain a match of a program. The program is run as a deterministic automaton whose states,
- * sets of instructions, are built when a text first leads to them (R. Cox, "Regular Expression Matching in the
- * Wild", 2010).
+ * Decides whether texts contain a match of a program. The program is run as a deterministic automaton whose
+ * states, sets of instructions, are built when a text first reaches them (R. Cox, "Regular Expression
+ * Matching in the Wild", 2010).
  *
- * Work is counted in steps, one for each visit of an instruction while a state is built; following a state that is
- * there costs next to nothing. Whether a search is too costly depends on the program and the text alone, not on what
- * was searched before: a text that could be too long starts without any states.
+ * Work is counted in steps, one for each visit of an instruction while a state is built; following an
+ * existing state costs next to nothing. Whether a search is too costly depends on the program and the text
+ * alone, not on earlier searches: a search of a text that could be too long starts without any states.
  */
 export class LazyDfa {
   readonly #program: FlatProgram;
   readonly #classes: RuneClasses;
-  /** The class of the end of the text, the last cell of a row. */
+  /** The class for the end of the text, the last cell of a row. */
   readonly #endClass: number;
   readonly #states: StateTable;
   /** Most steps of one transition. */
   readonly #worstTransition: number;
-  /** What the assertions of the program ask of the place before them. */
+  /** Context that the assertions of the program depend on. */
   readonly #asked: number;
-  /** Row of the first state, and the generation of states it belongs to. */
+  /** Row of the first state, and the generation of states that it belongs to. */
   #startRow = UNKNOWN;
   #startGeneration = UNKNOWN;
   #steps = 0;
@@ -66,7 +66,7 @@ export class LazyDfa {
     this.#asked = contextAskedBy(this.#program);
     const stride = this.#endClass + 1;
     this.#states = new StateTable(stride);
-    // Two visits of all instructions, two looks at all members of a set and one at those of the next.
+    // Two visits of all instructions, two of all members of a set and one of those of the next.
     this.#worstTransition = (5 + CLASS_VISITS) * this.#program.size + stride / CELLS_PER_STEP + 1;
   }
 
@@ -75,29 +75,29 @@ export class LazyDfa {
     return this.#steps;
   }
 
-  /** Whether a match is found anywhere in `text`. Throws `SearchTooCostly` when that takes more than `maxSteps`. */
+  /** Whether `text` contains a match. Throws `SearchTooCostly` when this takes more than `maxSteps`. */
   test(text: string, maxSteps: number): boolean {
     this.#prepare(text.length, 1, maxSteps);
     return this.#run(text);
   }
 
   /**
-   * Whether a match is found in any of the texts, each of which begins and ends by itself. Throws `SearchTooCostly`
-   * when all of them together take more than `maxSteps`.
+   * Whether any of the texts contains a match, each searched separately. Throws `SearchTooCostly` when all of
+   * them together take more than `maxSteps`.
    */
   testAny(texts: readonly string[], maxSteps: number): boolean {
     let length = 0;
     for (const text of texts) length += text.length;
     this.#prepare(length, texts.length, maxSteps);
     for (const text of texts) {
-      // The states may have been forgotten at the text before.
+      // The states may have been cleared during the previous text.
       if (this.#startGeneration !== this.#states.generation) this.#begin();
       if (this.#run(text)) return true;
     }
     return false;
   }
 
-  /** Begins a search in so many texts, which have `length` code units together. */
+  /** Prepares a search in `texts` texts of `length` code units in total. */
   #prepare(length: number, texts: number, maxSteps: number): void {
     this.#steps = 0;
     this.#maxSteps = maxSteps;
@@ -138,7 +138,7 @@ export class LazyDfa {
     return (cells[row + this.#endClass] || this.#build(row, this.#endClass)) === FOUND;
   }
 
-  /** Starts without any states but the first one. */
+  /** Resets to the first state only. */
   #begin(): void {
     const { target } = scratch;
     this.#states.clear();
@@ -150,14 +150,14 @@ export class LazyDfa {
     this.#startGeneration = this.#states.generation;
   }
 
-  /** Finds out where the class `id` leads to from the state at `row`, and writes it down. */
+  /** Computes and stores the transition of class `id` from the state at `row`. */
   #build(row: number, id: number): number {
     const states = this.#states;
     const { generation } = states;
     const before = this.#program.visits;
     const code = id === this.#endClass ? END : (this.#classes.samples[id] ?? 0);
     const next = this.#next(row, code);
-    // A new state may have displaced all others; then there is no cell to write to.
+    // A new state may have evicted all others; then there is no cell to store it in.
     if (states.generation === generation) states.cells[row + id] = next;
     this.#charge(this.#program.visits - before + 1);
     return next;
@@ -186,8 +186,8 @@ export class LazyDfa {
   }
 
   /**
-   * Puts the instructions of a state that read into `source`, those behind assertions that hold before `code`
-   * included. Returns their number, -1 when that leads to a match.
+   * Writes the reading instructions of a state to `source`, including those after assertions that hold before
+   * `code`. Returns their number, or -1 when a match is reached.
    */
   #reach(row: number, code: number): number {
     const program = this.#program;
@@ -217,8 +217,8 @@ export class LazyDfa {
     const members = scratch.target.subarray(0, count);
     this.#charge(count + (this.#endClass + 1) / CELLS_PER_STEP);
     members.sort();
-    // What precedes tells states apart only where an assertion asks for it. Behind one others may follow, so then it
-    // counts whatever the program asks for.
+    // What precedes distinguishes states only if an assertion depends on it. An assertion may be followed by
+    // others, so then everything the program depends on counts.
     const asks = members.some((pc) => this.#program.isAssertion(pc));
     return this.#states.rowOf(members, asks ? context & this.#asked : 0);
   }
@@ -236,7 +236,7 @@ function contextAskedBy(program: FlatProgram): number {
   return (asked & (BEGIN_LINE | BEGIN_TEXT)) | (asksForWords ? AFTER_WORD : 0);
 }
 
-/** The assertions that hold between a place of which `context` is known and the code point `code`. */
+/** The assertions that hold between a position with the given `context` and the code point `code`. */
 function holdingBefore(code: number, context: number): number {
   let holding = context & (BEGIN_LINE | BEGIN_TEXT);
   if (code === NEWLINE) holding |= END_LINE;

@@ -5,7 +5,7 @@ import { estimateCost, type PatternCost } from './pattern-cost.js';
 import { containsAny, requiredLiterals } from './required-literals.js';
 import type { SearchTexts } from './search-texts.js';
 
-/** Longest pattern text, in UTF-16 code units: more is a word list, for which there is the `list` evaluator. */
+/** Longest pattern text, in UTF-16 code units: longer word lists belong in the `list` evaluator. */
 export const MAX_PATTERN_LENGTH = 65_536;
 /** Largest compiled program, in instructions: a step of a search may visit all of them. */
 export const MAX_PROGRAM_SIZE = 20_000;
@@ -14,52 +14,53 @@ export const MAX_UNSIMPLIFIED_SIZE = 50_000;
 /** Most code points that character classes may make the compiler visit: about 30 milliseconds. */
 export const MAX_CLASS_WORK = 1_000_000;
 /**
- * Largest patterns that are parsed once more to find their literals, by the same two estimates. Larger ones are
- * hardly ever useful in a prefilter, and would take twice as long to compile.
+ * Largest patterns that are parsed again to find their literals, by the same two estimates. Larger ones are
+ * rarely useful in a prefilter, and would take twice as long to compile.
  */
 const MAX_SIZE_WITH_LITERALS = 5_000;
 const MAX_CLASS_WORK_WITH_LITERALS = 50_000;
 /**
- * Most steps of one search, in visits of an instruction: about 20 milliseconds in the worst cases found, twice that
- * for the first search of a pattern. Only what a text newly demands of a pattern is counted, and a quarter of a step
- * for each character; ordinary patterns take a few thousand steps beside that.
+ * Most steps of one search, in visits of an instruction: about 20 milliseconds in the worst cases found,
+ * twice that for the first search of a pattern. Counts only states that the text newly requires, and a
+ * quarter of a step for each character; ordinary patterns take a few thousand steps besides.
  */
 export const MAX_SEARCH_STEPS = 1_500_000;
 
-/** Told of the steps that searches took. */
+/** Receives the steps taken by searches. */
 export interface StepMeter {
   spend?(steps: number): void;
 }
 
-/** Code units in which a text is looked for, as it is, in the time of a step. */
+/** Code units of a verbatim text search equivalent in time to one step. */
 const FOUND_UNITS_PER_STEP = 32;
 
 /** A compiled pattern. Searching takes time linear in the text. */
 export interface LinearPattern {
   /**
-   * Whether the pattern is found anywhere in `text`. Throws when finding out would cost too much, which depends on
-   * the pattern and the text only; never for a text without any of the `literals`. Tells `meter` what it took.
+   * Whether the pattern matches anywhere in `text`. Throws when the search would cost too much, which depends
+   * on the pattern and the text only; never for a text without any of the `literals`. Reports its steps to
+   * `meter`.
    */
   test(text: string, meter?: StepMeter): boolean;
-  /** Whether the pattern is found in any of the texts of some data. Throws and tells as `test`. */
+  /** Whether the pattern matches in any of the texts of the data. Throws and reports as `test`. */
   testAny(texts: SearchTexts, meter?: StepMeter): boolean;
   /**
-   * Literals of which at least one occurs in the folded form of every text in which the pattern is found; null when
-   * no useful ones are known.
+   * Literals of which at least one occurs in the folded form of every text with a match; null when no useful
+   * ones are known.
    */
   readonly literals: readonly string[] | null;
   /**
-   * About how many bytes it takes, without the states of its automaton: for all patterns together those are bounded by
-   * `MAX_TOTAL_STATE_BYTES`.
+   * Estimated memory in bytes, without the states of its automaton: those of all patterns together are
+   * bounded by `MAX_TOTAL_STATE_BYTES`.
    */
   readonly sizeBytes: number;
 }
 
-/** What a pattern takes, and each of its instructions, in bytes, once it has been searched for. */
+/** Bytes of a pattern, and of each of its instructions, after its first search. */
 const PATTERN_BYTES = 8_000;
 const INSTRUCTION_BYTES = 250;
 
-/** Whether a pattern is refused for what it alone would cost to compile. */
+/** Whether a pattern is rejected for its compile cost alone. */
 export function isTooLarge({ instructions, classWork }: PatternCost): boolean {
   return instructions > MAX_UNSIMPLIFIED_SIZE || classWork > MAX_CLASS_WORK;
 }
@@ -73,8 +74,8 @@ function compiled(pattern: string, ignoreCase: boolean): CompiledProgram {
 }
 
 /**
- * Compiles a pattern of RE2's syntax. Throws with a message for its author when it is invalid or too large; the
- * bounds hold before the engine sees it, because patterns are as hostile as data.
+ * Compiles a pattern of RE2 syntax. Throws with a message for its author when it is invalid or too large; the
+ * bounds are checked before the engine runs, because patterns are as hostile as data.
  */
 export function compilePattern(pattern: string, options: { ignoreCase?: boolean } = {}): LinearPattern {
   const ignoreCase = options.ignoreCase === true;
@@ -95,10 +96,10 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   const seesEdges = asksForEdges(program);
   let dfa: LazyDfa | undefined;
   let literals: readonly string[] | null | undefined;
-  /** Of the last search. */
+  /** Steps of the last search. */
   let steps = 0;
 
-  // Found when asked for: most patterns outside of the regex evaluator never are.
+  // Computed on demand: most patterns outside the regex evaluator never need them.
   const findLiterals = (): readonly string[] | null => {
     const isSmall =
       cost.instructions <= MAX_SIZE_WITH_LITERALS && cost.classWork <= MAX_CLASS_WORK_WITH_LITERALS;
@@ -108,7 +109,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
 
   const search = (text: string): boolean => {
     steps = 1 + text.length / FOUND_UNITS_PER_STEP;
-    // Looking for a text as it is, is ten times faster than the search.
+    // A verbatim search is ten times faster than the automaton.
     for (const needle of needles) if (!text.includes(needle)) return false;
     if (isLiteral) return true;
     dfa ??= new LazyDfa(program);
@@ -119,7 +120,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
     }
   };
 
-  /** As `search`, in each of some texts. */
+  /** Like `search`, for each of several texts. */
   const searchEach = (texts: readonly string[]): boolean => {
     steps = texts.length;
     const promising = texts.filter((text) => {
@@ -135,7 +136,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
     }
   };
 
-  /** What to say of texts whose search failed: that nothing is found, as their literals tell, or what went wrong. */
+  /** Outcome of a failed search: no match if the literals rule it out, otherwise the error. */
   const failed = (error: unknown, texts: readonly string[]): false => {
     if (!(error instanceof SearchTooCostly)) throw error;
     const required = findLiterals();
@@ -163,7 +164,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
       try {
         if (search(texts.json)) return true;
         spent = steps;
-        // A pattern that does not ask where a text begins and ends finds in the JSON text what is not hidden there.
+        // A pattern without text anchors matches in the JSON text whatever is not hidden there.
         if (!seesEdges) return texts.hidden.length > 0 && searchEach(texts.hidden);
         if (searchEach(texts.values)) return true;
         spent += steps;
@@ -177,7 +178,7 @@ export function compilePattern(pattern: string, options: { ignoreCase?: boolean 
   };
 }
 
-/** What other engines have and RE2 has not, by how it begins, and what to say about it. */
+/** Syntax of other engines that RE2 lacks, by its first characters, with the message for it. */
 const MISSING: readonly (readonly [start: RegExp, problem: string])[] = [
   [/^\(\?<=/, 'RE2 has no look-behind (?<=…)'],
   [/^\(\?<!/, 'RE2 has no look-behind (?<!…)'],
@@ -193,10 +194,10 @@ const MISSING: readonly (readonly [start: RegExp, problem: string])[] = [
   [/^\{\d+(?:,\d*)?\}$/, 'RE2 repeats at most 1,000 times, and the first number is not the greater one'],
 ];
 
-/** Longest piece of a pattern that is quoted, in characters. */
+/** Longest quoted part of a pattern, in characters. */
 const QUOTED_LENGTH = 60;
 
-/** What is wrong with a pattern, for its author, from what the engine threw. */
+/** Message for the author of a pattern, from the error of the engine. */
 export function patternProblem(error: unknown): string {
   const { message } = error instanceof Error ? error : { message: '' };
   const said = message.replace(/^error parsing regexp: /, '');

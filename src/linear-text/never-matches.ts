@@ -9,12 +9,12 @@ import {
 } from './flat-program.js';
 import { createRuneClasses } from './rune-classes.js';
 
-/** Largest program that is looked at, in instructions: of larger ones nothing is said. */
+/** Largest program analysed, in instructions; larger ones are undecided. */
 const MAX_SIZE = 500;
-/** Most questions whether an instruction reads a character: about a millisecond. */
+/** Most tests whether an instruction reads a character: about a millisecond. */
 const MAX_QUESTIONS = 50_000;
 
-// What stands at one side of a place in a text, as assertions ask of it. As sets, these are bits.
+// Kinds of neighbours of a position in a text that assertions distinguish. Bits, combined to sets.
 const EDGE = 1;
 const NEWLINE = 2;
 const WORD = 4;
@@ -24,16 +24,16 @@ const ANYTHING = EDGE | NEWLINE | WORD | OTHER;
 
 export interface EmptinessOptions {
   readonly ignoreCase?: boolean;
-  /** Whether only texts that are not empty count. */
+  /** Whether only non-empty texts count. */
   readonly onlyNonEmptyTexts?: boolean;
 }
 
 /**
- * Whether there is no text in which a valid pattern is found. True is certain; false also says that nothing is known:
- * the pattern is too large, or the engine has made something of it that is not understood here.
+ * Whether a valid pattern matches no text at all. True is certain; false may also mean undecided: the pattern
+ * is too large, or its program has unsupported instructions.
  *
- * Walks the program as RE2 would, over all texts at once. A state is an instruction, what stands before the place, and
- * what may still stand behind it after the assertions that were passed.
+ * Walks the program as RE2 would, over all texts simultaneously. A state is an instruction, the neighbour
+ * before the position, and the possible neighbours after it, given the assertions passed.
  */
 export function neverMatches(pattern: string, options: EmptinessOptions = {}): boolean {
   const { program } = compileProgram(pattern, options.ignoreCase === true);
@@ -42,7 +42,7 @@ export function neverMatches(pattern: string, options: EmptinessOptions = {}): b
   return readable !== null && !isFound(program, readable, options.onlyNonEmptyTexts === true);
 }
 
-/** Which sides each instruction can read as the next character; null when one is not understood. */
+/** The kinds of character that each instruction can read; null when one is unsupported. */
 function readableSides({ inst, ...program }: Program): readonly number[] | null {
   const { ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, FAIL, MATCH, NOP } = InstructionOp;
   const { RUNE, RUNE1, RUNE_ANY, RUNE_ANY_NOT_NL } = InstructionOp;
@@ -78,7 +78,7 @@ function sideOf(code: number): number {
   return isWord ? WORD : OTHER;
 }
 
-/** Whether some text leads to a match. */
+/** Whether any text leads to a match. */
 function isFound({ inst, start }: Program, readable: readonly number[], onlyNonEmpty: boolean): boolean {
   const { ALT, ALT_MATCH, EMPTY_WIDTH, FAIL, MATCH, CAPTURE, NOP } = InstructionOp;
   const seen = new Uint8Array(inst.length << 8);
@@ -117,7 +117,7 @@ function isFound({ inst, start }: Program, readable: readonly number[], onlyNonE
   return false;
 }
 
-/** What may stand behind a place for assertions to hold there, given what stands before it. */
+/** Possible neighbours after a position for assertions to hold there, given the one before it. */
 function allowedBehind(assertions: number, before: number): number {
   let allowed = ANYTHING;
   if ((assertions & BEGIN_LINE) !== 0 && (before & (EDGE | NEWLINE)) === 0) return 0;

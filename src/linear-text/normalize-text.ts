@@ -1,24 +1,24 @@
 import type { SearchTexts } from './search-texts.js';
 
-/** Longest text that is normalised, in UTF-16 code units, unless it is ASCII: the worst one takes some 50 ms. */
+/** Longest text that is normalised, in UTF-16 code units, except ASCII: the worst case takes some 50 ms. */
 export const MAX_NORMALIZED_LENGTH = 250_000;
 
 const ASCII_ONLY = /^[\0-\x7f]*$/;
 /**
- * What is not seen, by the property of Unicode that stands for it: zero-width spaces and joiners, byte order marks, soft
- * hyphens, marks of the direction of writing, variation selectors, tags, fillers.
+ * Invisible characters, by their Unicode property: zero-width spaces and joiners, byte order marks, soft
+ * hyphens, marks of writing direction, variation selectors, tags, fillers.
  */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}+/gu;
 /**
- * A combining mark behind as many as a sequence may have (UAX #15, Stream-Safe Text Format): longer ones are divided,
- * because putting them in order takes the square of their length.
+ * A combining mark after the maximum of a sequence (UAX #15, Stream-Safe Text Format): longer sequences are
+ * split, because ordering them takes quadratic time.
  */
 const LONG_SEQUENCE = /(\p{Mark}{30})(?=\p{Mark})/gu;
 const DIVIDER = '\u034f';
 
 /**
- * A text in the form NFKC, without the characters that are not seen. Throws for a text that is too long, unless it is
- * ASCII, which stays as it is.
+ * A text in NFKC form, without invisible characters. Throws for a text that is too long, unless it is ASCII,
+ * which is unchanged.
  */
 export function normalizeText(text: string): string {
   if (ASCII_ONLY.test(text)) return text;
@@ -32,7 +32,7 @@ export function normalizeText(text: string): string {
 let lastText = '';
 let lastNormalized = '';
 
-/** As `normalizeText`; several checks of one step often look at the same text. */
+/** Like `normalizeText`, cached: several checks of one step often use the same text. */
 export function normalizeOnce(text: string): string {
   if (text !== lastText) {
     lastNormalized = normalizeText(text);
@@ -44,7 +44,7 @@ export function normalizeOnce(text: string): string {
 /** The same texts, normalised. Throws when they are too long. */
 export function normalizeTexts(texts: SearchTexts): SearchTexts {
   const json = normalizeText(texts.json);
-  // What JSON escapes is ASCII or half of a surrogate pair: when the JSON text is ASCII, so is everything in it.
+  // Escaped characters are ASCII or surrogates: if the JSON text is ASCII, so are all texts in it.
   if (json === texts.json && ASCII_ONLY.test(json)) return texts;
   return new NormalizedTexts(json, texts);
 }
@@ -71,7 +71,7 @@ class NormalizedTexts implements SearchTexts {
     return this.#names;
   }
 
-  /** Other texts than ASCII could be put together with what stands beside them in the JSON text. */
+  /** Texts other than ASCII could be composed with their neighbours in the JSON text. */
   get hidden(): readonly string[] {
     if (this.#hidden === undefined) {
       const { values, names, hidden } = this.#texts;

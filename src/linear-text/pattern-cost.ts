@@ -1,31 +1,31 @@
 /**
- * Estimates from a pattern's text what compiling it would cost, because the engine itself only says so afterwards:
- * nine kilobytes of `a{1000}a{1000}…` take seconds and half a gigabyte. The scan follows RE2's syntax loosely; where a
- * pattern is not valid, the estimate does not matter, the engine refuses it.
+ * Estimated compile cost of a pattern, from its text, because the engine itself reports it only afterwards:
+ * nine kilobytes of `a{1000}a{1000}…` take seconds and half a gigabyte. The scan follows RE2's syntax
+ * loosely; for an invalid pattern the estimate is irrelevant, because the engine rejects it.
  */
 export interface PatternCost {
-  /** About how many instructions the program has before the engine simplifies it. */
+  /** Estimated instructions of the program before the engine simplifies it. */
   readonly instructions: number;
-  /** About how many code points character classes make the engine visit. */
+  /** Estimated code points that character classes make the engine visit. */
   readonly classWork: number;
 }
 
 /** Visits of one Unicode class such as `\pL` (measured: up to a quarter of a millisecond). */
 const UNICODE_CLASS_WORK = 10_000;
-/** Code points that have case variants lie below this; wider ranges cost no more. */
+/** Code points with case variants are below this; wider ranges cost no more. */
 const WIDEST_FOLD_RANGE = 0x1e944;
 
 const REPEAT = /\{(\d+)(?:,(\d*))?\}/y;
-// A name is looked for over 64 characters only: that keeps the scan linear.
+// A name is searched for over 64 characters only: this keeps the scan linear.
 const GROUP_OPENING = /\((?:\?(?:P?<[^>]{0,64}>|[a-zA-Z-]*:?))?/y;
 const POSIX_CLASS = /\[:\^?[a-z]{1,10}:\]/y;
 const ESCAPED_CODE = /\\x(?:\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{2}))/y;
 const CASE_FLAG = /\(\?[a-zA-Z]*i/;
 
-/** How many code points of character classes are visited in the time of one compiled instruction. */
+/** Code points of character classes visited in the time of one compiled instruction. */
 const CLASS_WORK_PER_INSTRUCTION = 6;
 
-/** What compiling a pattern takes in all, in compiled instructions. */
+/** Total compile cost of a pattern, in compiled instructions. */
 export function compileCostOf({ instructions, classWork }: PatternCost): number {
   return instructions + classWork / CLASS_WORK_PER_INSTRUCTION;
 }
@@ -34,7 +34,7 @@ export function compileCostOf({ instructions, classWork }: PatternCost): number 
 export function estimateCost(pattern: string, ignoreCase: boolean): PatternCost {
   const folds = ignoreCase || CASE_FLAG.test(pattern);
   let classWork = 0;
-  // Instructions of what precedes the last atom, per open group; `atom` is what a repetition would repeat.
+  // Instructions of everything before the last atom, per open group; `atom` is the target of a repetition.
   const enclosing: number[] = [];
   let before = 0;
   let atom = 0;
@@ -96,7 +96,7 @@ export function estimateCost(pattern: string, ignoreCase: boolean): PatternCost 
   return { instructions: open + before + atom + 2, classWork };
 }
 
-/** Scans `[…]`; a class that is never closed ends with the pattern. */
+/** Scans `[…]`; an unclosed class ends with the pattern. */
 function scanClass(pattern: string, start: number, folds: boolean): { end: number; work: number } {
   let at = start + 1;
   let work = 0;
@@ -115,7 +115,7 @@ function scanClass(pattern: string, start: number, folds: boolean): { end: numbe
     }
     if (character === '[') {
       const length = matchLength(POSIX_CLASS, pattern, at);
-      // A bracket that opens no named class is a plain character, but the engine looks far ahead to find that out.
+      // A bracket that opens no named class is a plain character, but the engine looks far ahead first.
       if (length === 1 && pattern.charAt(at + 1) === ':') work += (pattern.length - at) >> 4;
       at += length;
       low = character.charCodeAt(0);
@@ -138,7 +138,7 @@ function rangeWork(low: number, high: number): number {
     : Math.min(Math.max(high - low, 0), WIDEST_FOLD_RANGE);
 }
 
-/** The code point written at `at`; NaN for an escape whose value this scan does not know. */
+/** The code point at `at`; NaN for an escape whose value is not known to this scan. */
 function codePointAt(pattern: string, at: number): number {
   if (pattern.charAt(at) !== '\\') return pattern.codePointAt(at) ?? Number.NaN;
   ESCAPED_CODE.lastIndex = at;
@@ -152,11 +152,11 @@ function isUnicodeClass(pattern: string, at: number): boolean {
   return pattern.startsWith('\\p', at) || pattern.startsWith('\\P', at);
 }
 
-/** Index behind the escape at `at`: `\x{…}` and `\p{…}` with their braces, else two characters. */
+/** Index after the escape at `at`: `\x{…}` and `\p{…}` with their braces, else two characters. */
 function skipEscape(pattern: string, at: number): number {
   const letter = pattern.charAt(at + 1);
   if ((letter === 'x' || letter === 'p' || letter === 'P') && pattern.charAt(at + 2) === '{') {
-    // Braces hold a name or a number; looking no further keeps the scan linear.
+    // Braces enclose a name or a number; the limit keeps the scan linear.
     const end = pattern.slice(at + 3, at + 67).indexOf('}');
     if (end !== -1) return at + 3 + end + 1;
   }

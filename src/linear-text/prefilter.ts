@@ -1,9 +1,9 @@
 import { createAutomaton } from './automaton.js';
 
-/** Scans that one array of 32-bit numbers can tell apart: half a day of steps, then it starts again. */
+/** Scans that one array of 32-bit numbers can distinguish: half a day of steps, then it restarts. */
 const MAX_SCANS = 0x7fffffff;
 
-/** Tells in one pass over a text which of many searches may find something in it. */
+/** Determines in one pass over a text which of many searches may have a match in it. */
 export interface Prefilter {
   /**
    * Sets `into[i]` to 1 for every set of literals `i` of which one occurs in the folded text, or in that of one of
@@ -15,9 +15,9 @@ export interface Prefilter {
 const NO_TEXTS: readonly string[] = [];
 
 /**
- * Builds the automaton over all literals of all sets; null stands for a search of which nothing is known. The
- * literals are folded and not empty, the texts are not folded. Memory is bounded by what the caller puts in: about 60
- * bytes for each code unit of the literals, and at most four megabytes of table (`MAX_TABLE_CELLS`).
+ * Builds the automaton over all literals of all sets; null stands for a search without known literals. The
+ * literals are folded and not empty, the texts are not folded. Memory is bounded by the caller's input: about
+ * 60 bytes for each code unit of the literals, and at most four megabytes of table (`MAX_TABLE_CELLS`).
  */
 export function createPrefilter(sets: readonly (readonly string[] | null)[]): Prefilter {
   const always = Uint8Array.from(sets, (literals) => (literals === null ? 1 : 0));
@@ -40,7 +40,7 @@ export function createPrefilter(sets: readonly (readonly string[] | null)[]): Pr
   for (let node = 1; node < trie.size; node += 1) {
     if (trie.valueLength(node) > 0) setsByNode.set(node, setsOf(node) ?? []);
   }
-  // The number of the scan that came to a node last: what a node leads to is marked once in a scan.
+  // The last scan that reached a node: the values that end there are marked once per scan.
   const visits = new Int32Array(trie.size);
   let scans = 0;
 

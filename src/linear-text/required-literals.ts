@@ -1,20 +1,20 @@
 import { NodeOp, type PatternNode, parsePattern } from './engine.js';
 import { foldCase } from './fold-case.js';
 
-/** Most literals of one pattern: more is a word list, for which there is the `list` evaluator. */
+/** Most literals of one pattern: more is a word list, which belongs in the `list` evaluator. */
 export const MAX_LITERALS = 256;
-/** Most texts that a part of a pattern is spelled out into. */
+/** Most texts that a part of a pattern is expanded to. */
 const MAX_EXACT = 16;
-/** Longest literal worth looking for, in code units: a longer one is cut, what is left is required as well. */
+/** Longest literal worth searching for, in code units: a longer one is cut, the rest is still required. */
 const MAX_LITERAL_LENGTH = 32;
-/** Deepest nesting looked at: counted repetitions nest once for each optional copy. */
+/** Deepest nesting inspected: counted repetitions nest once for each optional copy. */
 const MAX_DEPTH = 100;
-/** Most nodes looked at. */
+/** Most nodes inspected. */
 const MAX_NODES = 20_000;
 
 /**
- * What is known of the texts a part of a pattern matches, all folded. `exact`: these are all of them, null when they
- * are too many. `required`: each contains one of these, null when nothing can be told.
+ * Known texts that a part of a pattern matches, all folded. `exact`: the complete set, null when it is too
+ * large. `required`: each contains one of these, null when none are known.
  */
 interface Knowledge {
   readonly exact: readonly string[] | null;
@@ -25,10 +25,10 @@ const NOTHING: Knowledge = { exact: null, required: null };
 const EMPTY: Knowledge = { exact: [''], required: null };
 
 /**
- * Literals of which at least one occurs in the folded form of every text in which the pattern is found; null when no
- * such literals are known or they are too many or too common to be of use. Assertions are taken for empty, and a
- * case-sensitive literal for its folded form: both only let more texts through. Whatever is not understood is taken
- * for something that matches anything.
+ * Literals of which at least one occurs in the folded form of every text with a match; null when no such
+ * literals are known or they are too many or too common to be useful. Assertions are treated as empty, and a
+ * case-sensitive literal as its folded form: both only admit more texts. Unsupported nodes are treated as
+ * matching anything.
  */
 export function requiredLiterals(pattern: string, ignoreCase: boolean): readonly string[] | null {
   let nodes = 0;
@@ -98,11 +98,11 @@ function characterClass(runes: ArrayLike<number>): Knowledge {
       if (members.size > MAX_EXACT) return NOTHING;
     }
   }
-  // A class without members matches nothing; that is not worth knowing.
+  // A class without members matches nothing; this is not worth tracking.
   return members.size === 0 ? NOTHING : bounded(members);
 }
 
-/** Halves of surrogate pairs stand for themselves only next to certain neighbours. */
+/** Halves of surrogate pairs are literal only next to certain neighbours. */
 function isUnsafe(code: number): boolean {
   return code >= 0xd800 && code <= 0xdfff;
 }
@@ -112,7 +112,7 @@ function bounded(texts: ReadonlySet<string>): Knowledge {
   return exact.length <= MAX_EXACT ? { exact, required: null } : { exact: null, required: usable(exact) };
 }
 
-/** Parts one after the other: neighbours that can be spelled out are joined, and the most useful run is kept. */
+/** Parts in sequence: adjacent parts with exact texts are joined, and the most useful run is kept. */
 function sequence(parts: readonly Knowledge[]): Knowledge {
   let run: readonly string[] = [''];
   let best: readonly string[] | null = null;
@@ -128,7 +128,7 @@ function sequence(parts: readonly Knowledge[]): Knowledge {
       complete = false;
       continue;
     }
-    // Longer texts filter better, more texts worse: both the run so far and the longer one are looked at.
+    // Longer texts filter better, more texts worse: both the current run and the longer one are candidates.
     const joined = join(run, part.exact);
     if (joined === null || joined.length > run.length) offer(usable(run));
     if (joined === null) {
@@ -142,7 +142,7 @@ function sequence(parts: readonly Knowledge[]): Knowledge {
   return { exact: complete ? run : null, required: best };
 }
 
-/** Each text of `left` followed by each of `right`; null when that is too much, or longer than is looked for. */
+/** Each text of `left` followed by each of `right`; null when too many or longer than useful. */
 function join(left: readonly string[], right: readonly string[]): readonly string[] | null {
   if (left.length * right.length > MAX_EXACT) return null;
   if (left.every((text) => text.length >= MAX_LITERAL_LENGTH)) return null;
@@ -172,7 +172,7 @@ function requirement(known: Knowledge): readonly string[] | null {
   return usefulness(spelled) >= usefulness(known.required) ? spelled : known.required;
 }
 
-/** The literals cut to length and without those that contain another one; null when one is empty. */
+/** The literals cut to length and without those that contain another; null when one is empty. */
 function usable(texts: readonly string[]): readonly string[] | null {
   const [only] = texts;
   if (texts.length === 1 && only !== undefined) return only === '' ? null : [cutToLength(only)];
@@ -190,8 +190,8 @@ function cutToLength(text: string): string {
 }
 
 /**
- * How much a set of literals filters, about the number of bits that tell its rarest common text from chance; 0 for
- * sets that most texts contain. A letter or a digit tells about three bits, other characters five.
+ * Filter quality of a set of literals, roughly the bits of information of its least rare text; 0 for sets
+ * that most texts contain. A letter or a digit counts about three bits, other characters five.
  */
 function usefulness(literals: readonly string[]): number {
   let least = Number.POSITIVE_INFINITY;

@@ -3,9 +3,9 @@ import { areEqual, hashOf } from './flat-program.js';
 import { caseVariants, foldCodePoint } from './fold-case.js';
 
 const LAST_CODE_POINT = 0x10ffff;
-/** Most steps spent on merging classes, some milliseconds; beyond, classes stay apart, which only costs memory. */
+/** Most steps of merging classes, some milliseconds; beyond, classes stay apart, which only costs memory. */
 const MAX_MERGE_WORK = 500_000;
-/** Pages of one class only are shared between all patterns up to this class. */
+/** Pages of a single class are shared between all patterns up to this class. */
 const SHARED_PAGES = 64;
 
 /** First and last code points, in pairs. */
@@ -14,7 +14,7 @@ type Ranges = ArrayLike<number>;
 const NEWLINE: Ranges = [10, 10];
 const WORD: Ranges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 
-/** The code points that no instruction of a program tells apart, as one class each. */
+/** The code points that no instruction of a program distinguishes, as one class each. */
 export interface RuneClasses {
   /** Number of classes. */
   readonly count: number;
@@ -26,7 +26,7 @@ export interface RuneClasses {
   classOf(code: number): number;
 }
 
-/** Divides all code points by what the instructions of a program, assertions included, ask of them. */
+/** Partitions all code points by the conditions of a program's instructions, assertions included. */
 export function createRuneClasses(program: Program): RuneClasses {
   const sets = setsOf(program);
   const starts = intervalStarts(sets);
@@ -63,7 +63,7 @@ export function createRuneClasses(program: Program): RuneClasses {
   };
 }
 
-/** The different sets of code points that a program asks for. */
+/** The distinct sets of code points in the conditions of a program. */
 function setsOf(program: Program): Ranges[] {
   const sets: Ranges[] = [];
   const byHash = new Map<number, Ranges[]>();
@@ -88,14 +88,14 @@ function setsOf(program: Program): Ranges[] {
   return sets;
 }
 
-/** What an instruction matches: ranges, or one code point, with ignored case together with its variants. */
+/** Code points matched by an instruction: ranges, or one code point, plus its variants if case is ignored. */
 function rangesOf(instruction: Instruction): Ranges {
   if (instruction.runes.length !== 1) return instruction.runes;
   const variants = caseVariants(foldCodePoint(instruction.runes[0] ?? 0));
   return variants.filter((code) => instruction.matchRune(code)).flatMap((code) => [code, code]);
 }
 
-/** Where the answer of some set changes. Code points from one start to the next are in the same sets. */
+/** Where membership in any set changes. Code points from one start to the next are in the same sets. */
 function intervalStarts(sets: readonly Ranges[]): Int32Array {
   const starts = new Set<number>([0]);
   for (const ranges of sets) {
@@ -108,7 +108,7 @@ function intervalStarts(sets: readonly Ranges[]): Int32Array {
   return Int32Array.from(starts).sort();
 }
 
-/** Gives intervals that are in the same sets the same class. */
+/** Assigns the same class to intervals that are in the same sets. */
 function mergeIntervals(sets: readonly Ranges[], starts: Int32Array): Int32Array {
   const indexes = new Map<number, number>();
   starts.forEach((start, interval) => {
@@ -125,7 +125,7 @@ function mergeIntervals(sets: readonly Ranges[], starts: Int32Array): Int32Array
     );
     work += lengthOf(spans) + spans.length;
     if (work > MAX_MERGE_WORK) return Int32Array.from(starts.keys());
-    // What was one class becomes two: the intervals inside get a new number.
+    // A class is split: the intervals inside get a new number.
     const moved = new Map<number, number>();
     for (let at = 0; at + 1 < spans.length; at += 2) {
       for (let interval = spans[at] ?? 0; interval < (spans[at + 1] ?? 0); interval += 1) {
@@ -148,7 +148,7 @@ function mergeIntervals(sets: readonly Ranges[], starts: Int32Array): Int32Array
   });
 }
 
-/** Spans of intervals (from, to), or the gaps between them when those are fewer: both divide classes alike. */
+/** Spans of intervals (from, to), or the gaps between them when those are fewer: both split classes alike. */
 function smallerSide(spans: readonly number[], count: number): readonly number[] {
   return lengthOf(spans) * 2 > count ? [0, ...spans, count] : spans;
 }
@@ -161,7 +161,7 @@ function lengthOf(spans: readonly number[]): number {
 
 const constantPages = new Map<number, Int32Array>();
 
-/** The classes of 256 code units. Most pages have one class only; those are shared. */
+/** The classes of 256 code units. Most pages have a single class; those are shared. */
 function makePage(search: (code: number) => number, number: number): Int32Array {
   const page = new Int32Array(256);
   const first = search(number << 8);

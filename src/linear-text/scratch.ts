@@ -1,18 +1,19 @@
 /**
- * Room in which sets of instructions are built. One for all patterns, because searches do not interrupt each other.
+ * Buffers in which sets of instructions are built. Shared by all patterns, because searches do not
+ * interleave.
  */
 export const scratch = {
   /** Instructions still to be visited. */
   stack: new Int32Array(0),
-  /** The instructions of the state that is left, and of the one that is entered. */
+  /** The instructions of the current state, and of the next one. */
   source: new Int32Array(0),
   target: new Int32Array(0),
-  /** The number of the visit that came to an instruction last. */
+  /** The number of the last visit that reached an instruction. */
   marks: new Int32Array(0),
   mark: 0,
 };
 
-/** Makes room for a program of `size` instructions. */
+/** Grows the buffers for a program of `size` instructions. */
 export function reserve(size: number): void {
   if (scratch.marks.length >= size) return;
   // An instruction is pushed by at most two others, besides the first one.

@@ -1,18 +1,18 @@
 /**
- * The texts of an object or a list in which a check searches: its compact JSON text, every string value in it and
- * every member name in it, at any depth, each as it is.
+ * The texts of an object or a list that a check searches: its compact JSON text, every string value and every
+ * member name in it, at any depth, each verbatim.
  */
 export interface SearchTexts {
   /** The compact JSON text. */
   readonly json: string;
   /** The string values, in the order of the data. */
   readonly values: readonly string[];
-  /** The names of members, in the order of the data, as often as they occur. */
+  /** The names of members, in the order of the data, duplicates included. */
   readonly names: readonly string[];
   /**
-   * Values and names of which the JSON text has an escaped form. All others stand in the JSON text as they are, between
-   * two quotes: a search without `^` and `$` that finds something in one of them finds it in the JSON text as well,
-   * because a quote is no word character, like the end of a text.
+   * Values and names that are escaped in the JSON text. All others occur verbatim in the JSON text, between
+   * two quotes: a search without `^` and `$` that matches in one of them also matches in the JSON text,
+   * because a quote is not a word character, like the end of a text.
    */
   readonly hidden: readonly string[];
 }

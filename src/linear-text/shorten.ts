@@ -1,4 +1,4 @@
-/** `text`, cut to at most `limit` characters (code points, 4 or more); a cut text ends in three dots. */
+/** `text`, cut to at most `limit` characters (code points, 4 or more); a cut text ends with three dots. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   let kept = '';

@@ -1,11 +1,11 @@
 import { areEqual, hashOf } from './flat-program.js';
 
 /**
- * Most memory of the states one pattern keeps, in bytes. Ordinary patterns need some kilobytes; one that needs more
- * starts again with none, which costs time and is counted.
+ * Memory limit of the states of one pattern, in bytes. Ordinary patterns need some kilobytes; one that
+ * exceeds the limit restarts with none, which costs time and is counted.
  */
 export const MAX_STATE_BYTES = 512 * 1024;
-/** What a state occupies besides its row and its instructions, in bytes. */
+/** Memory of a state besides its row and its instructions, in bytes. */
 const STATE_OVERHEAD = 200;
 
 /** Rows of a new table. */
@@ -19,9 +19,9 @@ export class StateTable {
   #byHash = new Map<number, number[]>();
   #bytes = 0;
   #isHolder = false;
-  /** Cells of all rows; 0 in those not known yet. Replaced by a larger one when it is full. */
+  /** Cells of all rows; 0 where not known yet. Replaced by a larger array when full. */
   cells: Int32Array;
-  /** How often the states have been forgotten. */
+  /** Number of times the states were cleared. */
   generation = 0;
 
   /** @param stride number of cells of a row */
@@ -31,16 +31,16 @@ export class StateTable {
     this.clear();
   }
 
-  /** Forgets all states and gives their memory back. */
+  /** Clears all states and releases their memory. */
   release(): void {
     this.clear();
     this.cells = new Int32Array(FIRST_ROWS * this.#stride);
     this.#isHolder = false;
   }
 
-  /** Forgets all states. */
+  /** Clears all states. */
   clear(): void {
-    // Row 0 stays free: 0 in a cell means that the next state is not known.
+    // Row 0 is unused: 0 in a cell means that the next state is unknown.
     this.#sets = [new Int32Array(0)];
     this.#contexts = [0];
     this.#byHash.clear();
@@ -53,12 +53,12 @@ export class StateTable {
     return this.#sets[row / this.#stride] ?? EMPTY;
   }
 
-  /** What is known of the place before that state. */
+  /** The context of the position before that state. */
   context(row: number): number {
     return this.#contexts[row / this.#stride] ?? 0;
   }
 
-  /** The row of the state of these sorted instructions, which are copied. May forget all other states. */
+  /** The row of the state of these sorted instructions, which are copied. May clear all other states. */
   rowOf(members: Int32Array, context: number): number {
     const hash = hashOf(members, context);
     const alike = this.#byHash.get(hash) ?? [];
@@ -68,7 +68,7 @@ export class StateTable {
       }
     }
     const bytes = STATE_OVERHEAD + 4 * (this.#stride + members.length);
-    // Two states always have room: the one that is left and the one that is entered.
+    // There is always room for two states: the current one and the next one.
     if (this.#bytes + bytes > MAX_STATE_BYTES && this.#sets.length > 2) {
       this.clear();
       return this.#add(members, context, hash, [], bytes);
@@ -100,10 +100,10 @@ export class StateTable {
 
 const EMPTY = new Int32Array(0);
 
-/** Most memory of the states of all patterns together, in bytes; a search that is under way may go beyond it. */
+/** Most memory of the states of all patterns together, in bytes; a running search may exceed it. */
 export const MAX_TOTAL_STATE_BYTES = 64 * 1024 * 1024;
 
-/** Something whose memory can be had back. */
+/** A holder of releasable memory. */
 export interface Releasable {
   release(): void;
 }
@@ -111,17 +111,17 @@ export interface Releasable {
 let used = 0;
 let holders: WeakRef<Releasable>[] = [];
 
-/** Takes note of a holder that has begun to take memory. It may be collected like any other object. */
+/** Registers a holder that has allocated memory. It may be garbage-collected like any other object. */
 export function hold(holder: Releasable): void {
   holders.push(new WeakRef(holder));
 }
 
-/** Takes note of memory taken by a holder. What a holder gives back by itself stays counted until all are released. */
+/** Counts memory allocated by a holder. Memory that it frees itself stays counted until all are released. */
 export function take(bytes: number): void {
   used += bytes;
 }
 
-/** Releases all holders when they have taken too much together. To be called between searches only. */
+/** Releases all holders when their total exceeds the limit. To be called between searches only. */
 export function releaseWhenFull(): void {
   if (used <= MAX_TOTAL_STATE_BYTES) return;
   const released = holders;

@@ -1,15 +1,15 @@
 import { caseVariants } from './fold-case.js';
 
 /**
- * Small numbers for the code units that occur in some values, so that a row of an automaton has one cell for each of
- * them and not one for each of 65,536. Symbol 0 is any other code unit.
+ * Small numbers for the code units that occur in the values, so that a row of an automaton has one cell for
+ * each of them instead of 65,536. Symbol 0 is any other code unit.
  */
 export interface SymbolTable {
   /** Number of symbols, 0 included. */
   readonly size: number;
   /** The code unit of a symbol; 0 for symbol 0. */
   readonly units: Uint16Array;
-  /** Symbols by code unit, in 256 pages of 256; all pages without symbols are one and the same. */
+  /** Symbols by code unit, in 256 pages of 256; all pages without symbols are the same object. */
   readonly pages: readonly Uint16Array[];
 }
 

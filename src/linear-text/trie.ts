@@ -1,12 +1,12 @@
 /**
- * A tree of the beginnings of some values, in code units. Node 0 is the root, the empty beginning; deeper nodes have
- * higher numbers. Held in typed arrays: a list may have a million characters, and an object for each would take ten
- * times the memory.
+ * A tree of the prefixes of values, in code units. Node 0 is the root, the empty prefix; deeper nodes have
+ * higher numbers. Stored in typed arrays: a list may have a million characters, and an object for each would
+ * take ten times the memory.
  */
 export interface Trie {
   /** Number of nodes. */
   readonly size: number;
-  /** The node one code unit further, 0 when no value goes on like that. */
+  /** The node one code unit further, 0 when no value continues with it. */
   child(node: number, unit: number): number;
   parent(node: number): number;
   /** The code unit that leads to a node. */
@@ -19,7 +19,7 @@ export interface Trie {
   valueIndex(node: number): number;
 }
 
-/** Builds the tree of some non-empty values. */
+/** Builds the tree of non-empty values. */
 export function createTrie(values: readonly string[]): Trie {
   const capacity = values.reduce((sum, value) => sum + value.length, 1);
   const parents = new Int32Array(capacity);
@@ -49,7 +49,7 @@ export function createTrie(values: readonly string[]): Trie {
     return added;
   };
 
-  // Level by level, which is what numbers the nodes by depth.
+  // Level by level, so that nodes are numbered by depth.
   let unfinished = values.map((value, index) => ({ value, index, node: 0 }));
   for (let depth = 0; unfinished.length > 0; depth += 1) {
     for (const entry of unfinished) {
@@ -78,7 +78,7 @@ function createSlots(capacity: number) {
   const bits = Math.max(4, 32 - Math.clz32(capacity * 2 - 1));
   const mask = 2 ** bits - 1;
   const nodes = new Int32Array(mask + 1);
-  // The key of the table is drawn at start, so that nobody can prepare values that all fall into one slot.
+  // The key of the table is random per process, so that values that collide in one slot cannot be prepared.
   const key = tableKey;
   return {
     first: (node: number, unit: number) => {

@@ -5,12 +5,12 @@ import { createWordFinder } from './word-finder.js';
 /** How an item is compared with the values. */
 export type MatchMode = 'exact' | 'contains' | 'starts_with' | 'ends_with';
 
-/** Says whether a text matches one of the values. Time is linear in the text, whatever the number of values. */
+/** Decides whether a text matches one of the values. Time is linear in the text, for any number of values. */
 export type ValueMatcher = (text: string) => boolean;
 
 /**
- * Compiles a non-empty set of non-empty values without lone surrogates: so a value never begins or ends inside a
- * character of the text, and comparing code units is comparing characters.
+ * Compiles a non-empty set of non-empty values without lone surrogates: so a value never begins or ends
+ * inside a character of the text, and code units can be compared instead of characters.
  */
 export function createValueMatcher(
   values: readonly string[],
@@ -40,12 +40,12 @@ export function createValueMatcher(
   }
 }
 
-/** What a value takes beside its characters, in bytes. */
+/** Memory of a value besides its characters, in bytes. */
 const VALUE_BYTES = 120;
-/** What the automaton takes for a character of a value, in bytes, without its table. */
+/** Memory of the automaton for a character of a value, in bytes, without its table. */
 const AUTOMATON_BYTES = 60;
 
-/** About how many bytes the matcher of some values takes at most. */
+/** Estimated maximum memory of a matcher, in bytes. */
 export function matcherBytes(values: readonly string[], mode: MatchMode): number {
   const length = values.reduce((sum, value) => sum + value.length, 0);
   const plain = values.length * VALUE_BYTES + 2 * length;
@@ -62,8 +62,8 @@ function exactMatcher(values: readonly string[], comparable: (text: string) => s
 }
 
 /**
- * Whether a text begins with one of the values. Values that begin with another value are left out; of the rest, in
- * order, only the last one that is not greater than the text can be its beginning.
+ * Whether a text begins with one of the values. Values that begin with another value are dropped; of the
+ * rest, in order, only the last one that is not greater than the text can be its prefix.
  */
 function createPrefixFinder(values: readonly string[]): (text: string) => boolean {
   const sorted = [...values].sort(byCodeUnits);

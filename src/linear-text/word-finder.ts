@@ -2,27 +2,28 @@ import { type Automaton, createAutomaton } from './automaton.js';
 import { foldCase } from './fold-case.js';
 
 /**
- * Most candidates looked at in one text, about 20 milliseconds. Values that are endings of each other, in a text made
- * for them that holds a letter of `WORDLIKE` too, could otherwise cost text × values; honest data stay far below.
+ * Most candidates tested in one text, about 20 milliseconds. Values that are suffixes of each other, in a
+ * text crafted for them that also has a letter of `WORDLIKE`, could otherwise cost text × values; ordinary
+ * data stay far below.
  */
 export const MAX_CANDIDATES = 2_000_000;
 
-/** Up to so many values, so long, are looked for one by one in texts up to so long: that is quicker than a walk. */
+/** Limits up to which values are searched one by one, faster than a walk: number, length, text length. */
 const MAX_FEW = 8;
 const MAX_FEW_LENGTH = 32;
 const MAX_FEW_TEXT = 4_096;
-/** Occurrences of one value inside words after which walking is quicker after all. */
+/** Occurrences of one value inside words after which a walk is faster. */
 const MAX_FEW_OCCURRENCES = 16;
 
-/** Says whether one of some values occurs in a text between word boundaries. */
+/** Decides whether one of the values occurs in a text between word boundaries. */
 export type WordFinder = (text: string) => boolean;
 
-/** The letters that `(?i)` takes for an ASCII letter and `\b` does not: the long s and the Kelvin sign. */
+/** The letters that `(?i)` treats as ASCII letters and `\b` does not: the long s and the Kelvin sign. */
 const WORDLIKE = /[\u017f\u212a]/;
 
 /**
- * Looks for all values, many of them in one pass over the text. With `folds` the values must be folded, and case is ignored. Where
- * words begin and end is decided by the text as it came.
+ * Searches for all values, large numbers of them in one pass over the text. With `folds` the values must be
+ * folded, and case is ignored. Word boundaries are those of the original text.
  */
 export function createWordFinder(values: readonly string[], folds: boolean): WordFinder {
   const walk = createWalk(values, folds);
@@ -45,7 +46,7 @@ export function createWordFinder(values: readonly string[], folds: boolean): Wor
 let lastText = '';
 let lastFolded = '';
 
-/** Folds a text; several lists of one step often look at the same one. */
+/** Folds a text, cached: several lists of one step often use the same one. */
 function foldOnce(text: string): string {
   if (text !== lastText) {
     lastFolded = foldCase(text);
@@ -84,9 +85,9 @@ function createWalk(values: readonly string[], folds: boolean): WordFinder {
 }
 
 /**
- * Which nodes end in a value that begins at a word boundary behind the beginning of the node, and so in every text:
- * the code units on both sides of that place are part of the node. That spares a text to be compared with values that
- * are endings of each other one by one. Holds unless the text has a letter of `WORDLIKE`.
+ * Nodes with a value as suffix that begins at a word boundary inside the node, and so in every text: the code
+ * units on both sides of the boundary are part of the node. Avoids comparing a text one by one with values
+ * that are suffixes of each other. Holds unless the text has a letter of `WORDLIKE`.
  */
 function settledNodes({ trie, fallback }: Automaton, values: readonly string[]): Uint8Array {
   const settled = new Uint8Array(trie.size);
@@ -104,7 +105,7 @@ function settledNodes({ trie, fallback }: Automaton, values: readonly string[]):
   return settled;
 }
 
-/** Whether a code unit is an ASCII word character; NaN, as outside of a text, is none. */
+/** Whether a code unit is an ASCII word character; false for NaN, as outside of a text. */
 export function isWordUnit(unit: number): boolean {
   return (
     (unit >= 0x61 && unit <= 0x7a) ||
@@ -114,7 +115,7 @@ export function isWordUnit(unit: number): boolean {
   );
 }
 
-/** Whether an ASCII word begins or ends between the code units `at - 1` and `at`, as `\b` of RE2 says. */
+/** Whether an ASCII word begins or ends between the code units `at - 1` and `at`, like `\b` of RE2. */
 export function isWordBoundary(text: string, at: number): boolean {
   return isWordUnit(text.charCodeAt(at - 1)) !== isWordUnit(text.charCodeAt(at));
 }

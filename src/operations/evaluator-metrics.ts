@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { BreakerState, Evaluator, EvaluatorStatus } from '../core/evaluator.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 
-/** Upper bounds in seconds, for checks that had to be waited for. */
+/** Upper bounds in seconds, for asynchronous checks. */
 const BUCKETS = [0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half_open', 'open'];
@@ -10,13 +10,13 @@ const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half_open', 'open'];
 interface Metered {
   readonly name: string;
   readonly meter: EvaluatorMeter;
-  /** Undefined for an evaluator that waits for nobody. */
+  /** Undefined for a synchronous evaluator. */
   readonly status: () => EvaluatorStatus | undefined;
 }
 
 /**
- * Metrics of the evaluators, by name. Returns what gives an evaluator its meter; an evaluator has rows from then on.
- * Counts and states are read when the metrics are.
+ * Metrics of the evaluators, by name. Returns a function that creates the meter of an evaluator, which adds
+ * its rows. Counts and states are read on each scrape.
  */
 export function createEvaluatorMetrics(
   prefix: string,

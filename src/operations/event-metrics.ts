@@ -8,13 +8,13 @@ import {
 } from '../events/observability-meter.js';
 import { createMetricKinds } from './metric-kinds.js';
 
-/** Upper bounds in seconds, for work on the database: from one small commit up to its longest statement. */
+/** Upper bounds in seconds, for database operations: from one small commit up to the longest statement. */
 const BUCKETS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const SOURCES: readonly EventSource[] = ['client', 'service'];
 const REASONS: readonly DropReason[] = ['queue_full', 'storage', 'refused', 'shutdown'];
 
-/** The metric of the time that work on the database takes. Returns what counts one piece of work. */
+/** The metric for the duration of database operations. Returns a function that records one operation. */
 export function createDatabaseMetrics(
   prefix: string,
   registers: Registry[],
@@ -26,12 +26,12 @@ export function createDatabaseMetrics(
     buckets: BUCKETS,
     registers,
   });
-  // So that each has a row before anything happens.
+  // Creates a row for each operation from the start.
   for (const operation of DATABASE_OPERATIONS) durations.zero({ operation });
   return (operation, seconds) => durations.observe({ operation }, seconds);
 }
 
-/** Metrics of events. Returns the meter behind them; all but durations are read from it when the metrics are. */
+/** Metrics of events. Returns their meter; all values except durations are read from it on each scrape. */
 export function createEventMetrics(prefix: string, registers: Registry[]): ObservabilityMeter {
   const histogram = (name: string, help: string) =>
     new Histogram({ name: `${prefix}_${name}`, help, buckets: BUCKETS, registers });

@@ -4,13 +4,13 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 
-/** What grpc.health.v1 answers: one state for the server and each of its services. */
+/** State of grpc.health.v1, for the server and each of its services. */
 export interface HealthState {
-  /** Tells every watcher. */
+  /** Notifies every watcher. */
   setServing(serving: boolean): void;
-  /** What `isServing` says may have changed: tells the watchers whom it concerns. */
+  /** Notifies watchers whose result of `isServing` has changed. */
   refresh(): void;
-  /** Tells every watcher that nothing is served any more, and ends them with UNAVAILABLE. */
+  /** Sends NOT_SERVING to every watcher and ends its stream with UNAVAILABLE. */
   shutDown(): void;
   readonly serving: boolean;
   /** Adds grpc.health.v1.Health to a router. */
@@ -18,8 +18,8 @@ export interface HealthState {
 }
 
 /**
- * Health of the server (`""`) and of the named services: not serving until told otherwise, and from then on what
- * `isServing` says of each.
+ * Health of the server (`""`) and of the named services: not serving until `setServing`, from then on
+ * according to `isServing` for each service.
  */
 export function createHealthState(
   serviceNames: readonly string[],
@@ -71,7 +71,7 @@ export function createHealthState(
   };
 }
 
-/** Sends the state now and after each change. Fails when the caller goes away or the server shuts down. */
+/** Sends the state now and after each change. Fails when the caller disconnects or the server shuts down. */
 async function* watch(
   status: () => ServingStatus,
   ended: () => boolean,

@@ -1,14 +1,15 @@
 import { Histogram, type HistogramConfiguration } from 'prom-client';
 
-/** The values of one metric for one choice of labels. */
+/** The value of a metric for one set of labels. */
 interface Labelled<Value> {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: Value;
 }
 
 /**
- * Values by up to three labels. They are found by the labels themselves: prom-client makes a text of all of them for
- * every change, which costs more than the change. Labels come from a fixed set, so nothing is ever forgotten.
+ * Values by up to three labels. They are looked up by the labels directly: prom-client builds a string of all
+ * labels for every change, which costs more than the change. Labels come from a fixed set, so none are
+ * removed.
  */
 export class LabelledValues<Value> {
   readonly #names: readonly string[];
@@ -21,12 +22,12 @@ export class LabelledValues<Value> {
     this.#create = create;
   }
 
-  /** All of them, in the order in which they were first asked for. */
+  /** All values, in the order of their creation. */
   get all(): readonly Labelled<Value>[] {
     return this.#all;
   }
 
-  /** The value for these labels, in the order of their names; a new one the first time. */
+  /** The value for these labels, in the order of their names; created on first use. */
   of(first: string, second: string, third = ''): Value {
     return this.#known.get(first)?.get(second)?.get(third) ?? this.#add(first, second, third);
   }
@@ -53,7 +54,7 @@ function entry<Value>(map: Map<string, Value>, key: string, create: () => Value)
   return value;
 }
 
-/** A number that goes up, or up and down. */
+/** A counter, or a value that goes up and down. */
 export interface Count {
   value: number;
 }
@@ -63,7 +64,7 @@ export const newCount = (): Count => ({ value: 0 });
 /** Observations, counted by their buckets. */
 export class Observations {
   readonly #bounds: readonly number[];
-  /** How many lie in each bucket and in none before it; those beyond the last bound are in `count` alone. */
+  /** Values in each bucket but in none before it; those beyond the last bound are only in `count`. */
   readonly buckets: number[];
   count = 0;
   sum = 0;
@@ -87,7 +88,7 @@ export class Observations {
   }
 }
 
-/** A line of a histogram, as prom-client takes it for its text. */
+/** A line of a histogram, in the form in which prom-client renders it. */
 interface Line {
   readonly metricName: string;
   readonly labels: Readonly<Record<string, string | number>>;
@@ -95,7 +96,7 @@ interface Line {
   readonly value: number;
 }
 
-/** A histogram of prom-client over observations that are kept here. It is never given any itself. */
+/** A prom-client histogram for observations that are stored here. Nothing is observed on it directly. */
 export class LabelledHistogram extends Histogram {
   readonly #options: HistogramConfiguration<string>;
   readonly #values: LabelledValues<Observations>;
@@ -112,7 +113,7 @@ export class LabelledHistogram extends Histogram {
     this.#values = values;
   }
 
-  /** What becomes text; the registry asks for it if it is there, and else for `get`. */
+  /** Data for the text format; the registry calls it if present, otherwise `get`. */
   async getForPromString(): Promise<object> {
     return this.#with(this.#lines());
   }

@@ -4,17 +4,17 @@ import { type Count, LabelledHistogram, LabelledValues, newCount, Observations }
 /** Names of two or three labels. */
 export type LabelNames = [string, string] | [string, string, string];
 
-/** Makes metrics whose values are plain numbers, which are read when the metrics are. Names get the prefix. */
+/** Creates metrics with numeric values, which are read on each scrape. Names get the prefix. */
 export interface MetricKinds {
-  /** A figure of now. `aggregator` makes one of those of several processes: their sum, the worst, or what all have. */
+  /** A current value. `aggregator` combines those of several processes: sum, worst, or the common value. */
   gauge(name: string, help: string, aggregator: Aggregator, read: () => number): void;
-  /** A count that others keep. */
+  /** A count that is kept elsewhere. */
   counter(name: string, help: string, read: () => number): void;
   /** Counts by labels. */
   counts(name: string, help: string, labelNames: LabelNames): LabelledValues<Count>;
-  /** Figures of now by labels, added up over processes. */
+  /** Current values by labels, added up over processes. */
   levels(name: string, help: string, labelNames: LabelNames): LabelledValues<Count>;
-  /** Durations in seconds by labels, in the buckets with these upper bounds. */
+  /** Durations in seconds by labels, in buckets with these upper bounds. */
   durations(
     name: string,
     help: string,

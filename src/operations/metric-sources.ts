@@ -4,47 +4,47 @@ import { STORAGE_STATES } from '../database/storage-health/storage-state.js';
 import type { StreamNames } from '../transport/routing/open-streams.js';
 import { createMetricKinds } from './metric-kinds.js';
 
-/** Figures that are asked for only when the metrics are read. */
+/** Values that are only read on each scrape. */
 export interface MetricSources {
   snapshotAgents(): number;
   revision(): number;
-  /** Seconds since the oldest controls that still decide were certainly the latest. */
+  /** Seconds since the oldest controls in use were last confirmed as current. */
   stalenessSeconds(): number;
   databaseUp(): boolean;
   storage(): Pick<StorageHealth, 'state' | 'transitions'>;
-  /** How late the event loop is, in seconds. */
+  /** Delay of the event loop, in seconds. */
   eventLoopDelaySeconds(): number;
-  /** Running calls that count for the limit of their API key. */
+  /** Running calls that count towards the limit of their API key. */
   countedCalls(): number;
-  /** Open connections, and calls without a key that are running. */
+  /** Open connections, and running calls without a key. */
   connections(): number;
   publicCalls(): number;
-  /** Evaluations that wait for a revision which they demand. */
+  /** Evaluations waiting for the revision that they require. */
   waitingForRevision(): number;
   /** Which running calls are streams. */
   streams(): StreamNames;
-  /** Absent where nothing is kept for times without the database. */
+  /** Absent if no state is kept for use without the database. */
   lastKnownGood?(): LastKnownGoodFigures;
 }
 
-/** Figures about the last known good file. */
+/** Values for the last known good file. */
 export interface LastKnownGoodFigures {
-  /** Whether the service started without its database, evaluates by the file, and is still waiting. */
+  /** Whether the service started without its database, evaluates with the file, and is still waiting. */
   readonly isActive: boolean;
-  /** Evaluations that were made by controls of the file. */
+  /** Evaluations with controls from the file. */
   readonly evaluations: number;
   readonly saved: number;
   readonly superseded: number;
   readonly failed: number;
-  /** What was saved last. */
+  /** State that was saved last. */
   readonly revision: number;
   readonly timeMs: number;
 }
 
-/** Adds metrics of figures that are asked for when the metrics are read. */
+/** Adds metrics whose values are read on each scrape. */
 export function addSources(prefix: string, sources: MetricSources, registers: Registry[]): void {
   const { gauge } = createMetricKinds(prefix, registers);
-  // Every process loads the agents that it evaluates, mostly the same ones.
+  // Every process loads the agents that it evaluates, usually the same ones.
   gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', 'max', sources.snapshotAgents);
   gauge('revision', 'Latest revision of the stored controls that is known.', 'min', sources.revision);
   gauge(
@@ -113,7 +113,7 @@ function addLastKnownGood(prefix: string, figures: () => LastKnownGoodFigures, r
     'Evaluations by controls of the last known good file.',
     () => figures().evaluations,
   );
-  // One of several processes saves; the others have zeros.
+  // Only one of several processes saves; the others report zeros.
   gauge(
     'last_known_good_revision',
     'Revision of the last known good file as it was saved last.',

@@ -12,45 +12,45 @@ import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
 import { addSources, type MetricSources } from './metric-sources.js';
 
-/** Upper bounds in seconds: from well below a millisecond, where evaluations are, up to the longest requests. */
+/** Upper bounds in seconds: from well below a millisecond, for evaluations, up to the longest requests. */
 const BUCKETS = [
   0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
   10, 30,
 ];
 
-/** One metric as data, for adding up those of several processes. */
+/** One metric as data, for aggregation over several processes. */
 export interface MeasuredMetric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
-  /** How the values of several processes become one; see the `Aggregator` of prom-client. */
+  /** How the values of several processes are combined; see the `Aggregator` of prom-client. */
   readonly aggregator: Aggregator;
   readonly values: readonly MeasuredValue[];
 }
 
 export interface MeasuredValue {
-  /** Null for what is no number. */
+  /** Null if it is not a number. */
   readonly value: number | null;
   readonly labels: Readonly<Record<string, string | number>>;
-  /** For the parts of a histogram. */
+  /** Set for the parts of a histogram. */
   readonly metricName?: string;
 }
 
 /** Prometheus metrics of the service. */
 export interface Metrics extends CallMeter, RefusalMeter {
   readonly contentType: string;
-  /** Adds the figures that are asked for when the metrics are read. To be called once. */
+  /** Adds the values that are read on each scrape. Must be called once. */
   observe(sources: MetricSources): void;
-  /** All metrics in the text format of Prometheus. */
+  /** All metrics in the Prometheus text format. */
   text(): Promise<string>;
   /** All metrics as data. */
   measure(): Promise<MeasuredMetric[]>;
   evaluated(label: VerdictLabel, stage: Stage, protocol: string): void;
-  /** The meter of an evaluator, once for each. */
+  /** Creates the meter of an evaluator; once for each. */
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */
   readonly events: ObservabilityMeter;
-  /** A piece of work on the database is done. */
+  /** Records a finished database operation. */
   databaseTimed(operation: DatabaseOperation, seconds: number): void;
 }
 
@@ -111,7 +111,7 @@ export function createMetrics(prefix: string): Metrics {
     help: 'Calls under way that take a stream or answer with one, by method and protocol.',
     labelNames: ['rpc', 'protocol'],
     registers,
-    // Made of what is counted anyway, so that calls pay nothing for it.
+    // Derived from existing counts, so that calls have no extra cost.
     collect() {
       this.reset();
       if (streams === null) return;
@@ -168,8 +168,8 @@ function createRegistry(): Registry {
 }
 
 /**
- * A registry with the metrics that every process has. Their observer of garbage collections lives as long as the
- * process, and so does this registry: what belongs to a service that may be closed must not be in it.
+ * A registry with the default metrics of a process. Their garbage collection observer, and therefore the
+ * registry, lives as long as the process: metrics of a service that may be closed must not be added.
  */
 function createProcessRegistry(prefix: string): Registry {
   const registry = createRegistry();
@@ -179,21 +179,22 @@ function createProcessRegistry(prefix: string): Registry {
 
 /** The metrics of a registry as data. */
 export async function measure(registry: Registry): Promise<MeasuredMetric[]> {
-  // The declared type of a metric is a number, but it is a word.
+  // The declared type of a metric is a number, but the value is a string.
   return (await registry.getMetricsAsJSON()) as unknown as MeasuredMetric[];
 }
 
-/** What the process that supervises others tells about itself. */
+/** Values of the process that supervises others. */
 export interface SupervisorSources {
   /** Processes that serve. */
   workers(): number;
-  /** Processes that ended unasked. */
+  /** Processes that ended unexpectedly. */
   crashes(): number;
 }
 
 /**
- * Metrics of a process that supervises others and serves nothing: its CPU time and memory, which are part of the
- * service, but not the rest, such as the delay of its event loop, which would only flatter the others.
+ * Metrics of a process that supervises others and serves no requests: its CPU time and memory, which are part
+ * of the service, but not values such as the delay of its event loop, which would distort those of the
+ * others.
  */
 export function createSupervisorMetrics(
   prefix: string,

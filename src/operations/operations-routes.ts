@@ -3,25 +3,25 @@ import type { StorageState } from '../database/storage-health/storage-state.js';
 import { TokenBucket } from '../transport/admission/token-bucket.js';
 import type { Metrics } from './metrics.js';
 
-/** Where controls come from; `nothing` when there are none, and every evaluation is refused. */
+/** Origin of the controls; `nothing` if there are none, and every evaluation is refused. */
 export type ControlsSource =
   | { readonly source: 'database' | 'nothing' }
   /** The database has not answered since the start. */
   | { readonly source: 'last_known_good'; readonly ageSeconds: number };
 
-/** What the operational routes tell. */
+/** The state reported by the operational routes. */
 export interface OperationalState {
   readonly version: string;
-  /** Of the database; see `Database.instanceId`. */
+  /** Id of the database; see `Database.instanceId`. */
   instanceId(): string;
   databaseUp(): boolean;
   storage(): StorageState;
   revision(): number;
-  /** Null when the process can evaluate the agents that it knows, else why it cannot evaluate any. */
+  /** Null if the process can evaluate its loaded agents, else the reason why it cannot evaluate any. */
   cannotEvaluateBecause(): string | null;
-  /** Where the controls come from that decide. */
+  /** Origin of the controls in use. */
   controlsFrom(): ControlsSource;
-  /** Null when the service is ready, else why it is not. */
+  /** Null if the service is ready, else the reason why not. */
   notReadyBecause(): string | null;
 }
 
@@ -43,7 +43,7 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
       ...('ageSeconds' in controls ? { controls_age_seconds: Math.ceil(controls.ageSeconds) } : {}),
     };
   };
-  // Always 200: it is what tells whether to restart the process, and no restart brings a database back.
+  // Always 200: this decides whether the process is restarted, and a restart does not bring back a database.
   app.get('/health', () => {
     const reason = state.cannotEvaluateBecause();
     return reason === null ? { status: 'healthy', ...facts() } : { status: 'unhealthy', reason, ...facts() };
@@ -63,13 +63,13 @@ export function registerOperations(app: FastifyInstance, state: OperationalState
   });
 }
 
-/** Times that a text is made at once, and in each second after that. */
+/** Texts created without delay, and per second after that. */
 const BURST = 100;
 const PER_SECOND = 1;
 
 /**
- * Makes a text that takes long for a reader that comes now and then; many readers share one that is made once a second.
- * Those who ask while it is made get the same. `now` is in milliseconds and never goes back.
+ * Creates an expensive text on demand for occasional readers; many readers share one that is created once per
+ * second. Requests during the creation get the same text. `now` is a monotonic clock in milliseconds.
  */
 export function sharedText(make: () => Promise<string>, now: () => number): () => Promise<Buffer> {
   const turns = new TokenBucket(PER_SECOND, BURST, now());
@@ -86,7 +86,7 @@ export function sharedText(make: () => Promise<string>, now: () => number): () =
       },
       () => {
         isBeingMade = false;
-        // A failure is not shared with those who ask later.
+        // A failure is not shared with later requests.
         if (last === made) last = null;
       },
     );

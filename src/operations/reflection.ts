@@ -12,12 +12,12 @@ import { file_google_rpc_error_details } from '../../gen/proto/google/rpc/error_
 import { ServerReflection as ServerReflectionV1 } from '../../gen/proto/grpc/reflection/v1/reflection_pb.js';
 import { ServerReflection as ServerReflectionV1Alpha } from '../../gen/proto/grpc/reflection/v1alpha/reflection_pb.js';
 
-/** What one answer costs, in units of a simple request: descriptors are large. */
+/** Cost of one answer, in units of a simple request: descriptors are large. */
 const ANSWER_UNITS = 10;
 
 /**
- * Adds gRPC server reflection, v1 and v1alpha, for the given services. `spend` is told what each answer costs before it is
- * given, and fails when it is too much.
+ * Adds gRPC server reflection, v1 and v1alpha, for the given services. `spend` is called with the cost of
+ * each answer beforehand, and fails if it exceeds the limit.
  */
 export function registerReflection(
   router: ConnectRouter,
@@ -31,7 +31,7 @@ export function registerReflection(
     validHost: request.host,
     messageResponse: messageResponse(index, names, request.messageRequest),
   });
-  // Both versions have the same messages under different package names.
+  // Both versions have the same messages in different packages.
   router.service(ServerReflectionV1, {
     async *serverReflectionInfo(requests, context) {
       for await (const request of requests) {
@@ -50,7 +50,7 @@ export function registerReflection(
   });
 }
 
-/** The question of a request, as both versions put it. */
+/** The query of a request, the same in both versions. */
 type Question =
   | {
       readonly case: 'listServices' | 'fileByFilename' | 'fileContainingSymbol' | 'allExtensionNumbersOfType';
@@ -72,7 +72,7 @@ interface FileIndex {
 function indexFiles(services: readonly DescService[]): FileIndex {
   const index: FileIndex = { byName: new Map(), bySymbol: new Map(), extensions: new Map() };
   for (const service of services) addFile(index, service.file);
-  // Statuses carry these messages as Any; clients that print them ask for their types.
+  // Statuses contain these messages as Any; clients that print them request their types.
   addFile(index, file_google_rpc_error_details);
   return index;
 }
@@ -100,7 +100,7 @@ function addMessage(index: FileIndex, file: DescFile, message: DescMessage): voi
 
 function addEnum(index: FileIndex, file: DescFile, enumeration: DescEnum): void {
   index.bySymbol.set(enumeration.typeName, file);
-  // The scope of an enum value is that of its enum.
+  // Enum values are in the same scope as their enum.
   const scope = enumeration.typeName.slice(0, enumeration.typeName.lastIndexOf('.') + 1);
   for (const value of enumeration.values) index.bySymbol.set(scope + value.name, file);
 }
@@ -151,7 +151,7 @@ interface FileResponse {
 /** Files never change while the process runs. */
 const knownResponses = new WeakMap<DescFile, FileResponse>();
 
-/** A file with everything it depends on, so that a client needs no second request. */
+/** A file with all of its dependencies, so that a client needs no second request. */
 function fileResponse(file: DescFile | undefined, asked: string) {
   if (file === undefined) return errorResponse(Code.NotFound, `not found: ${asked}`);
   const known = knownResponses.get(file);

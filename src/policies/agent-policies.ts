@@ -22,7 +22,7 @@ export interface AgentPoliciesOptions {
 
 export type AgentPolicies = ReturnType<typeof createAgentPolicies>;
 
-/** Gives policies to agents and takes them away. Every method throws AGENT_NOT_FOUND. */
+/** Assigns policies to agents and removes them. Every method throws AGENT_NOT_FOUND. */
 export function createAgentPolicies({ database, mutate, registry }: AgentPoliciesOptions) {
   return {
     /** The ids of the policies of an agent, ascending. */
@@ -31,7 +31,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { policy_ids: await policyIds(database.client, agent) };
     },
 
-    /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; a policy that the agent has is checked again. */
+    /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; an assigned policy is checked again. */
     async add(context: CallContext, agentName: string, policyId: number) {
       const given = await mutate(context, async (tx) => {
         const agent = await existingAgent(tx, agentName);
@@ -54,13 +54,13 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
       return { success: true };
     },
 
-    /** Takes all policies from an agent, also when it has none. */
+    /** Removes all policies of an agent; succeeds when it has none. */
     async removeAll(context: CallContext, agentName: string) {
       await removeAllOf(context, agentName);
       return { success: true };
     },
 
-    /** The same as older clients know it. Throws POLICY_NOT_FOUND when it has none. */
+    /** The same for older clients. Throws POLICY_NOT_FOUND when it has none. */
     async demandAndRemoveAll(context: CallContext, agentName: string) {
       await removeAllOf(context, agentName, { atLeastOne: true });
       return { success: true };

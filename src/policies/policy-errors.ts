@@ -9,7 +9,7 @@ export function policyNotFound(policyId: number): ServiceError {
   });
 }
 
-/** The agent exists and has no policy, where one is asked for. */
+/** The agent exists and has no policy, where one is required. */
 export function agentWithoutPolicy(agentName: string): ServiceError {
   return new ServiceError('POLICY_NOT_FOUND', {
     detail: `Policy not found: agent "${agentName}" has none.`,

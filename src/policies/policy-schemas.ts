@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { integer, text } from '../contract/input/fields.js';
 import { slugName } from '../contract/input/names.js';
 
-/** A name in a path: any text here; the service normalises it, because it is judged after the body. */
+/** A name in a path: any text here; the service normalises it, because it is validated after the body. */
 const agentName = text();
-/** Any integer: what is no id, 0 or beyond 32 bits included, is simply not found. */
+/** Any integer: a number that is no id, 0 or beyond 32 bits included, is simply not found. */
 const id = integer();
 
 const ofPolicy = z.object({ policy_id: id });
@@ -12,7 +12,7 @@ const controlOfPolicy = z.object({ policy_id: id, control_id: id });
 const ofAgent = z.object({ agent_name: agentName });
 const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
 
-/** Input schemas of PolicyService, by RPC. Members come in the order of the messages. */
+/** Input schemas of PolicyService, by RPC. Members are in the order of the messages. */
 export const policySchemas = {
   createPolicy: z.object({ name: slugName() }),
   listPolicyControls: ofPolicy,

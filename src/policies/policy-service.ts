@@ -21,7 +21,7 @@ export interface PolicyServiceOptions {
 
 export type PolicyService = ReturnType<typeof createPolicyService>;
 
-/** Creates policies and puts controls into them. */
+/** Creates policies and manages their controls. */
 export function createPolicyService({ database, mutate, registry, now }: PolicyServiceOptions) {
   return {
     /** Throws POLICY_NAME_CONFLICT. */
@@ -30,7 +30,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
         const store = createPolicyStore(tx);
         if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
         const row = await store.insert({ name, createdAtMs: now() });
-        // Nobody has a new policy, so no agent has to be told.
+        // No agent has a new policy, so no program is invalidated.
         return { value: row.id, change: {} };
       });
       return { policy_id: policyId };
@@ -43,9 +43,9 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
     },
 
     /**
-     * Puts a control into a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. Whether the agents that have the
-     * policy can run the control is not asked here: clients have always been able to fill a policy in use, and what
-     * an agent cannot run fails closed when it is evaluated.
+     * Adds a control to a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. Whether the agents of the
+     * policy can run the control is not checked here: clients have always been able to change a policy in
+     * use, and a control that an agent cannot run fails closed in evaluation.
      */
     async addControl(context: CallContext, policyId: number, controlId: number) {
       const put = await mutate(context, async (tx) => {
@@ -59,7 +59,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
       return { success: true, warnings: listed(warnings) };
     },
 
-    /** Takes a control out of a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. */
+    /** Removes a control from a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. */
     async removeControl(context: CallContext, policyId: number, controlId: number) {
       await mutate(context, async (tx) => {
         const policy = await existingPolicy(tx, policyId);
@@ -72,7 +72,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
   };
 }
 
-/** Agents of a policy whose clients have never asked for controls, in words; null for none. */
+/** Agents of a policy whose clients have never requested controls, in words; null for none. */
 function clientsOf(agents: number): string | null {
   if (agents === 0) return null;
   return agents === 1
@@ -80,9 +80,9 @@ function clientsOf(agents: number): string | null {
     : `each client of ${agents} agents with the policy`;
 }
 
-/** A policy changed: so did the controls of every agent that has it. */
+/** A change of a policy changes the controls of every agent that has it. */
 async function agentsChange(tx: DbClient, policyId: number) {
-  // One more than can be listed is enough to tell that there are too many.
+  // One more than can be listed is enough to detect that there are too many.
   return { agents: await createAgentPolicyStore(tx).agentsOf(policyId, MAX_LISTED_AGENTS + 1) };
 }
 

@@ -1,9 +1,9 @@
-/** What has to be let go of when a service stops: in the reverse order of the calls of `add`. */
+/** Resources to release when a service stops, in reverse order of the calls of `add`. */
 export interface Closers {
   add(close: () => unknown): void;
   /**
-   * Runs each once, also when one before it failed, and then rejects with the first failure. Called again, waits for
-   * the same end.
+   * Runs each closer once, even if an earlier one failed, and then rejects with the first failure. Further
+   * calls wait for the same end.
    */
   close(): Promise<void>;
 }

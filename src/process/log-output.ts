@@ -1,30 +1,30 @@
 /** The part of a writable stream that log lines are written to. */
 export interface LogStream {
   write(line: string, written: (error?: Error | null) => void): boolean;
-  /** What was written and has not left yet, in bytes or characters. */
+  /** Size of the unsent output, in bytes or characters. */
   readonly writableLength: number;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** Where log lines go. Writing never throws and never waits. */
+/** The output for log lines. Writing never throws and never blocks. */
 export interface LogOutput {
   write(line: string): void;
-  /** Lines that nobody gets to see and that nobody was told of yet. */
+  /** Dropped lines that were not reported yet. */
   readonly dropped: number;
-  /** Resolves when nothing waits any more, after `limitMs` in any case. */
+  /** Resolves when nothing is pending, or after `limitMs`. */
   flushed(limitMs: number): Promise<void>;
 }
 
-/** What may wait for a slow reader: some thousand lines. What is logged beyond is dropped. */
+/** Limit of pending output: a few thousand lines. Further lines are dropped. */
 const MAX_WAITING = 1024 * 1024;
-/** How long nothing is written after a failure: a pipe may get a new reader, a disk may get space again. */
+/** Pause after a failure: a pipe may get a new reader, a disk may get space again. */
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Writes lines to a stream that may break, or whose reader may stop reading. A full pipe must not hold the service up,
- * so `process.stdout` is the stream to use: it waits for pipes in the event loop. Writing to the file descriptor waits
- * in the thread that writes, for ever if need be, and a thread that waits in a write keeps the process from exiting.
- * `onTaken` is told how many lines were dropped as soon as the stream takes lines again.
+ * Writes lines to a stream that may break, or whose reader may stop reading. A full pipe must not block the
+ * service, so use `process.stdout`, which waits for pipes in the event loop. Writing to the file descriptor
+ * blocks the writing thread, possibly forever, and such a thread keeps the process from exiting. `onTaken` is
+ * called with the number of dropped lines as soon as the stream accepts lines again.
  */
 export function createLogOutput(
   stream: LogStream,
@@ -34,7 +34,7 @@ export function createLogOutput(
   let dropped = 0;
   let brokenUntil = Number.NEGATIVE_INFINITY;
   const waiters: (() => void)[] = [];
-  // Every failure also comes to the callback of the line that failed; nobody listening would end the process.
+  // Failures are also passed to the callback of their line; without a listener they would end the process.
   stream.on('error', () => {});
 
   function failed(): void {

@@ -3,7 +3,7 @@ import { prettyFactory } from 'pino-pretty';
 import type { Config } from '../config/config.js';
 import { createLogOutput } from './log-output.js';
 
-/** Members that may hold secrets if someone ever logs them by accident. */
+/** Members that may hold secrets, in case they are ever logged by accident. */
 const REDACTED = [
   'apiKey',
   'headers["x-api-key"]',
@@ -14,23 +14,23 @@ const REDACTED = [
   'req.headers.cookie',
 ];
 
-/** How long what was logged last may take to leave before the process exits, in milliseconds. */
+/** Time limit for flushing the log before the process exits, in milliseconds. */
 const FLUSH_LIMIT_MS = 500;
 
 /** The log of the service. */
 export interface ServiceLog {
   readonly log: Logger;
-  /** Waits, not for long, until everything logged has left. Before an exit, which loses what still waits. */
+  /** Waits a short time until all lines are written. Call before an exit, which loses pending lines. */
   flushed(): Promise<void>;
 }
 
 /**
- * The log of the service on stdout: readable lines, or JSON lines with `SERVICE_LOG_JSON`. Never holds step contents.
- * With `pid` every line tells it, for when several processes write to one place.
+ * The log of the service on stdout: readable lines, or JSON lines with `SERVICE_LOG_JSON`. Never contains
+ * step contents. If `pid` is given every line includes it, for several processes with one output.
  */
 export function createLogger(config: Config['log'], pid?: number): ServiceLog {
   const { stdout, stderr } = process;
-  // A warning that nobody can read must not end the process.
+  // A warning that cannot be written must not end the process.
   stderr.on('error', () => {});
   const output = createLogOutput(stdout, (dropped) =>
     log.warn({ dropped }, 'log lines were dropped because they could not be written'),
@@ -51,7 +51,7 @@ export function createLogger(config: Config['log'], pid?: number): ServiceLog {
   return { log, flushed: () => output.flushed(FLUSH_LIMIT_MS) };
 }
 
-/** Causes matter more than the texts meant for callers, so the whole chain is logged. */
+/** Logs the whole chain of causes, which matter more than the texts for callers. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { code } = error as { code?: unknown };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Path of a file of this package, whether the code runs from `src` or from `dist/src`. */
+/** Path of a file of this package, running from `src` or from `dist/src`. */
 export function findUp(relative: string): string {
   let directory = import.meta.dirname;
   for (;;) {

@@ -1,23 +1,23 @@
 import { explanation } from './start-error.js';
 
-/** How long repetitions of a failure are counted before one line tells their number, in milliseconds. */
+/** How long repeated failures are counted before one line reports their number, in milliseconds. */
 const INTERVAL_MS = 60_000;
-/** Kinds of failures that are counted apart. Further ones are counted together, so that memory stays bounded. */
+/** Kinds of failures counted separately. Others are counted together, so that memory stays bounded. */
 const MAX_KINDS = 500;
 const OTHERS = 'others';
-/** UTF-16 code units of a reason. Messages of drivers may contain whole statements. */
+/** Longest reason, in UTF-16 code units. Driver messages may contain whole statements. */
 const MAX_REASON_LENGTH = 400;
 
-/** Logs what may come thousands of times a minute, such as the failures of an outage, without repeating the lines. */
+/** Logs events that may occur thousands of times a minute, such as failures in an outage, without repeats. */
 export interface RepeatLog {
   /**
-   * Logs a line: the first of its kind at once, the number of those that follow once per interval. `kind` separates what
-   * is counted, for example by route.
+   * Logs a line: the first of its kind immediately, the number of later ones once per interval. `kind`
+   * separates the counts, for example by route.
    */
   told(level: RepeatLevel, kind: string, message: string, facts: object): void;
   /** Logs a failure at level warn in the same way. The stack is logged at level debug, each time. */
   failed(kind: string, message: string, error: unknown, facts?: object): void;
-  /** Logs the numbers that wait, and ends the timers. */
+  /** Logs the pending numbers and stops the timers. */
   close(): void;
 }
 
@@ -30,7 +30,7 @@ export interface RepeatLogOptions {
 
 interface Repetitions {
   count: number;
-  /** Those of the latest one. */
+  /** Facts of the latest one. */
   facts: object;
   readonly level: RepeatLevel;
   readonly message: string;

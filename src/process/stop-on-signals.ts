@@ -2,30 +2,32 @@ import type { ServiceLog } from './logger.js';
 import type { Signals } from './signals.js';
 
 /**
- * Signals within this time of the first one, in milliseconds, are the same request to stop: with Ctrl-C, `npm start`
- * hears of it from the terminal, as the service does, and passes it on to the service once more.
+ * Signals within this time of the first one, in milliseconds, are the same stop request: with Ctrl-C, both
+ * the service and `npm start` receive it from the terminal, and npm forwards it to the service.
  */
 const SAME_REQUEST_MS = 1_000;
 
-/** What runs until it is told to stop. */
+/** Something that runs until it is closed. */
 export interface Running {
-  /** Finishes what is under way. */
+  /** Finishes running work. */
   close(): Promise<void>;
-  /** Ends other processes at once; this one ends by itself. */
+  /** Ends other processes immediately; this one ends by itself. */
   kill?(): void;
 }
 
 /** Stops the service on signals. */
 export interface Stopper {
-  /** Whether the process is about to end. */
+  /** Whether the process is stopping. */
   readonly stopping: boolean;
-  /** What a signal has to close from now on. Before, there is nothing to finish, and a signal ends the process at once. */
+  /**
+   * Sets what a signal closes. Before that there is nothing to finish, and it ends the process immediately.
+   */
   closes(running: Running): void;
 }
 
 /**
- * Stops the service on SIGTERM and SIGINT: with exit code 0 once running requests are finished, and with 1 when that
- * fails or when a later signal asks not to wait for it.
+ * Stops the service on SIGTERM and SIGINT: with exit code 0 once running requests are finished, and with 1 if
+ * that fails or a later signal asks not to wait.
  */
 export function stopOnSignals(signals: Signals, { log, flushed }: ServiceLog): Stopper {
   let running: Running | undefined;

@@ -1,6 +1,6 @@
 import type { Dialect } from './model.js';
 
-/** How the words, quotes and comments of a dialect are written. Sources: the lexical chapters of each manual. */
+/** Syntax of words, quotes and comments of a dialect. Sources: the lexical chapters of each manual. */
 export interface DialectRules {
   /** `/*` inside a comment opens another one. */
   readonly nestedComments: boolean;
@@ -8,16 +8,16 @@ export interface DialectRules {
   readonly hashComments: boolean;
   /** `--` begins a comment only before white space or the end (MySQL: `5--1` is arithmetic). */
   readonly dashNeedsSpace: boolean;
-  /** `/*!` and `/*M!` hold text that the server runs. */
+  /** `/*!` and `/*M!` enclose text that the server executes. */
   readonly executableComments: boolean;
-  /** A carriage return ends a `--` comment. Elsewhere that differs between versions, so it is refused. */
+  /** A carriage return ends a `--` comment. Elsewhere this differs between versions, so it is rejected. */
   readonly returnEndsComment: boolean;
   /** A backslash escapes the next character of a string. */
   readonly backslashEscapes: boolean;
   /** `"` encloses a string instead of a name. */
   readonly doubleQuotedStrings: boolean;
   readonly backtickNames: boolean;
-  /** `[` encloses a name: with `]]` for a bracket in it, or without any such escape. */
+  /** `[` encloses a name: with `]]` for a bracket in it, or without an escape. */
   readonly bracketNames: 'no' | 'doubled' | 'plain';
   /** PostgreSQL: `E'…'` and `$tag$…$tag$`. */
   readonly postgresStrings: boolean;
@@ -25,7 +25,7 @@ export interface DialectRules {
   readonly quoteOperator: boolean;
   /** Characters that words contain besides letters, digits, `_`, `$` and everything beyond ASCII. */
   readonly wordCharacters: string;
-  /** The text goes to the parser of the database itself, so what looks odd needs no refusal. */
+  /** The text goes to the parser of the database itself, so unusual text need not be rejected. */
   readonly exactParser: boolean;
 }
 

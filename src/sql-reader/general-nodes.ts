@@ -1,7 +1,7 @@
-/** What stands in the trees of the general parser (sqlparser-rs): enums, names and constants. */
+/** Elements of the trees of the general parser (sqlparser-rs): enums, names and constants. */
 import { isNode, listOf, type Node } from './tree-node.js';
 
-/** Members that name something other than a column; a bare name in them is none. */
+/** Members that name something other than a column; a bare name in them is not a column. */
 export const NAME_MEMBERS = new Set([
   'name',
   'names',
@@ -48,7 +48,7 @@ export const TABLE_MEMBERS = new Set([
   'AllTablesInSchema',
 ]);
 
-/** `Value` of an expression: its kind and what it holds. */
+/** `Value` of an expression: its kind and content. */
 export function literalValue(expression: unknown): [string, unknown] {
   const [kind, value] = variant(expression);
   return kind === 'Value' && isNode(value) ? variant(value.value) : ['', undefined];
@@ -73,7 +73,7 @@ export function isQuery(node: Node): boolean {
   return 'body' in node && 'pipe_operators' in node;
 }
 
-/** A value of a Rust enum: its name and what it holds. */
+/** A value of a Rust enum: its name and content. */
 export function variant(value: unknown): [string, unknown] {
   if (typeof value === 'string') return [value, undefined];
   if (!isNode(value) || Array.isArray(value)) return ['', undefined];

@@ -5,7 +5,7 @@ type Node = Readonly<Record<string, unknown>>;
 
 const command = (...also: string[]): NewOperation => ({ name: 'COMMAND', also });
 const dynamic = (...also: string[]): NewOperation => ({ name: 'COMMAND', also, dynamic: true });
-/** For what the contract gives no operation, and what must not pass a list that would forbid it. */
+/** For statements without an operation in the contract that must not pass a list that would forbid them. */
 const silent = (name: string): NewOperation => ({ name, recognised: false });
 
 const BY_STATEMENT: Readonly<Record<string, readonly NewOperation[]>> = {
@@ -48,7 +48,7 @@ const BY_STATEMENT: Readonly<Record<string, readonly NewOperation[]>> = {
   Case: [],
 };
 
-/** The operations of a statement, by the name the parser gives it. */
+/** The operations of a statement, by the parser's name of its kind. */
 export function statementOperations(key: string, node: Node, dialect: Dialect): readonly NewOperation[] {
   const known = BY_STATEMENT[key];
   if (known !== undefined) return known;
@@ -58,14 +58,14 @@ export function statementOperations(key: string, node: Node, dialect: Dialect): 
   if (key.startsWith('Set')) return [{ name: 'SET' }];
   if (key.startsWith('Show')) return [dialect === 'mysql' ? { name: 'SHOW' } : command('SHOW')];
   if (key === 'Explain') {
-    // MySQL takes EXPLAIN, DESCRIBE and DESC for the same word.
+    // MySQL treats EXPLAIN, DESCRIBE and DESC as synonyms.
     return [dialect === 'mysql' ? { name: 'DESCRIBE', also: ['EXPLAIN'] } : command('EXPLAIN')];
   }
   // `Kill` → KILL, `WaitFor` → WAITFOR.
   return [typeof node.name === 'string' ? command(key.toUpperCase(), node.name) : command(key.toUpperCase())];
 }
 
-/** Functions that run SQL, or read what no table name tells, by dialect. In lower case, without their package. */
+/** Functions that execute SQL, or read data without a table name, by dialect. Lower case, no package. */
 const RUNS_TEXT: Readonly<Record<Dialect, RegExp>> = {
   postgres: /^$/,
   mysql: /^(?:sys_exec|sys_eval|load_file)$/,
@@ -75,7 +75,7 @@ const RUNS_TEXT: Readonly<Record<Dialect, RegExp>> = {
   sqlite: /^(?:load_extension|writefile|readfile|edit|eval|fts3_tokenizer)$/,
 };
 
-/** What calling a function adds; null for nothing. */
+/** The operation added by a function call; null for none. */
 export function functionOperation(name: string, dialect: Dialect): NewOperation | null {
   return RUNS_TEXT[dialect].test(name.toLowerCase()) ? dynamic(name.toUpperCase()) : null;
 }

@@ -10,7 +10,7 @@ const PARSER_DIALECTS: Readonly<Record<Exclude<Dialect, 'postgres'>, string>> = 
   sqlite: 'sqlite',
 };
 
-/** Parses a text of a dialect that has no parser of its own here. Rejects with NotParsed for what is no such SQL. */
+/** Parses a text of a dialect without its own parser here. Rejects with NotParsed if it is not valid SQL. */
 export async function parseGeneral(
   text: string,
   dialect: Exclude<Dialect, 'postgres'>,
@@ -23,7 +23,7 @@ export async function parseGeneral(
     throw answer.died === true ? new NotCertain(answer.refused) : new NotParsed(answer.refused);
   }
   const trees = answer.statements;
-  // Where parser and lexer disagree, one of them has not understood what the server will run.
+  // Where parser and lexer disagree, one of them has misread what the server will execute.
   if (trees.length !== plain.statements.length) {
     throw new NotCertain('it is not certain where the statements end');
   }
@@ -40,8 +40,8 @@ export async function parseGeneral(
 }
 
 /**
- * T-SQL needs no semicolon between statements: what the parser takes for an alias (`SELECT * FROM a COMMIT`) may be
- * a statement. These words are reserved, so one that is no operation of the statement was misunderstood.
+ * T-SQL needs no semicolon between statements: what the parser reads as an alias (`SELECT * FROM a COMMIT`)
+ * may be a statement. These words are reserved, so one that is not an operation of the statement was misread.
  */
 function refuseHiddenStatement({ statementWords }: PlainStatement, { operations }: Statement): void {
   const known = new Set(operations.flatMap(({ name, also }) => [name, ...also]));

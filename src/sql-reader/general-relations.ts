@@ -1,15 +1,15 @@
-/** Relations that statements of the general parser name where the walk over their parts does not look. */
+/** Relations named by statements of the general parser outside the parts visited by the tree walk. */
 import { identifiers, isObjectName, literalValue, variant } from './general-nodes.js';
 import type { Dialect } from './model.js';
 import { HIDDEN, type NamedRelations, type Relation } from './statement-builder.js';
 import { isNode, listOf, type Node } from './tree-node.js';
 
-/** Reads what marks in the text stand for. */
+/** Resolves the marks in the text. */
 export type ReadText = (written: string) => string;
 
 const NONE: readonly Relation[] = [];
 
-/** What the members of a statement name. `key` is the name of its kind. */
+/** Relations named by the members of a statement. `key` is its kind. */
 export function generalStatementRelations(
   key: string,
   node: Node,
@@ -44,7 +44,7 @@ export function generalStatementRelations(
     case 'CreateTable':
       return createdFrom(node, read);
     case 'CreateVirtualTable':
-      // fts4aux, fts5vocab: the words of a table that the arguments name.
+      // fts4aux, fts5vocab: the words of a table named by the arguments.
       return /(?:aux|vocab)$/i.test(moduleOf(node)) ? HIDDEN : NONE;
     case 'Pragma':
       return pragmaRelation(node, read);
@@ -53,11 +53,11 @@ export function generalStatementRelations(
   }
 }
 
-/** Pragmas of SQLite that tell about, or check, the table that their argument names. */
+/** Pragmas of SQLite that describe, or check, the table named by their argument. */
 const TABLE_PRAGMAS =
   'table_info|table_xinfo|table_list|index_list|foreign_key_list|foreign_key_check|integrity_check|quick_check';
 const TABLE_PRAGMA = new RegExp(`^(?:${TABLE_PRAGMAS})$`, 'i');
-/** Functions in FROM that read the table which their first argument names, by dialect. */
+/** Functions in FROM that read the table named by their first argument, by dialect. */
 const READS_TABLE: Readonly<Record<Dialect, RegExp>> = {
   postgres: /^$/,
   mysql: /^$/,
@@ -65,10 +65,10 @@ const READS_TABLE: Readonly<Record<Dialect, RegExp>> = {
   oracle: /^only$/i,
   sqlite: new RegExp(`^pragma_(?:${TABLE_PRAGMAS})$`, 'i'),
 };
-/** As a table without arguments it lists all tables, as sqlite_master does, and tells nothing else. */
+/** As a table without arguments it only lists all tables, like sqlite_master. */
 const LISTS_TABLES = /^pragma_table_list$/i;
 
-/** What a function in FROM reads beside what its arguments are; `args` is undefined where it has none. */
+/** Relations read by a function in FROM besides those in its arguments; `args` is undefined without any. */
 export function generalFunctionRelations(
   name: string,
   args: unknown,
@@ -86,7 +86,7 @@ export function generalFunctionRelations(
   return [{ schema: schema?.table ?? table.schema, table: table.table }];
 }
 
-/** The relation that an argument names, by a name or a text; null when that cannot be told. */
+/** The relation that an argument names, by name or text; null when undecidable. */
 function argumentRelation(argument: unknown, dialect: Dialect, read: ReadText): Relation | null {
   const expression = isNode(argument) ? argument.Expr : undefined;
   const [kind, value] = variant(expression);
@@ -98,7 +98,7 @@ function argumentRelation(argument: unknown, dialect: Dialect, read: ReadText): 
   return /String/.test(literal) && typeof text === 'string' ? { schema: null, table: read(text) } : null;
 }
 
-/** MySQL: SHOW INDEX FROM t FROM s comes as a list of words. */
+/** MySQL: SHOW INDEX FROM t FROM s is parsed as a list of words. */
 function shownRelation(node: Node, read: ReadText): readonly Relation[] {
   const words = identifiers(node.variable);
   const upper = words.map(({ value, quote_style: quote }) => (quote ? '' : String(value).toUpperCase()));
@@ -122,7 +122,7 @@ function droppedIndexes(
   return (Array.isArray(node.names) ? node.names : []).flatMap((name) => named(name, 1));
 }
 
-/** MySQL: CREATE TABLE x (LIKE t), which the parser takes for a column, and the tables of a MERGE table. */
+/** MySQL: CREATE TABLE x (LIKE t), which the parser reads as a column, and the tables of a MERGE table. */
 function createdFrom(node: Node, read: ReadText): readonly Relation[] {
   const found: Relation[] = [];
   for (const { name, data_type: type } of listOf(node.columns)) {
@@ -149,7 +149,7 @@ function moduleOf(node: Node): string {
   return isNode(node.module_name) ? String(node.module_name.value) : '';
 }
 
-/** The relation that a name tells whose last `above` parts are something in it. */
+/** The relation of a name whose last `above` parts are an element of it. */
 function relationOf(value: unknown, above: number, read: ReadText): readonly Relation[] {
   const names = identifiers(value).map((identifier) => read(String(identifier.value ?? '')));
   const table = names.at(-1 - above);

@@ -37,9 +37,9 @@ import { isNode, listOf, type Node } from './tree-node.js';
 
 export interface GeneralTreeOptions {
   readonly dialect: Dialect;
-  /** What stands behind the marks in the text that was parsed. */
+  /** Contents of the marks in the parsed text. */
   readonly strings: readonly string[];
-  /** The rank of AND among the other operators is not certain: no term of a WHERE counts as joined by it. */
+  /** The precedence of AND is uncertain: no term of a WHERE counts as joined by it. */
   readonly uncertainConjunctions: boolean;
 }
 
@@ -64,7 +64,7 @@ class Walk {
     this.#options = options;
   }
 
-  /** What a mark in the text stands for. */
+  /** Resolves a mark in the text. */
   readonly #read = (written: string): string => unmarked(written, this.#options.strings);
 
   /** A statement: an object with one member named after its kind, or only that name. */
@@ -113,7 +113,7 @@ class Walk {
     }
   }
 
-  /** Anything in a statement of no special kind: tables, queries, expressions and statements within it. */
+  /** Parts of a statement of no special kind: tables, queries, expressions and nested statements. */
   #parts(value: unknown, place: Place): void {
     if (Array.isArray(value)) {
       for (const item of value) this.#parts(item, place);
@@ -164,7 +164,7 @@ class Walk {
     this.#parts(rest, behind);
   }
 
-  /** The body of a query that is no plain SELECT. */
+  /** The body of a query other than a plain SELECT. */
   #setExpression(value: unknown, place: Place): void {
     const [kind, body] = variant(value);
     if (!isNode(body)) return;
@@ -193,7 +193,7 @@ class Walk {
         return;
       }
       default:
-        // INSERT, UPDATE, DELETE or MERGE behind WITH: the statement stands below a member of its own name.
+        // INSERT, UPDATE, DELETE or MERGE after WITH: the statement is in a member of its own name.
         this.statement(body, { ...place, topColumns: false });
         return;
     }
@@ -201,7 +201,7 @@ class Walk {
 
   #select(select: Node, place: Place, query: Node): void {
     const { projection, from, selection, into, top, select_token: _, ...others } = select;
-    // The parser knows T-SQL's TOP in every dialect. A database of another one would refuse the text.
+    // The parser accepts T-SQL's TOP in every dialect. Databases of other dialects would reject the text.
     if (isNode(top) && this.#options.dialect !== 'tsql') throw new NotParsed('TOP is no word of the dialect');
     this.#builder.operation(place, 'SELECT');
     this.#builder.select(place, this.#limit(query, top), this.#offset(query));
@@ -303,7 +303,7 @@ class Walk {
     const inside = { ...below(place), topFrom: place.root };
     const from = listOf(variant(statement.from)[1]);
     this.#builder.join(from.length - 1);
-    // With several tables FROM is read, and those in front of it are named only.
+    // With several tables FROM is read, and those before it are only named.
     for (const item of from) this.#target(item, inside);
     const using = listOf(statement.using);
     this.#builder.join(using.length);
@@ -338,7 +338,7 @@ class Walk {
     }
   }
 
-  /** The first table of what is written to is a real one; T-SQL also writes through CTEs. */
+  /** The first target table is always a real one; T-SQL also writes through CTEs. */
   #target(item: Node, place: Place): void {
     const throughCtes = this.#options.dialect === 'tsql';
     this.#factor(item.relation, throughCtes ? place : { ...place, ctes: null });
@@ -395,7 +395,7 @@ class Walk {
     this.#builder.relations(below(place), read);
   }
 
-  /** About how arguments were written; what is no constant and no name is only hinted at. */
+  /** Approximate text of arguments; only constants and names are exact. */
   #rendered(args: unknown): string {
     const items = Array.isArray(args) ? args : isNode(args) ? args.args : [];
     return listOf(items)
@@ -418,7 +418,7 @@ class Walk {
       const name = isNode(table.alias) && isNode(table.alias.name) ? table.alias.name : {};
       return { name: this.#fold(this.#text(name), name.quote_style !== undefined), query: table.query };
     });
-    // In SQLite, and elsewhere with RECURSIVE, a CTE sees itself. T-SQL and Oracle have no such word and need none.
+    // In SQLite, and elsewhere with RECURSIVE, a CTE sees itself. T-SQL and Oracle need no such word.
     const seesItself = clause.recursive === true || dialect !== 'mysql';
     if (dialect === 'sqlite') for (const { name } of tables) names.add(name);
     for (const { name, query } of tables) {
@@ -451,7 +451,7 @@ class Walk {
     this.#builder.table(place, names.at(-2) ?? null, table === '*' ? '' : table, alias);
   }
 
-  /** How CTEs are compared: Oracle alone heeds quotes. */
+  /** Normalises a CTE name: only Oracle heeds quotes. */
   #fold(name: string, quoted: boolean): string {
     return this.#options.dialect === 'oracle' && quoted ? name : name.toUpperCase();
   }
@@ -510,7 +510,7 @@ class Walk {
     this.#builder.filter(this.#options.uncertainConjunctions ? [] : this.#equalityTests(where));
   }
 
-  /** The tests for equality among the terms that AND joins. */
+  /** The equality tests among the terms joined by AND. */
   #equalityTests(where: unknown): EqualityTest[] {
     const tests: EqualityTest[] = [];
     const open: unknown[] = [where];

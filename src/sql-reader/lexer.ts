@@ -4,8 +4,8 @@ import { NotCertain, NotParsed } from './model.js';
 export type TokenKind = 'word' | 'name' | 'string' | 'number' | 'symbol' | 'comment';
 
 /**
- * Told of each token: where it stands, and what a string or a quoted name holds. `value` is empty for all other
- * kinds. Comments are told too.
+ * Called for each token, comments included: its position, and the content of a string or a quoted name.
+ * `value` is empty for all other kinds.
  */
 export type TokenSink = (kind: TokenKind, start: number, end: number, value: string) => void;
 
@@ -13,7 +13,7 @@ export type TokenSink = (kind: TokenKind, start: number, end: number, value: str
 export const MAX_COMMENT_DEPTH = 32;
 
 const CLOSING: Readonly<Record<string, string>> = { '[': ']', '{': '}', '(': ')', '<': '>' };
-/** What some databases take for white space or for nothing, and others for part of a word. */
+/** Characters that some databases treat as white space or ignore, and others as part of a word. */
 const ODD_CHARACTER =
   /[\u0085\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff\ufff9-\ufffb]/;
 const ODD_IN_COMMENT = /[\v\f\u0085\u2028\u2029]/;
@@ -35,12 +35,12 @@ const MYSQL_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Cuts a text into tokens, in linear time. Throws NotParsed where the text is broken, or where databases of the
- * dialect differ in what they read.
+ * Splits a text into tokens, in linear time. Throws NotParsed where the text is malformed, or where databases
+ * of the dialect read it differently.
  */
 export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
   const word = rules.wordCharacters === '' ? PLAIN_WORD : EXTENDED_WORD;
-  // C code reads up to the first NUL: the rest would run unseen, or not run although it was checked.
+  // C code reads up to the first NUL: the rest would run unseen, or be checked without being run.
   if (text.includes('\0')) throw new NotCertain('the text contains a NUL character');
   let at = 0;
   while (at < text.length) {
@@ -69,7 +69,7 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
       at = NUMBER.lastIndex;
       sink('number', start, at, '');
     } else if (code === 36 && rules.postgresStrings && dollarQuoted()) {
-      // `dollarQuoted` has moved on.
+      // `dollarQuoted` has advanced.
     } else {
       word.lastIndex = at;
       word.test(text);
@@ -90,7 +90,7 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
   function isLineComment(code: number, next: number): boolean {
     if (code === 35) return rules.hashComments;
     if (code !== 45 || next !== 45) return false;
-    // NaN, the code behind the end, is not greater either.
+    // NaN, the code after the end, is not greater either.
     return !(rules.dashNeedsSpace && text.charCodeAt(at + 2) > 32);
   }
 
@@ -147,7 +147,7 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
     return true;
   }
 
-  /** A word, or a string whose kind a word in front of it tells. */
+  /** A word, or a string with a prefix that determines its kind. */
   function wordOrPrefix(start: number): void {
     const length = at - start;
     if (text[at] === "'" && length <= 2) {
@@ -177,7 +177,7 @@ export function scan(text: string, rules: DialectRules, sink: TokenSink): void {
 
 function refuseOddWord(word: string): void {
   if (ODD_CHARACTER.test(word)) throw new NotCertain('the text contains white space that is not plain');
-  // Some parsers take `$x$…$x$` for a string, although only PostgreSQL has such strings.
+  // Some parsers read `$x$…$x$` as a string, although only PostgreSQL has such strings.
   if (word.indexOf('$') !== word.lastIndexOf('$')) {
     throw new NotCertain('a word contains two dollar signs');
   }

@@ -1,31 +1,31 @@
 /**
- * What the checks know about a query: the same small model for every dialect, so that a check is written once and
- * never sees a parser's tree.
+ * The query model of the checks: the same small model for every dialect, so that a check is written once and
+ * is independent of parser trees.
  */
 
 /** The dialects of the configuration. */
 export const DIALECTS = ['postgres', 'mysql', 'tsql', 'oracle', 'sqlite'] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
-/** Something a statement does. */
+/** An operation of a statement. */
 export interface Operation {
-  /** The name that lists and metadata use. */
+  /** The name used in lists and metadata. */
   readonly name: string;
-  /** Further names by which a block list may forbid it; an allow list has to name `name`. */
+  /** Further names by which a block list may forbid it; an allow list must contain `name`. */
   readonly also: readonly string[];
-  /** False for what has no operation of its own in the contract (`TABLE t`, `PRAGMA`) and still must not slip through. */
+  /** False if the contract has no operation for it (`TABLE t`, `PRAGMA`) but it must not pass unchecked. */
   readonly recognised: boolean;
-  /** Runs text that cannot be seen from here (DO, CALL, EXECUTE …): it may do anything. */
+  /** Executes text that is not visible here (DO, CALL, EXECUTE …): it may do anything. */
   readonly dynamic: boolean;
 }
 
-/** A table, or a function that stands for one, that really is read or written: names of CTEs are resolved already. */
+/** A table, or a table function, that is really read or written: names of CTEs are already resolved. */
 export interface TableReference {
   readonly schema: string | null;
-  /** Empty when a whole schema is meant (`DROP SCHEMA s`). */
+  /** Empty for a whole schema (`DROP SCHEMA s`). */
   readonly table: string;
   readonly alias: string | null;
-  /** Whether it stands in FROM (or as the target) of the statement itself, not of something nested. */
+  /** Whether it is in FROM (or the target) of the statement itself, not of a nested one. */
   readonly topLevel: boolean;
 }
 
@@ -33,13 +33,13 @@ export type Clause = 'select' | 'where' | 'other';
 
 export interface ColumnReference {
   readonly name: string;
-  /** The clause of the innermost SELECT, UPDATE or DELETE around it. */
+  /** The clause of the innermost enclosing SELECT, UPDATE or DELETE. */
   readonly clause: Clause;
   /** Whether that is the statement itself, and a plain SELECT. */
   readonly topLevel: boolean;
 }
 
-/** The number of a LIMIT; `opaque` is one that only the database knows. */
+/** The number of a LIMIT; `opaque` for one known only to the database. */
 export type RowLimit =
   | { readonly kind: 'none' }
   | { readonly kind: 'opaque' }
@@ -52,11 +52,11 @@ export const OPAQUE_LIMIT: RowLimit = { kind: 'opaque' };
 export interface SelectBlock {
   readonly nested: boolean;
   readonly limit: RowLimit;
-  /** 0 when there is none or it is no literal. */
+  /** 0 when there is none or it is not a literal. */
   readonly offset: number;
 }
 
-/** `column = literal`, one of the terms that the top-level WHERE joins by AND. */
+/** `column = literal`, one of the terms joined by AND in the top-level WHERE. */
 export interface EqualityTest {
   readonly qualifier: string | null;
   readonly column: string;
@@ -73,26 +73,26 @@ export interface Statement {
   readonly depth: number;
   readonly joins: number;
   readonly setOperations: number;
-  /** Whether it reads or changes tables that the text does not name. */
+  /** Whether it reads or changes tables not named in the text. */
   readonly hidesTables: boolean;
-  /** The terms of the top-level WHERE that are tests for equality; null when there is no such WHERE. */
+  /** The equality tests among the terms of the top-level WHERE; null when there is no such WHERE. */
   readonly filter: readonly EqualityTest[] | null;
 }
 
 export interface ParsedQuery {
   readonly statements: readonly Statement[];
-  /** As limits count them: a comment behind the last semicolon is one more. */
+  /** As counted by limits: a comment after the last semicolon is one more. */
   readonly statementCount: number;
 }
 
-/** The text is not SQL of the dialect, or it is more than is looked at. A violation, not a failure of the evaluator. */
+/** The text is not SQL of the dialect, or exceeds the limits. A violation, not a failure of the evaluator. */
 export class NotParsed extends Error {
   override readonly name: string = 'NotParsed';
 }
 
 /**
- * What a database would do with the text cannot be told here: it is more than is looked at, or databases of the dialect
- * differ in how they read it. The text may well be a statement.
+ * The effect of the text in a database is undecidable here: it exceeds the limits, or databases of the
+ * dialect read it differently. The text may well be a statement.
  */
 export class NotCertain extends NotParsed {
   override readonly name = 'NotCertain';

@@ -1,32 +1,32 @@
 import { Worker } from 'node:worker_threads';
 
-/** Workers of the process: one more than one, so that one hostile text does not stop all others. */
+/** Workers of the process: two, so that one hostile text does not block all others. */
 const WORKERS = 2;
 /**
- * Longest time of one parse, in milliseconds. A query of 1 KB takes 1, the largest text some 100; the rest is for
- * machines that are busy with other things, because this is time of the clock.
+ * Longest time of one parse, in milliseconds. A query of 1 KB takes 1, the largest text some 100; the rest is
+ * a margin for busy machines, because this is wall-clock time.
  */
 const PARSE_TIMEOUT_MS = 1_000;
-/** Longest time that a worker may take to load the parser, in milliseconds. */
+/** Longest time for a worker to load the parser, in milliseconds. */
 const START_TIMEOUT_MS = 10_000;
-/** Most texts that wait: about what two workers parse in the time limit of an evaluation. */
+/** Most waiting texts: about what two workers parse in the time limit of an evaluation. */
 const MAX_WAITING = 1_000;
 /** Heap of a worker, in MB: the tree of the largest text takes a tenth of it. */
 const HEAP_MB = 128;
 
-/** What the parser said: its trees, or why it refuses the text. `died` when it could not even say so. */
+/** Answer of the parser: its trees, or the reason of a rejection. `died` when the worker crashed instead. */
 export type ParserAnswer =
   | { readonly statements: readonly unknown[] }
   | { readonly refused: string; readonly died?: true };
 
-/** Runs the general parser where it can be killed. */
+/** Runs the general parser in killable workers. */
 export interface ParserPool {
   /**
-   * Parses a text. A text that the parser dies of is refused. Rejects with a message that contains "timeout" when
-   * the parser takes too long or too many texts wait, and with the signal's reason when nobody waits any more.
+   * Parses a text. A text that crashes the parser is rejected. Rejects with a message that contains "timeout"
+   * when the parser takes too long or too many texts wait, and with the signal's reason when it is aborted.
    */
   parse(text: string, dialect: string, signal: AbortSignal): Promise<ParserAnswer>;
-  /** Starts a worker, if there is none: the first text need not wait for it then. */
+  /** Starts a worker if there is none, so that the first text need not wait for it. */
   warm(): void;
   /** Ends all workers. The next text starts new ones. */
   close(): Promise<void>;
@@ -36,7 +36,7 @@ export interface PoolOptions {
   readonly workers?: number;
   readonly parseTimeoutMs?: number;
   readonly maxWaiting?: number;
-  /** The program of the workers. */
+  /** The entry module of the workers. */
   readonly entry?: URL;
 }
 
@@ -48,7 +48,7 @@ interface Job {
   readonly settle: (answer: ParserAnswer | Error) => void;
 }
 
-/** A worker and the one job it has. */
+/** A worker and its single job. */
 interface Seat {
   worker: Worker | null;
   job: Job | null;
@@ -57,8 +57,8 @@ interface Seat {
 }
 
 /**
- * A pool whose workers have one job at a time, so that a worker that is killed or dies takes no other job with it.
- * Workers start with the first jobs, and do not keep the process alive.
+ * A pool whose workers have one job at a time, so that a worker that is killed or crashes affects no other
+ * job. Workers start with the first jobs, and do not keep the process alive.
  */
 export function createParserPool(options: PoolOptions = {}): ParserPool {
   const { workers = WORKERS, parseTimeoutMs = PARSE_TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
@@ -80,17 +80,17 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     job?.settle(answer);
   };
 
-  /** Frees a seat; its worker is gone or must go. */
+  /** Frees a seat whose worker has ended or must end. */
   const abandon = (seat: Seat, answer: ParserAnswer | Error): void => {
     const { worker, ready } = seat;
     seat.worker = null;
     seat.ready = false;
     finish(seat, answer);
     worker?.removeAllListeners();
-    // What a dying worker still says is of no interest, but must not end the process.
+    // Errors of a terminating worker are ignored, but must not end the process.
     worker?.on('error', () => {});
     void worker?.terminate();
-    // The next text should not wait for a start. What did not even start is left until it is wanted.
+    // The next text should not wait for a start. A worker that failed to start is restarted only on demand.
     if (ready) start(seat);
     fill();
   };
@@ -113,7 +113,7 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     }, START_TIMEOUT_MS);
     const died = (problem: string): void => {
       if (seat.worker !== worker) return;
-      // A worker that dies while it parses died of the text; one that dies before cannot be had at all.
+      // A worker that crashes while parsing crashed because of the text; one that crashes before is unusable.
       const answer = seat.ready
         ? { refused: `the parser failed: ${problem}`, died: true as const }
         : new Error(problem);
@@ -133,12 +133,12 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
     });
     worker.on('error', (error) => died(error instanceof Error ? error.message : String(error)));
     worker.on('exit', (code) => died(`the worker ended with code ${code}`));
-    // Last: a listener for messages would keep the process alive again.
+    // Must come last: a message listener would keep the process alive again.
     worker.unref();
     seat.timer.unref();
   };
 
-  /** Gives waiting jobs to free seats. */
+  /** Assigns waiting jobs to free seats. */
   function fill(): void {
     for (const seat of seats) {
       if (seat.job !== null) continue;

@@ -1,12 +1,12 @@
 /**
- * The worker that the general SQL parser runs in: JavaScript, because a worker cannot load TypeScript when the tests
- * run the sources. It says `{ ready: true }` once, then takes `{ id, text, dialect }` and answers
+ * The worker of the general SQL parser: JavaScript, because a worker cannot load TypeScript when the tests
+ * run the sources. It sends `{ ready: true }` once, then receives `{ id, text, dialect }` and answers
  * `{ id, statements }` or `{ id, refused }`.
  */
 import { parentPort } from 'node:worker_threads';
 import { init, Parser } from '@guanmingchiu/sqlparser-ts';
 
-/** How messages of the parser's own begin. All else is a failure of its code, after which its memory is unsound. */
+/** Prefix of the parser's messages. Others are failures of its code, after which its memory is unsound. */
 const OWN_ERROR = /^sql parser error:/;
 
 /** @param {unknown} value Removes the places in the text, four fifths of a tree. */

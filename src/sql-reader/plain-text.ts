@@ -4,35 +4,35 @@ import { type Dialect, NotCertain, NotParsed } from './model.js';
 import { createBoundsCheck, type ParserBounds } from './token-bounds.js';
 
 /**
- * The general parser knows the quotes and comments of the dialects less well than their lexical rules have to be
- * known here: what it takes for a comment may be what the server runs. So it never sees any. It is given the tokens
- * that our lexer found, written in the plainest way: no comments, no escapes, every string that is not plain replaced
- * by a mark.
+ * The general parser implements the quotes and comments of the dialects less precisely than required here:
+ * what it treats as a comment may be executed by the server. So it never receives any. Its input is the
+ * tokens of our lexer, written in the plainest form: no comments, no escapes, every string that is not plain
+ * replaced by a mark.
  */
 export interface PlainText {
   readonly text: string;
-  /** What stands behind the marks. */
+  /** Contents of the marks. */
   readonly strings: readonly string[];
-  /** Parts between semicolons that hold anything: the parser must find as many statements. */
+  /** Non-empty parts between semicolons: the parser must find as many statements. */
   readonly statements: readonly PlainStatement[];
   readonly commentAfterLast: boolean;
-  /** MySQL: an operator occurs whose rank below or above AND the parser does not know. */
+  /** MySQL: an operator occurs whose precedence relative to AND is unknown to the parser. */
   readonly uncertainConjunctions: boolean;
 }
 
 export interface PlainStatement {
-  /** Its first word, in upper case; empty when it begins with something else. */
+  /** Its first word, in upper case; empty when it begins with another token. */
   readonly firstWord: string;
-  /** T-SQL: reserved words that begin a statement anywhere, because no semicolon has to. */
+  /** T-SQL: reserved words that may begin a statement anywhere, without a semicolon. */
   readonly statementWords: ReadonlySet<string>;
 }
 
-/** In front of the number of a string: a character of private use, which no plain text holds. */
+/** Precedes the number of a string: a private-use character, which does not occur in plain text. */
 const MARK = '\ue000';
 const PLAIN_STRING = /^[A-Za-z0-9_ .,:@%+=<>/-]*$/;
 const PLAIN_NAME = /^[^'"`[\]\\\p{Cc}\p{Co}]*$/u;
 
-/** Worse than in PostgreSQL's parser: time grows with depth, and the worker has to survive. */
+/** Stricter than for PostgreSQL's parser: time grows with depth, and the worker has to survive. */
 const BOUNDS: ParserBounds = {
   maxLength: 500_000,
   maxTokens: 10_000,
@@ -54,10 +54,10 @@ const STATEMENT_WORDS = new Set(
     'BACKUP RESTORE KILL DBCC RECONFIGURE REVERT CHECKPOINT USE'
   ).split(' '),
 );
-/** Words behind which those words are part of a clause: ON DELETE CASCADE, FOR UPDATE, AFTER INSERT, TO UPDATE. */
+/** Words that make the next one part of a clause: ON DELETE CASCADE, FOR UPDATE, AFTER INSERT, TO UPDATE. */
 const CLAUSE_WORDS = new Set(['ON', 'FOR', 'AFTER', 'OF', 'THEN', 'GRANT', 'REVOKE', 'DENY', 'BEFORE']);
 
-/** Cuts a text into tokens and writes it anew. Throws NotParsed. */
+/** Splits a text into tokens and rewrites it. Throws NotParsed. */
 export function plainText(text: string, dialect: Dialect): PlainText {
   if (text.length > BOUNDS.maxLength) throw new NotCertain('the query is too long');
   const rules = DIALECT_RULES[dialect];
@@ -77,12 +77,12 @@ export function plainText(text: string, dialect: Dialect): PlainText {
   scan(text, rules, (kind, start, end, value) => {
     if (kind === 'comment') {
       commentAfterLast ||= separators > 0 && statement === null;
-      // Not updating `previousEnd` puts a blank where the comment was.
+      // Leaving `previousEnd` unchanged puts a blank in place of the comment.
       return;
     }
     const written = text.slice(start, end);
     const adjacent = start === previousEnd;
-    // Two signs that were two tokens must not become one comment.
+    // Two separate signs must not become one comment.
     if (!adjacent || (previousSymbol === '-' && written === '-')) parts.push(' ');
     previousEnd = end;
     commentAfterLast = false;
@@ -116,7 +116,7 @@ export function plainText(text: string, dialect: Dialect): PlainText {
       if (dialect === 'mysql' && written === '|' && previousSymbol === '|' && adjacent) {
         uncertainConjunctions = true;
       }
-      // `$a(…)`, `@a(…)`: SQLite takes everything up to the bracket for the name of a variable.
+      // `$a(…)`, `@a(…)`: SQLite reads everything up to the bracket as the name of a variable.
       if (
         dialect === 'sqlite' &&
         written === '(' &&
@@ -147,7 +147,7 @@ export function plainText(text: string, dialect: Dialect): PlainText {
   return { text: parts.join(''), strings, statements, commentAfterLast, uncertainConjunctions };
 }
 
-/** The content of a string of the parser's tree. */
+/** The content of a string in the parser's tree. */
 export function unmarked(value: string, strings: readonly string[]): string {
   return value.startsWith(MARK) ? (strings[Number(value.slice(1))] ?? value) : value;
 }

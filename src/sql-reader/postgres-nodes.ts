@@ -1,8 +1,8 @@
-/** What stands in the trees of PostgreSQL's parser (libpg_query): members, names, constants and tests. */
+/** Elements of the trees of PostgreSQL's parser (libpg_query): members, names, constants and tests. */
 import type { EqualityTest } from './model.js';
 import { isNode, listOf, type Node } from './tree-node.js';
 
-/** The tests for equality among the terms that AND joins. */
+/** The equality tests among the terms joined by AND. */
 export function equalityTests(where: Node): EqualityTest[] {
   const conjunction = member(where, 'BoolExpr');
   if (conjunction !== null) {
@@ -37,7 +37,7 @@ function literalText(constant: Node | null): string | null {
   return number === null || number.startsWith('-') ? null : number;
 }
 
-/** About how an argument was written; what is no constant and no name is only hinted at. */
+/** Approximate text of an argument; only constants and names are exact. */
 export function rendered(value: Node): string {
   const constant = member(value, 'A_Const');
   if (constant !== null && isNode(constant.sval)) return `'${String(constant.sval.sval ?? '')}'`;
@@ -49,7 +49,7 @@ export function isPlainSelect(select: Node): boolean {
   return (select.op === undefined || select.op === 'SETOP_NONE') && select.valuesLists === undefined;
 }
 
-/** `TABLE t` is `SELECT * FROM t` whose star stands nowhere in the text. */
+/** `TABLE t` is `SELECT * FROM t` without a star in the text. */
 export function isTableCommand(select: Node): boolean {
   const first = listOf(select.targetList)[0];
   return first !== undefined && member(first, 'ResTarget')?.location === -1;

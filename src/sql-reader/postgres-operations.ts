@@ -7,7 +7,7 @@ const command = (...also: string[]): NewOperation => ({ name: 'COMMAND', also })
 const dynamic = (...also: string[]): NewOperation => ({ name: 'COMMAND', also, dynamic: true });
 const NONE: readonly NewOperation[] = [];
 
-/** Statements whose operation the name of their node tells. What is not here and ends in `Stmt` is a COMMAND. */
+/** Statements whose operation follows from their node name. Any other that ends in `Stmt` is a COMMAND. */
 const BY_NODE: Readonly<Record<string, readonly NewOperation[]>> = {
   InsertStmt: [{ name: 'INSERT' }],
   UpdateStmt: [{ name: 'UPDATE' }],
@@ -41,7 +41,7 @@ const BY_NODE: Readonly<Record<string, readonly NewOperation[]>> = {
   PLAssignStmt: NONE,
 };
 
-/** The operations of a node that is a statement; null when it is none, or a SELECT. */
+/** The operations of a statement node; null when it is not a statement, or a SELECT. */
 export function operationsOf(key: string, node: Node): readonly NewOperation[] | null {
   const known = BY_NODE[key];
   if (known !== undefined) return known;
@@ -70,20 +70,21 @@ function transaction(kind: string): readonly NewOperation[] {
   return kind === 'TRANS_STMT_PREPARE' ? [command()] : NONE;
 }
 
-/** COPY does what its direction says; a program may do anything. */
+/** The operation of COPY is its direction; a program may do anything. */
 function copy(node: Node): readonly NewOperation[] {
   const also = node.is_from === true ? ['INSERT'] : ['SELECT'];
   return [{ name: 'COPY', also, dynamic: node.is_program === true }];
 }
 
 /**
- * Functions that run SQL which is a value, or that change a setting. Sources: PostgreSQL manual, chapters 9.15 (XML),
- * 12.4 (ts_stat, ts_rewrite), 9.28 (set_config), and F.12 dblink, F.44 tablefunc, F.49 xml2.
+ * Functions that execute SQL passed as a value, or that change a setting. Sources: PostgreSQL manual,
+ * chapters 9.15 (XML), 12.4 (ts_stat, ts_rewrite), 9.28 (set_config), and F.12 dblink, F.44 tablefunc, F.49
+ * xml2.
  */
 const RUNS_TEXT =
   /^(?:dblink.*|query_to_xml.*|crosstab.*|connectby|ts_stat|ts_rewrite|xpath_table|postgres_fdw_.*|lo_import|lo_export|pg_read_.*|pg_file_.*)$/;
 
-/** What calling a function adds, by its name as the parser gives it. */
+/** The operation added by calling a function, by its name in the tree. */
 export function operationOfFunction(name: string): NewOperation | null {
   if (name === 'set_config') return { name: 'SET' };
   return RUNS_TEXT.test(name) ? dynamic(name.toUpperCase()) : null;

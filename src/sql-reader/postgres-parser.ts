@@ -17,14 +17,14 @@ const BOUNDS: ParserBounds = {
 };
 const RULES = DIALECT_RULES.postgres;
 
-/** Signs that the scanner takes together, comments included, and begins anew behind each sign that opens one. */
+/** Signs that the scanner reads together, comments included, restarting after each sign that opens one. */
 const SIGN_RUN = /[~!@#^&|`?+\-*/%<>=]+/g;
-/** Greatest sum of the squares of the lengths of runs that open comments: some 15 ms. A line of 100 signs has 10,000. */
+/** Largest sum of squared lengths of runs that open comments: some 15 ms. 100 signs in a line are 10,000. */
 const MAX_SIGN_WORK = 20_000_000;
 
 const parse = await load();
 
-/** At start-up, never in the first evaluation. A parser that cannot be loaded fails the start. */
+/** Runs at start-up, never in the first evaluation. A parser that cannot be loaded fails the start. */
 async function load(): Promise<(text: string) => unknown> {
   try {
     const { loadModule, parseSync } = await import('libpg-query');
@@ -35,15 +35,15 @@ async function load(): Promise<(text: string) => unknown> {
   }
 }
 
-/** Texts whose outcomes are kept, and their greatest length together, in UTF-16 code units. */
+/** Number of cached texts, and their total length, in UTF-16 code units. */
 const MAX_KEPT = 32;
 const MAX_KEPT_LENGTH = 200_000;
 
-/** The texts that were parsed last, with their outcomes: the controls of an agent look at the same texts in turn. */
+/** The last parsed texts with their outcomes: the controls of an agent check the same texts in turn. */
 const kept = new Map<string, ParsedQuery | NotParsed>();
 let keptLength = 0;
 
-/** Parses a text as PostgreSQL does. Throws NotParsed for what PostgreSQL refuses and for what is too large. */
+/** Parses a text as PostgreSQL does. Throws NotParsed for text that is invalid or too large. */
 export function parsePostgres(text: string): ParsedQuery {
   let outcome = kept.get(text);
   if (outcome === undefined) {
@@ -54,7 +54,7 @@ export function parsePostgres(text: string): ParsedQuery {
   return outcome;
 }
 
-/** Keeps an outcome; those that were kept first make room. The last one is kept whatever its length. */
+/** Caches an outcome; the oldest ones are evicted. The last one is kept whatever its length. */
 function keep(text: string, outcome: ParsedQuery | NotParsed): void {
   for (const first of kept.keys()) {
     if (kept.size < MAX_KEPT && keptLength + text.length <= MAX_KEPT_LENGTH) break;
@@ -121,7 +121,7 @@ function parseTrees(text: string): Node[] {
   return (result.stmts ?? []).flatMap(({ stmt }) => (stmt === undefined ? [] : [stmt as Node]));
 }
 
-/** Tells what is written in front of a constant, which the tree does not: LIMIT 5, LIMIT (5) and FETCH FIRST 5. */
+/** Returns the token before a constant, which is not in the tree: LIMIT 5, LIMIT (5) and FETCH FIRST 5. */
 function createLiteralReader(text: string): LiteralReader {
   let before: Map<number, string> | undefined;
   return (location) => {
@@ -130,7 +130,7 @@ function createLiteralReader(text: string): LiteralReader {
   };
 }
 
-/** The token in front of each number, by the place of the number in bytes, as the parser counts. */
+/** The token before each number, by the byte position of the number, as the parser counts. */
 function wordsBefore(text: string): Map<number, string> {
   const words = new Map<number, string>();
   let previous = '';

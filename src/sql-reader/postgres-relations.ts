@@ -1,11 +1,11 @@
-/** Relations that statements and functions of PostgreSQL name where no RangeVar stands in the tree. */
+/** Relations named by statements and functions of PostgreSQL without a RangeVar in the tree. */
 import { member, namesOf } from './postgres-nodes.js';
 import { HIDDEN, type NamedRelations, type Relation } from './statement-builder.js';
 import { isNode, listOf, type Node } from './tree-node.js';
 
 const NONE: readonly Relation[] = [];
 
-/** What the members of a statement name by words; the walk over its parts finds the rest. */
+/** Relations that a statement's members name by words; the walk over its parts finds the rest. */
 export function postgresStatementRelations(key: string, node: Node): NamedRelations {
   switch (key) {
     case 'DropStmt':
@@ -22,7 +22,7 @@ export function postgresStatementRelations(key: string, node: Node): NamedRelati
     case 'AlterSeqStmt':
       return ownerOf(node);
     case 'GrantStmt':
-      // Schemas, or all tables of them, are named by bare words; tables are RangeVars.
+      // Schemas, or all tables in them, are named by bare words; tables are RangeVars.
       return namesOf(node.objects).map(schemaOf);
     case 'AlterObjectSchemaStmt':
       return typeof node.newschema === 'string' ? [schemaOf(node.newschema)] : NONE;
@@ -50,14 +50,14 @@ export function postgresStatementRelations(key: string, node: Node): NamedRelati
   }
 }
 
-/** Functions that give the content of a table which their first argument names. */
+/** Functions that return the content of the table named by their first argument. */
 const READS_TABLE = /^(?:table_to_xml(?:_and_xmlschema)?|get_raw_page)$/;
-/** Functions that give the content of tables which the text does not tell. */
+/** Functions that return the content of tables not named in the text. */
 const READS_TABLES =
   /^(?:(?:schema|database|cursor)_to_xml(?:_and_xmlschema)?|pg_logical_slot_(?:get|peek)_.*|(?:bt|gist|hash|brin)_page_items.*)$/;
 const PLAIN_NAME = /^(?:([a-z_][a-z0-9_]*)\.)?([a-z_][a-z0-9_]*)$/i;
 
-/** What calling a function reads; its name as the parser gives it. */
+/** Relations read by calling a function, by its name in the tree. */
 export function postgresFunctionRelations(name: string, call: Node): NamedRelations {
   if (READS_TABLES.test(name)) return HIDDEN;
   if (!READS_TABLE.test(name)) return NONE;
@@ -76,7 +76,7 @@ function objectRelation(kind: string, object: Node): readonly Relation[] {
     return typeof name === 'string' ? [schemaOf(name)] : NONE;
   }
   const names = namesOf(list?.items);
-  // A column, trigger, rule, policy or constraint is the last name, behind that of its table.
+  // A column, trigger, rule, policy or constraint is the last name, after that of its table.
   if (/^OBJECT_(?:COLUMN|TRIGGER|RULE|POLICY|TABCONSTRAINT)$/.test(kind)) names.pop();
   else if (!/^OBJECT_(?:TABLE|VIEW|MATVIEW|FOREIGN_TABLE|SEQUENCE|INDEX)$/.test(kind)) return NONE;
   return relation(names.at(-2) ?? null, names.at(-1));
@@ -101,7 +101,7 @@ function publishedBy(publication: Node): NamedRelations {
   return found;
 }
 
-/** The arguments of the options with a name. */
+/** The arguments of the options named `name`. */
 function options(node: Node, name: string): Node[] {
   return listOf(node.options).flatMap((option) => {
     const element = member(option, 'DefElem');

@@ -22,7 +22,7 @@ import {
 } from './statement-builder.js';
 import { isNode, listOf, type Node } from './tree-node.js';
 
-/** The word or symbol in front of the number at a place of the text, in bytes. */
+/** The word or symbol before the number at a position of the text, in bytes. */
 export type LiteralReader = (location: number) => string;
 
 /** Reads the tree of one statement. */
@@ -50,7 +50,7 @@ class Walk {
     if (Array.isArray(value)) {
       for (const item of value) this.node(item, place);
     } else if (isNode(value)) {
-      // A RangeVar stands bare where the grammar allows nothing else.
+      // A RangeVar is bare where the grammar allows nothing else.
       if (typeof value.relname === 'string') this.#table(value, place);
       // Trees come from JSON.parse: they have own members only.
       else for (const key in value) this.#member(key, value[key], place);
@@ -59,7 +59,7 @@ class Walk {
 
   #member(key: string, child: unknown, place: Place): void {
     if (!isNode(child)) return;
-    // Kinds of nodes begin with a capital, members of them do not.
+    // Names of node kinds begin with a capital, member names do not.
     if (key.charCodeAt(0) >= LOWER_CASE_A) this.#plainMember(key, child, place);
     else this.#kind(key, child, place);
   }
@@ -123,7 +123,7 @@ class Walk {
         this.node(child, below(place));
         return;
       default:
-        // Of other statements and expressions all parts count alike; they keep the clause that they stand in.
+        // All parts of other statements and expressions are treated alike; they keep their enclosing clause.
         this.node(child, operations === null ? place : below(place));
         return;
     }
@@ -215,7 +215,7 @@ class Walk {
     this.node([target.indirection, target.val], place);
   }
 
-  /** Reads WITH and tells what is visible behind it. */
+  /** Reads WITH and returns the scope of the rest. */
   #ctes(statement: Node, place: Place): CteScope | null {
     const clause = statement.withClause;
     if (!isNode(clause)) return place.ctes;
@@ -225,7 +225,7 @@ class Walk {
     });
     const names = new Set<string>();
     const scope: CteScope = { names, outer: place.ctes };
-    // Only with RECURSIVE a CTE sees itself and those behind it: otherwise the name is that of a real table.
+    // Only with RECURSIVE a CTE sees itself and later ones: otherwise the name is that of a real table.
     if (clause.recursive === true) for (const table of tables) names.add(String(table.ctename));
     const depth = place.depth + (isPlainSelect(statement) && statement.op !== undefined ? 1 : 0);
     for (const { ctename, ...rest } of tables) {
@@ -242,7 +242,7 @@ class Walk {
     this.#builder.table(place, schema, name, aliasOf(range));
   }
 
-  /** A table that is written to is never a CTE. */
+  /** The target of a write is never a CTE. */
   #target(range: unknown, place: Place): void {
     this.node(range, { ...place, ctes: null });
   }
@@ -262,7 +262,7 @@ class Walk {
     this.node(rest, { ...place, topFrom: false });
   }
 
-  /** A function that stands for a table counts as one, named by its call. */
+  /** A table function counts as a table, named by its call. */
   #tableFunction(key: string, range: Node, place: Place): void {
     const calls = key === 'RangeFunction' ? listOf(range.functions) : [];
     if (calls.length === 0) this.#builder.table(place, null, `${key}()`, aliasOf(range));
@@ -281,7 +281,7 @@ class Walk {
     const { limitCount } = select;
     if (!isNode(limitCount)) return NO_LIMIT;
     const constant = member(limitCount, 'A_Const');
-    // LIMIT ALL and LIMIT NULL are the same as no LIMIT at all.
+    // LIMIT ALL and LIMIT NULL are equivalent to no LIMIT.
     if (constant?.isnull === true) return NO_LIMIT;
     const value = this.#literal(constant, 'LIMIT');
     return value === null ? OPAQUE_LIMIT : { kind: 'literal', value };
@@ -292,7 +292,7 @@ class Walk {
     return (isNode(limitOffset) ? this.#literal(member(limitOffset, 'A_Const'), 'OFFSET') : null) ?? 0;
   }
 
-  /** The number of a constant that stands directly behind a word. */
+  /** The number of a constant directly after a word. */
   #literal(constant: Node | null, word: string): number | null {
     if (constant === null || this.#literals(Number(constant.location ?? 0)) !== word) return null;
     if (isNode(constant.ival)) return Number(constant.ival.ival ?? 0);

@@ -9,38 +9,38 @@ import type {
   TableReference,
 } from './model.js';
 
-/** A table or view that is named; the table is empty when a whole schema is. */
+/** A named table or view; the table is empty for a whole schema. */
 export interface Relation {
   readonly schema: string | null;
   readonly table: string;
 }
 
-/** Says that relations are used which the text does not name. */
+/** Marks the use of relations not named in the text. */
 export const HIDDEN = 'hidden';
-/** What a part of a statement names. */
+/** Relations named by a part of a statement. */
 export type NamedRelations = readonly Relation[] | typeof HIDDEN;
 
-/** Names of CTEs that are visible at some place, innermost first. */
+/** Visible names of CTEs, innermost first. */
 export interface CteScope {
   readonly names: ReadonlySet<string>;
   readonly outer: CteScope | null;
 }
 
-/** Where in a statement a walk over its tree is. */
+/** Position of a walk over a statement's tree. */
 export interface Place {
   readonly ctes: CteScope | null;
   readonly clause: Clause;
-  /** The depth that a SELECT found here has. */
+  /** The depth of a SELECT found here. */
   readonly depth: number;
-  /** Whether a SELECT or a CTE is around this place. */
+  /** Whether a SELECT or a CTE encloses this place. */
   readonly nested: boolean;
   /** Whether this is the root of the statement. */
   readonly root: boolean;
-  /** Whether tables found here stand in FROM of the statement itself. */
+  /** Whether tables found here are in FROM of the statement itself. */
   readonly topFrom: boolean;
   /** Whether columns found here belong to the statement itself, which is a plain SELECT. */
   readonly topColumns: boolean;
-  /** Below an EXPLAIN that runs nothing: tables count, operations do not. */
+  /** Below an EXPLAIN that does not execute: tables count, operations do not. */
   readonly notRun: boolean;
 }
 
@@ -58,7 +58,7 @@ export function rootPlace(plainSelect: boolean): Place {
   };
 }
 
-/** A place below another one that belongs to no clause of the statement itself. */
+/** A nested place that belongs to no clause of the statement itself. */
 export function below(place: Place, members: Partial<Place> = {}): Place {
   return { ...place, clause: 'other', root: false, topFrom: false, topColumns: false, ...members };
 }
@@ -68,7 +68,7 @@ export function isCteInScope(scope: CteScope | null, name: string): boolean {
   return false;
 }
 
-/** Collects what a walk over one statement finds. */
+/** Collects the results of a walk over one statement. */
 export class StatementBuilder {
   readonly #operations = new Map<string, Operation>();
   readonly #tables: TableReference[] = [];
@@ -95,7 +95,7 @@ export class StatementBuilder {
     this.#tables.push({ schema, table, alias, topLevel: place.topFrom });
   }
 
-  /** Relations that stand for themselves, without an alias and not in FROM. */
+  /** Adds standalone relations, without an alias and not in FROM. */
   relations(place: Place, named: NamedRelations): void {
     if (named === HIDDEN) this.#hidesTables = true;
     else for (const { schema, table } of named) this.table(place, schema, table);

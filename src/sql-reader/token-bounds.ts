@@ -1,17 +1,17 @@
 import { NotCertain } from './model.js';
 
-/** What a parser is given at most. */
+/** Limits of a parser's input. */
 export interface ParserBounds {
   /** UTF-16 code units. */
   readonly maxLength: number;
   readonly maxTokens: number;
-  /** Levels of the tree that the parser may build: brackets, and operators that stand in each other's operands. */
+  /** Levels of the tree that the parser may build: brackets, and nested operators. */
   readonly maxDepth: number;
   /** Whether `a AND b AND c` is one level or two. */
   readonly flatConjunctions: boolean;
 }
 
-/** Words that put what is before or behind them one level deeper. */
+/** Words that put the text before or after them one level deeper. */
 const DEEPENING = new Set(
   (
     'NOT IS ISNULL NOTNULL IN LIKE ILIKE RLIKE REGEXP GLOB MATCH SIMILAR BETWEEN COLLATE AT DIV MOD XOR ESCAPE ' +
@@ -22,15 +22,15 @@ const DEEPENING = new Set(
 const SET_OPERATORS = new Set(['UNION', 'EXCEPT', 'INTERSECT', 'MINUS']);
 
 /**
- * Counts tokens and an upper bound of the depth of the tree. Parsers recurse: one that runs out of stack inside
- * WebAssembly is not usable any more, so it must never be given a text that deep.
+ * Counts tokens and an upper bound of the depth of the tree. Parsers recurse: one that overflows its stack
+ * inside WebAssembly becomes unusable, so it must never receive a text that deep.
  */
 export function createBoundsCheck(bounds: ParserBounds) {
   let tokens = 0;
-  /** Depth of the levels that enclose the current one, for each open bracket. */
+  /** Depth of the levels enclosing the current one, for each open bracket. */
   const enclosing: number[] = [];
   let outer = 0;
-  /** Depth within the current level: of its chain of set operations, and of the current item of a list. */
+  /** Depth within the current level: of its chain of set operations, and of the current list item. */
   let setChain = 0;
   let item = 0;
   const setChains: number[] = [];
@@ -83,7 +83,7 @@ export function createBoundsCheck(bounds: ParserBounds) {
         case 93:
         case 125:
           close();
-          // A bracket behind an operand is a level of its own: a[1][2], f(1)(2).
+          // A bracket after an operand is an additional level: a[1][2], f(1)(2).
           item += 1;
           break;
         case 44: // ,

@@ -6,7 +6,7 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null;
 }
 
-/** The nodes of a list; none when it is no list. */
+/** The nodes of a list; empty for anything else. */
 export function listOf(value: unknown): Node[] {
   return Array.isArray(value) ? value.filter(isNode) : [];
 }

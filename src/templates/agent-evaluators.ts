@@ -1,8 +1,8 @@
 import { isObject, type JsonValue } from '../json/json-value.js';
 
 /**
- * The place of the first evaluator name with a colon, which belongs to one agent, in the condition of a definition
- * or of the template of one; null when there is none. The condition may have any shape.
+ * The path of the first evaluator name with a colon, which belongs to one agent, in the condition of a
+ * definition or of its template; null when there is none. The condition may have any shape.
  */
 export function findAgentEvaluator(definition: JsonValue): readonly PropertyKey[] | null {
   return isObject(definition) ? inNode(own(definition, 'condition'), ['condition']) : null;

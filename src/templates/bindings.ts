@@ -5,7 +5,7 @@ import type { TemplateValues } from './template.js';
 /** The member that makes an object a binding. */
 export const PARAM = '$param';
 
-/** Longest path of a place: those that matter are far shorter, and names of members may be megabytes long. */
+/** Longest path of a place: relevant ones are far shorter, and member names may be megabytes long. */
 const MAX_PATH_LENGTH = 1_000;
 
 /** An object of a definition template that has the member `$param`. */
@@ -14,7 +14,7 @@ export interface BindingPlace {
   readonly path: readonly PropertyKey[];
 }
 
-/** The bindings of a definition template in document order, right or wrong. What is inside one is not looked at. */
+/** The bindings of a definition template in document order, valid or not. Their content is not searched. */
 export function* bindingPlaces(
   value: JsonValue,
   path: readonly PropertyKey[] = [],
@@ -27,7 +27,7 @@ export function* bindingPlaces(
   }
 }
 
-/** Whether an object stands for the value of a parameter, rightly or wrongly made. */
+/** Whether an object stands for the value of a parameter, well-formed or not. */
 export function isPlaceholder(object: JsonObject): boolean {
   return Object.hasOwn(object, PARAM);
 }
@@ -38,7 +38,7 @@ export function boundParameter(object: JsonObject): string | undefined {
   return typeof parameter === 'string' && Object.keys(others).length === 0 ? parameter : undefined;
 }
 
-/** Path of a place as text; cut where it is absurdly long. */
+/** Path of a place as text; cut where it is excessively long. */
 export function placeText(path: readonly PropertyKey[]): string {
   return isLong(path) ? `${fieldPath(path).slice(0, MAX_PATH_LENGTH)}…` : fieldPath(path);
 }
@@ -49,13 +49,13 @@ function isLong(path: readonly PropertyKey[]): boolean {
   return length > MAX_PATH_LENGTH;
 }
 
-/** A definition made from a definition template, and which parameter filled each place by its path. */
+/** A definition made from a definition template, with the parameter of each place by its path. */
 export interface BoundDefinition {
   readonly definition: JsonValue;
   readonly parameterAt: ReadonlyMap<string, string>;
 }
 
-/** Puts the values in place of the bindings. Every binding must be well-formed and have its value. */
+/** Replaces the bindings by the values. Every binding must be well-formed and have a value. */
 export function bindValues(definitionTemplate: JsonValue, values: TemplateValues): BoundDefinition {
   const parameterAt = new Map<string, string>();
   for (const { object, path } of bindingPlaces(definitionTemplate)) {
@@ -70,11 +70,11 @@ function withValues(value: JsonValue, values: TemplateValues): JsonValue {
   if (!isObject(value)) return value;
   const parameter = boundParameter(value);
   if (parameter !== undefined) return values[parameter] as JsonValue;
-  // Not by assignment, which would make the prototype of a member named `__proto__`.
+  // Not by assignment, which would turn a member named `__proto__` into the prototype.
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withValues(one, values)]));
 }
 
-/** How much the bindings put into the definition, in characters and list items. */
+/** Total size of the bound values in the definition, in characters and list items. */
 export function boundSize(definitionTemplate: JsonValue, values: TemplateValues): number {
   const sizes = new Map(Object.entries(values).map(([name, value]) => [name, sizeOf(value)]));
   let size = 0;

@@ -29,12 +29,12 @@ interface Facts {
   ui_hint: string | undefined;
 }
 
-/** What all parameters have, in the order in which it is printed. */
+/** Members common to all parameters, in printing order. */
 function factsOf({ label, description, required, ui_hint }: Facts) {
   return { label, ...withoutUndefined({ description }), required, ...withoutUndefined({ ui_hint }) };
 }
 
-/** A text or a pattern; whether it is a pattern is for a budget to say. */
+/** A text or a pattern; patterns are validated by a budget. */
 function textParameter<const Type extends 'string' | 'regex_re2'>(type: Type) {
   return z
     .object({ ...facts, default: nullable(text()), placeholder: nullable(text()) })
@@ -91,8 +91,8 @@ const SCHEMAS = new Map<JsonValue | undefined, z.ZodType<TemplateParameter>>([
 ]);
 
 /**
- * Reads a parameter of a template. Issues go to `sink` below `path`, and below the type once it is known. Without
- * `patterns` the patterns of a regex_re2 are taken as they are.
+ * Reads a parameter of a template. Issues go to `sink` below `path`, and below the type once it is known.
+ * Without `patterns` the patterns of a regex_re2 are not validated.
  */
 export function readParameter(
   value: JsonValue,

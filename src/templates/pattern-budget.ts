@@ -2,9 +2,9 @@ import { MAX_CONDITION_COMPILE_COST } from '../core/limits.js';
 import { compilePattern, MAX_CLASS_WORK } from '../linear-text/linear-pattern.js';
 import { estimateCost } from '../linear-text/pattern-cost.js';
 
-/** Tries patterns, as long as together they cost no more than those of one condition may. */
+/** Validates patterns, as long as their total cost stays within the limit of one condition. */
 export interface PatternBudget {
-  /** What is wrong with a pattern; null when nothing is. */
+  /** The problem of a pattern; null when it is valid. */
   problemOf(pattern: string): string | null;
 }
 

@@ -1,17 +1,17 @@
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import type { ControlTemplate } from './template.js';
 
-/** What is wrong with a template or its values. */
+/** A problem of a template or its values. */
 export interface TemplateProblem {
   readonly code: string;
   readonly message: string;
   readonly field?: string | undefined;
-  /** Path inside the definition that the template gives; empty for the whole. */
+  /** Path inside the rendered definition; empty for the whole. */
   readonly renderedField?: string | undefined;
   readonly parameter?: string | undefined;
 }
 
-/** The item of a problem, with the label of the parameter that is to blame. */
+/** The item of a problem, with the label of the parameter that caused it. */
 export function templateItem(template: ControlTemplate, problem: TemplateProblem): ErrorItem {
   const { code, message, field, renderedField, parameter } = problem;
   const label =
@@ -29,7 +29,7 @@ export function templateItem(template: ControlTemplate, problem: TemplateProblem
   };
 }
 
-/** The template cannot give a definition, whatever the values. */
+/** The template cannot be rendered with any values. */
 export function templateRenderError(detail: string, items: readonly ErrorItem[]): ServiceError {
   return new ServiceError('TEMPLATE_RENDER_ERROR', {
     detail,
@@ -39,7 +39,7 @@ export function templateRenderError(detail: string, items: readonly ErrorItem[])
   });
 }
 
-/** The values do not fit the template. */
+/** The values do not match the template. */
 export function templateParameterInvalid(detail: string, items: readonly ErrorItem[]): ServiceError {
   return new ServiceError('TEMPLATE_PARAMETER_INVALID', {
     detail,

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../json/json-value.js';
 import type { ControlTemplate, TemplateParameter } from './template.js';
 
-/** A template as it is printed: every declared member, null where nothing is set. */
+/** A template in printed form: every declared member, null where unset. */
 export type PresentedTemplate = {
   description: string | null;
   parameters: { [name: string]: PresentedParameter };
   definition_template: JsonValue;
 };
 
-/** A parameter as it is printed: it has the members of its type only. */
+/** A parameter in printed form: only with the members of its type. */
 export type PresentedParameter = { [member: string]: JsonValue };
 
 /** Every declared member of a template, in order. */

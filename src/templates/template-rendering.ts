@@ -10,7 +10,7 @@ import { templateItem, templateParameterInvalid, templateRenderError } from './t
 import { checkTemplateStructure } from './template-structure.js';
 import { resolveValues } from './template-values.js';
 
-/** What a template gives with certain values. */
+/** Result of rendering a template with given values. */
 export type Rendering<Definition> =
   | {
       readonly complete: true;
@@ -18,12 +18,12 @@ export type Rendering<Definition> =
       /** Given values and defaults. */
       readonly values: TemplateValues;
     }
-  /** `missing` is what to throw where all values are needed. */
+  /** `missing` is the error to throw where all values are needed. */
   | { readonly complete: false; readonly missing: ServiceError };
 
 /**
- * Makes a definition from a template. `schema` reads definitions that are written out; what it finds wrong is told of
- * the parameter that caused it. Throws a TEMPLATE_RENDER_ERROR or a TEMPLATE_PARAMETER_INVALID.
+ * Renders a template to a definition. `schema` reads literal definitions; its issues are attributed to the
+ * parameter that caused them. Throws a TEMPLATE_RENDER_ERROR or a TEMPLATE_PARAMETER_INVALID.
  */
 export function renderTemplate<Definition>(
   input: TemplateInput,
@@ -50,7 +50,7 @@ export function renderTemplate<Definition>(
   return { complete: true, definition, values };
 }
 
-/** The structure checks have seen every name but those that come from values. */
+/** The structure checks have covered every name except those from values. */
 function checkEvaluators(template: ControlTemplate, { definition, parameterAt }: BoundDefinition): void {
   const place = findAgentEvaluator(definition);
   const parameter = place === null ? undefined : parameterAt.get(fieldPath(place));
@@ -70,7 +70,7 @@ function invalidDefinition(
   { parameterAt }: BoundDefinition,
   items: readonly ErrorItem[],
 ): ServiceError {
-  // A rule over the whole definition has no field: it is no fault of one value.
+  // A rule over the whole definition has no field: it is not caused by one value.
   const culprits = items.map(({ field }) => (field === undefined ? undefined : parameterAt.get(field)));
   const mapped = items.map((item, index) => mappedItem(template, item, culprits[index]));
   const detail = 'The definition that the template gives is not valid.';

@@ -20,7 +20,7 @@ import {
 
 const PARAMETER_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** Counts the issues that pass through to `sink`. */
+/** Counts the issues passed on to `sink`. */
 function counting(sink: IssueSink): IssueSink & { problems: number } {
   const counter: IssueSink & { problems: number } = {
     problems: 0,
@@ -34,7 +34,7 @@ function counting(sink: IssueSink): IssueSink & { problems: number } {
   return counter;
 }
 
-/** Reads the members of an object one by one; ends where MAX_ERROR_ITEMS problems are found. */
+/** Reads the members of an object one by one; stops at MAX_ERROR_ITEMS problems. */
 function readMembers<T>(
   value: JsonObject,
   sink: IssueSink,
@@ -47,7 +47,7 @@ function readMembers<T>(
     if (found !== undefined) members.push([name, found]);
     if (counter.problems >= MAX_ERROR_ITEMS) break;
   }
-  // Not by assignment, which would make the prototype of a member named `__proto__`.
+  // Not by assignment, which would turn a member named `__proto__` into the prototype.
   return counter.problems === 0 ? Object.fromEntries(members) : z.NEVER;
 }
 
@@ -82,7 +82,7 @@ const definitionTemplate: z.ZodType<JsonValue> = field((value, sink) => {
   return value;
 });
 
-/** Looks at no more than the limits allow. Recursion is bounded by the depth that JSON may have at all. */
+/** Reads no more than the limits allow. Recursion is bounded by the general depth limit of JSON. */
 function isWithinLimits(value: JsonValue, objectsAbove: number, counted: { values: number }): boolean {
   counted.values += 1;
   if (counted.values > MAX_TEMPLATE_VALUES || objectsAbove > MAX_ENCLOSING_OBJECTS) return false;
@@ -126,14 +126,14 @@ export const templateInputSchema = z.strictObject({
 /** Reads the request that renders a template. */
 export const renderRequestSchema = templateInputSchema.extend({ strict: strictFlag() });
 
-/** What `templateInputSchema` read, with the default of the values. */
+/** Output of `templateInputSchema`, with the default of the values. */
 export function templateInputOf(read: z.output<typeof templateInputSchema>): TemplateInput {
   return { template: read.template, template_values: read.template_values ?? {} };
 }
 
 /**
- * Reads a template and its values out of a stored control. Patterns were tried when they were sent, and a template
- * decides no verdict: they are not compiled again.
+ * Reads a template and its values from a stored control. Patterns were validated on input, and no verdict
+ * depends on a template: they are not compiled again.
  */
 export const storedTemplateSchema: z.ZodType<TemplateInput> = z.object({
   template: templateSchema(false),
@@ -141,8 +141,8 @@ export const storedTemplateSchema: z.ZodType<TemplateInput> = z.object({
 });
 
 /**
- * Reads a value of a template: a text, a boolean, or a list of texts. Anything else gives issues for each type it
- * might have had, as deployed clients know them.
+ * Reads a value of a template: a text, a boolean, or a list of texts. Anything else reports issues for each
+ * possible type, as expected by deployed clients.
  */
 export function readTemplateValue(
   value: JsonValue,

@@ -4,10 +4,10 @@ import { bindingPlaces, boundParameter, placeText } from './bindings.js';
 import type { ControlTemplate } from './template.js';
 import { type TemplateProblem, templateItem, templateRenderError } from './template-errors.js';
 
-/** What a rendered control gets from elsewhere. */
+/** Members of a rendered control that come from other sources. */
 const FORBIDDEN_MEMBERS = ['enabled', 'name'] as const;
 
-/** Checks what must hold whatever the values. Throws a TEMPLATE_RENDER_ERROR for the first rule that is broken. */
+/** Checks rules that hold for any values. Throws a TEMPLATE_RENDER_ERROR for the first violated rule. */
 export function checkTemplateStructure(template: ControlTemplate): void {
   const problems = structureProblems(template);
   if (problems.length === 0) return;
@@ -31,7 +31,7 @@ function structureProblems(template: ControlTemplate): TemplateProblem[] {
   return [problemAt(placeText(agentEvaluator), 'agent_scoped_evaluator_not_supported', message)];
 }
 
-/** A place in the definition, which is also the place in the rendered one. */
+/** A path in the definition, which is also the path in the rendered one. */
 function problemAt(field: string, code: string, message: string, parameter?: string): TemplateProblem {
   return { code, message, field, renderedField: field, parameter };
 }

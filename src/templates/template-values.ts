@@ -4,15 +4,15 @@ import { createPatternBudget, type PatternBudget } from './pattern-budget.js';
 import type { TemplateInput, TemplateParameter, TemplateValue, TemplateValues } from './template.js';
 import { type TemplateProblem, templateItem, templateParameterInvalid } from './template-errors.js';
 
-/** Values that fit their template, as far as they are given. */
+/** Values that match their template, as far as they are given. */
 export interface ResolvedValues {
   /** The given values and the defaults of the others, in the order of the parameters. */
   readonly values: TemplateValues;
-  /** What to throw where all values are needed; null when none is missing. */
+  /** The error to throw where all values are needed; null when none is missing. */
   readonly missing: ServiceError | null;
 }
 
-/** Checks values against their template and fills in defaults. Throws a TEMPLATE_PARAMETER_INVALID for bad ones. */
+/** Checks values against their template and adds defaults. Throws TEMPLATE_PARAMETER_INVALID. */
 export function resolveValues(input: TemplateInput): ResolvedValues {
   const { template, template_values: given } = input;
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(template.parameters, name));

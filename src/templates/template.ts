@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json/json-value.js';
 
-/** A definition with holes, as it is stored: without nulls and unknown members. */
+/** A definition with placeholders, as stored: without nulls and unknown members. */
 export type ControlTemplate = {
   description?: string;
   /** By name. Only own members count: any identifier may be a name, `__proto__` included. */
@@ -9,16 +9,16 @@ export type ControlTemplate = {
   definition_template: JsonValue;
 };
 
-/** What every parameter has. */
+/** Members common to all parameters. */
 type ParameterFacts = {
-  /** Name for people. */
+  /** Display name. */
   label: string;
   description?: string;
   required: boolean;
   ui_hint?: string;
 };
 
-/** A hole of a template. Members come in the order in which they are printed. */
+/** A placeholder of a template. Members are in printing order. */
 export type TemplateParameter = ParameterFacts &
   (
     | { type: 'string'; default?: string; placeholder?: string }
@@ -34,7 +34,7 @@ export type TemplateValue = string | boolean | string[];
 /** Values by parameter name. Only own members count. */
 export type TemplateValues = { [name: string]: TemplateValue };
 
-/** What a client sends instead of a definition. */
+/** Client input in place of a literal definition. */
 export type TemplateInput = { template: ControlTemplate; template_values: TemplateValues };
 
 /** Most values of a definition template, containers and the root included. */
@@ -43,14 +43,14 @@ export const MAX_TEMPLATE_VALUES = 1_000;
 /** Most objects above a value of a definition template. Lists do not count. */
 export const MAX_ENCLOSING_OBJECTS = 11;
 
-/** Most parameters: more cannot all be used by MAX_TEMPLATE_VALUES values, and an unused one is refused. */
+/** Most parameters: MAX_TEMPLATE_VALUES values cannot use more, and an unused one is rejected. */
 export const MAX_TEMPLATE_PARAMETERS = 500;
 
 /** Longest name of a parameter, as for other names. */
 export const MAX_PARAMETER_NAME_LENGTH = 255;
 
 /**
- * Most that bindings may put into a definition, in characters and list items: about the largest request body. Without
- * it a small template could bind a long value hundreds of times.
+ * Total size limit of bound values, in characters and list items: about the largest request body. Without it
+ * a small template could bind a long value hundreds of times.
  */
 export const MAX_BOUND_SIZE = 8 * 1024 * 1024;

@@ -285,7 +285,7 @@ describe('json', () => {
     ['a text that nests too deep', { required_fields: ['a'] }, () => '['.repeat(300) + ']'.repeat(300)],
     ['a text that nests hopelessly deep', { required_fields: ['a'] }, () => '['.repeat(100_000)],
   ])('gives up with an error rather than go on for long: %s', (_what, config, data) => {
-    expect(() => evaluate(config, data())).toThrow(/cost too much|too deep|deeper|hopelessly|more than/);
+    expect(() => evaluate(config, data())).toThrow(/cost too much|too deep|deeper|more than/);
   });
 
   it('has work for large documents that are ordinary', () => {

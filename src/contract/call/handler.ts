@@ -3,50 +3,50 @@ import type { z } from 'zod';
 import type { JsonObject } from '../../json/json-value.js';
 import type { Warning } from '../warnings/warning.js';
 
-/** What a caller may do: nothing was asked of it, it has a regular key, or it has an admin key. */
+/** Permission of a caller: no authentication, a regular key, or an admin key. */
 export interface Principal {
   readonly level: 'anonymous' | 'key' | 'admin';
-  /** First 12 hex digits of the SHA-256 of the key: names a key without telling it. Null without a key. */
+  /** First 12 hex digits of the key's SHA-256: identifies it without revealing it. Null without a key. */
   readonly keyFingerprint: string | null;
 }
 
-/** What is known about a call beside its input. */
+/** Context of a call besides its input. */
 export interface CallContext {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Aborted when the caller went away or the time of the call is up. */
+  /** Aborted when the caller disconnected or the deadline of the call passed. */
   readonly signal: AbortSignal;
-  /** A header, or an entry of the metadata; its name is in lower case. */
+  /** Returns a header, or an entry of the metadata; its name is in lower case. */
   header(name: string): string | undefined;
-  /** Tells the caller which revision its change produced: a header over HTTP, a trailer over gRPC. */
+  /** Reports the revision of the call's change to the caller: a header over HTTP, a trailer over gRPC. */
   reportRevision(revision: number): void;
-  /** Tells the caller that it is answered by controls that were certainly the latest so many seconds ago. */
+  /** Reports to the caller that its controls were last certainly the latest this many seconds ago. */
   reportStaleness(seconds: number): void;
-  /** Tells the caller something that the reply has no member for: a header over HTTP, a trailer over gRPC. */
+  /** Sends warnings that have no member in the reply: a header over HTTP, a trailer over gRPC. */
   warn(warnings: readonly Warning[]): void;
 }
 
-/** A call as its handler gets it. */
+/** A call as received by its handler. */
 export interface HandlerCall extends CallContext {
   /**
-   * What of the request has no effect: members that the RPC does not have, and members that stand in an object twice.
-   * A handler that asks for it tells the caller itself; otherwise the host does.
+   * Parts of the request without effect: members that the RPC does not have, and members that occur twice in
+   * an object. A handler that calls this reports them itself; otherwise the host does.
    */
   ignoredParts(): readonly Warning[];
 }
 
 /**
- * One RPC, whatever protocol it is called over. Input and output are plain JSON-shaped values with the snake_case
- * names of the proto messages; an output member without a value is null, undefined or left out.
+ * One RPC, independent of the protocol. Input and output are plain JSON-shaped values with the snake_case
+ * names of the proto messages; an output member without a value is null, undefined or omitted.
  */
 export interface Handler<Input = unknown> {
   readonly input: z.ZodType<Input>;
-  /** Whether its requests are so large and frequent that nothing without effect is looked for in them. */
+  /** Whether its requests are so large and frequent that they are not searched for parts without effect. */
   readonly isBulk?: boolean;
   handle(input: Input, context: HandlerCall): Promise<object> | object;
 }
 
-/** Pairs an input schema with the function that takes what it reads. */
+/** Pairs an input schema with the function for its output. */
 export function handler<Input>(
   input: z.ZodType<Input>,
   handle: (input: Input, context: HandlerCall) => Promise<object> | object,
@@ -54,7 +54,7 @@ export function handler<Input>(
   return { input, handle } as Handler;
 }
 
-/** The same for an RPC whose requests are large and frequent: nothing without effect is looked for in them. */
+/** The same for an RPC with large and frequent requests: they are not searched for parts without effect. */
 export function bulkHandler<Input>(
   input: z.ZodType<Input>,
   handle: (input: Input, context: HandlerCall) => Promise<object> | object,
@@ -63,17 +63,18 @@ export function bulkHandler<Input>(
 }
 
 /**
- * One RPC that answers with a stream. What the iterable fails with becomes the status of the call. It is given up, by
- * its `return`, when the caller goes away, its deadline passes or the server shuts down; `context.signal` tells of that
- * while it waits. The next value is asked for when the last one is on its way, so a slow reader slows it down. One object
- * may be given to many calls: it is turned into a message once, so it must not be changed afterwards.
+ * One RPC that answers with a stream. An error of the iterable becomes the status of the call. It is ended,
+ * by its `return`, when the caller disconnects, its deadline passes or the server shuts down;
+ * `context.signal` signals this while it waits. The next value is requested once the last one is sent, so a
+ * slow reader slows it down. One object may be sent to many calls: it is converted to a message once, so it
+ * must not be changed afterwards.
  */
 export interface StreamHandler<Input = unknown> {
   readonly input: z.ZodType<Input>;
   stream(input: Input, context: HandlerCall): AsyncIterable<object>;
 }
 
-/** Pairs an input schema with the function that answers what it reads with a stream. */
+/** Pairs an input schema with the function that answers with a stream. */
 export function streamHandler<Input>(
   input: z.ZodType<Input>,
   stream: (input: Input, context: HandlerCall) => AsyncIterable<object>,
@@ -82,15 +83,15 @@ export function streamHandler<Input>(
 }
 
 /**
- * One RPC that takes a stream and answers once. An item that the schema refuses makes the iteration fail; what the
- * handler did with earlier ones stays.
+ * One RPC that receives a stream and answers once. An item rejected by the schema makes the iteration fail;
+ * effects of earlier ones remain.
  */
 export interface CollectHandler<Item = unknown> {
   readonly item: z.ZodType<Item>;
   collect(items: AsyncIterable<Item>, context: CallContext): Promise<object>;
 }
 
-/** Pairs the schema of an item with the function that takes the items. */
+/** Pairs the schema of an item with the function that receives the items. */
 export function collectHandler<Item>(
   item: z.ZodType<Item>,
   collect: (items: AsyncIterable<Item>, context: CallContext) => Promise<object>,
@@ -98,7 +99,7 @@ export function collectHandler<Item>(
   return { item, collect } as CollectHandler;
 }
 
-/** A handler of whatever kind its RPC is. */
+/** A handler of any kind. */
 export type AnyHandler = Handler | StreamHandler | CollectHandler;
 
 type HandlerFor<Kind> = Kind extends 'server_streaming'
@@ -112,5 +113,5 @@ export type HandlersOf<Service extends DescService> = {
   readonly [Method in keyof Service['method']]: HandlerFor<Service['method'][Method]['methodKind']>;
 };
 
-/** A plain JSON-shaped value as handlers take and return it. */
+/** A plain JSON-shaped value as received and returned by handlers. */
 export type Plain = JsonObject;

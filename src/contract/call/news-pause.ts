@@ -1,24 +1,24 @@
 /**
- * Pause after which a stream says that there is nothing new, in milliseconds. Well below the 60 seconds after which
- * common load balancers close a connection on which nothing moves.
+ * Pause after which a stream reports that there are no news, in milliseconds. Well below the 60 seconds after
+ * which common load balancers close an idle connection.
  */
 export const HEARTBEAT_MS = 15_000;
 
-/** Something that tells of news by a call. */
+/** A source of news notifications. */
 export interface NewsSource {
-  /** Calls `wake` once, when there is something new. */
+  /** Calls `wake` once, when there are news. */
   wait(wake: () => void): void;
   stopWaiting(wake: () => void): void;
 }
 
-/** A wait that ends with news, with its time, or with the stream it is for. */
+/** A wait that ends with news, at a time limit, or with its stream. */
 export interface NewsPause {
   /** True when there were no news for `limitMs`. */
   next(limitMs: number): Promise<boolean>;
   end(): void;
 }
 
-/** Creates the pause of a stream that tells news. */
+/** Creates the pause of a stream of news. */
 export function createPause(source: NewsSource, signal: AbortSignal): NewsPause {
   let wake: (() => void) | undefined;
   const onAbort = (): void => wake?.();

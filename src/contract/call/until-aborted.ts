@@ -1,14 +1,14 @@
 /**
- * The values of `source` until the signal is aborted; then it fails with the reason of the signal, also while it waits
- * for a value. Either way the source is told that no more is wanted.
+ * The values of `source` until the signal is aborted; then it fails with the reason of the signal, even while
+ * it waits for a value. In both cases `return` of the source is called.
  */
 export async function* untilAborted<Value>(
   source: AsyncIterable<Value>,
   signal: AbortSignal,
 ): AsyncGenerator<Value> {
   const values = source[Symbol.asyncIterator]();
-  // Made anew for each value: what races against a promise is kept by it until it is settled, which for a stream that
-  // lasts for days would be one more thing for every value.
+  // Created for each value: a promise retains everything that races against it until it settles, which for a
+  // stream that lasts for days would be one more object per value.
   let giveUp: ((reason: unknown) => void) | undefined;
   const onAbort = (): void => giveUp?.(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
@@ -28,7 +28,7 @@ export async function* untilAborted<Value>(
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
-    // Not waited for: a generator that hangs in a wait of its own would keep the caller waiting too.
+    // Not awaited: a generator that hangs would block the caller too.
     if (!finished) void Promise.resolve(values.return?.()).catch(() => {});
   }
 }

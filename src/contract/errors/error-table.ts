@@ -1,6 +1,6 @@
 import { Code } from '@connectrpc/connect';
 
-/** How one error code looks over each protocol. */
+/** Representation of one error code in each protocol. */
 export interface ErrorTableEntry {
   readonly httpStatus: number;
   readonly grpcCode: Code;
@@ -13,7 +13,7 @@ const entry = (httpStatus: number, grpcCode: Code, title: string): ErrorTableEnt
   title,
 });
 
-/** The one table of error codes. Titles follow the code in title case unless clients have always seen another. */
+/** The table of all error codes. Titles are the code in title case unless clients expect another one. */
 export const ERROR_TABLE = {
   AUTH_MISSING_KEY: entry(401, Code.Unauthenticated, 'Authentication Required'),
   AUTH_INVALID_KEY: entry(401, Code.Unauthenticated, 'Invalid API Key'),

@@ -3,28 +3,28 @@ import { withoutStack } from '../../json/json-errors.js';
 import type { JsonValue } from '../../json/json-value.js';
 import type { ErrorCode } from './error-table.js';
 
-/** What an error item is about. */
+/** Resource of an error item. */
 export type ErrorResource = 'Agent' | 'Step' | 'Evaluator' | 'Control' | 'Policy' | 'Evaluation' | 'Request';
 
 /** One problem of a request. */
 export interface ErrorItem {
   readonly resource: ErrorResource;
-  /** Dotted path of the offending member, list indexes as `[i]`. Absent when no single member is to blame. */
+  /** Dotted path of the offending member, list indexes as `[i]`. Absent when it is not a single member. */
   readonly field?: string;
   /** Stable machine code, for example `missing` or `string_type`. */
   readonly code: string;
   readonly message: string;
   /** The offending value; redacted before it leaves the service. */
   readonly value?: JsonValue;
-  /** The template parameter to blame. */
+  /** The template parameter that caused the problem. */
   readonly parameter?: string;
-  /** Its name for people. */
+  /** Its display name. */
   readonly parameterLabel?: string;
-  /** Path of the offending member inside the definition that a template gives. */
+  /** Path of the offending member inside the rendered definition of a template. */
   readonly renderedField?: string;
 }
 
-/** Everything an error may carry beside its code. */
+/** Members of an error besides its code. */
 export interface ErrorOptions {
   /** Explanation of this case. */
   readonly detail: string;
@@ -37,19 +37,19 @@ export interface ErrorOptions {
   readonly kind?: ErrorResource;
   /** True for a request that failed validation of its shape: its problem body carries no `details`. */
   readonly requestValidation?: boolean;
-  /** Overrides the HTTP status of the table, for codes that deployed clients know with two statuses. */
+  /** Overrides the HTTP status of the table, for codes that deployed clients expect with two statuses. */
   readonly httpStatus?: number;
-  /** Overrides the gRPC code of the table; goes with `httpStatus` where the two statuses mean different things. */
+  /** Overrides the gRPC code of the table; used with `httpStatus` where the statuses differ in meaning. */
   readonly grpcCode?: Code;
-  /** More about the case for machines; over gRPC, entries of the metadata of `google.rpc.ErrorInfo`. */
+  /** Machine-readable details; over gRPC, entries of the metadata of `google.rpc.ErrorInfo`. */
   readonly facts?: Readonly<Record<string, string>>;
-  /** Seconds after which a retry makes sense. */
+  /** Seconds after which a retry is useful. */
   readonly retryAfterSeconds?: number;
-  /** What went wrong inside. Logged, never sent. */
+  /** The internal cause. Logged, never sent. */
   readonly cause?: unknown;
 }
 
-/** The one error type of the service: a stable code and what is known about the case. */
+/** The only error type of the service: a stable code and the details of the case. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly options: ErrorOptions;
@@ -62,7 +62,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** An error that tells a caller what is wrong with its request: where it was made is of no interest. */
+/** An error about an invalid request: it needs no stack trace. */
 export function callerError(code: ErrorCode, options: ErrorOptions): ServiceError {
   return withoutStack(() => new ServiceError(code, options));
 }

@@ -1,8 +1,8 @@
 /**
- * The field types of request schemas. They are zod schemas whose issues carry the codes that deployed clients know
- * (`missing`, `string_type`, `int_parsing` …) and that coerce what those clients are allowed to be lax about.
- * Objects are plain zod (`z.object`); `items.ts` gives their issues the same codes. Lists are `list`, which unlike
- * `z.array` ends at a bounded number of problems.
+ * The field types of request schemas. They are zod schemas whose issues have the codes known to deployed
+ * clients (`missing`, `string_type`, `int_parsing` …) and that coerce the lax inputs accepted from those
+ * clients. Objects are plain zod (`z.object`); `items.ts` gives their issues the same codes. Lists are
+ * `list`, which unlike `z.array` stops at a bounded number of problems.
  */
 import { z } from 'zod';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../json/json-depth.js';
@@ -11,7 +11,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../json/json-value
 import { MAX_ERROR_ITEMS } from './items.js';
 import { FIELD_REQUIRED, PARSE_OPTIONS } from './messages.js';
 
-/** What a check adds its issues to: the context zod hands to transforms and checks. */
+/** Receives the issues of a check: the context that zod passes to transforms and checks. */
 export interface IssueSink {
   readonly issues: { push(issue: z.core.$ZodRawIssue): unknown };
 }
@@ -27,15 +27,16 @@ export function report(
   sink.issues.push({ code: 'custom', message, input, path, params: { code } });
 }
 
-/** Reads a value; on a bad one it reports and returns `z.NEVER`. Never called with undefined. */
+/** Reads a value; reports an invalid one and returns `z.NEVER`. Never called with undefined. */
 export type Read<T> = (value: JsonValue, sink: IssueSink) => T;
 
-/** How a plain field reads, for lists of them: a zod parse for each of a million items takes more than a second. */
+/** Readers of plain fields in lists: a zod parse for each of a million items takes more than a second. */
 const directReads = new WeakMap<z.ZodType, Read<unknown>>();
 
 /**
- * Gives the items of a list a reader that takes what is well formed without a schema. `fast` returns undefined for
- * whatever it does not know, and that is left to the schema; of everything else it must make what the schema makes.
+ * Gives the items of a list a reader for well-formed values that bypasses the schema. `fast` returns
+ * undefined for values it does not support, which are left to the schema; for all others its result must
+ * equal that of the schema.
  */
 export function withFastRead<T>(
   schema: z.ZodType<T>,
@@ -46,7 +47,7 @@ export function withFastRead<T>(
   return schema;
 }
 
-/** A required field read by `read`; `jsonSchema` is what documents show for it. */
+/** A required field read by `read`; `jsonSchema` is shown in documents. */
 export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<T> {
   const schema = z.unknown().transform((value, sink): T => {
     if (value !== undefined) return read(value as JsonValue, sink);
@@ -58,28 +59,28 @@ export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<
   return described;
 }
 
-/** What documents show for a schema: JSON Schema (2020-12) of what it reads, without `$schema`. */
+/** The schema shown in documents: JSON Schema (2020-12) of its input, without `$schema`. */
 export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return shown as JsonObject;
 }
 
-/** Absent and null both read as undefined. */
+/** Absent and null are both read as undefined. */
 export function nullable<T>(inner: z.ZodType<T>): z.ZodType<T | undefined> {
   return inner.nullish().transform((value) => value ?? undefined);
 }
 
-/** Absent and null both read as null. */
+/** Absent and null are both read as null. */
 export function orNull<T>(inner: z.ZodType<T>): z.ZodType<T | null> {
   return nullable(inner).transform((value) => value ?? null);
 }
 
-/** Absent reads as `value`; null is left to `inner`. */
+/** Absent is read as `value`; null is left to `inner`. */
 export function withDefault<T>(inner: z.ZodType<T>, value: NoInfer<T>): z.ZodType<T> {
   return inner.optional().transform((read) => (read === undefined ? value : read));
 }
 
-/** Limits of a text. The codes differ between members because deployed clients have seen them differ. */
+/** Limits of a text. The codes differ between members because deployed clients depend on them. */
 export interface TextLimits {
   readonly min?: number;
   readonly max?: number;
@@ -87,7 +88,7 @@ export interface TextLimits {
   readonly trim?: boolean;
   readonly tooShort?: 'string_too_short' | 'too_short' | 'value_error';
   readonly tooLong?: 'string_too_long' | 'too_long';
-  /** The message of a text that is too short; by default it tells the least length. */
+  /** The message for a text that is too short; states the least length by default. */
   readonly tooShortMessage?: string;
 }
 
@@ -118,10 +119,10 @@ export interface NumberLimits {
   readonly max?: number;
 }
 
-/** Text forms of an integer that clients may send: sign, leading zeros, `_` between digits, `.0`, blanks around. */
+/** Accepted text forms of an integer: sign, leading zeros, `_` between digits, `.0`, blanks around. */
 const INTEGER_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
 
-/** An integer; also `5.0`, `"5"`, `" 5 "` and true. Values beyond 2^53 lose precision and still compare right. */
+/** An integer; also `5.0`, `"5"`, `" 5 "` and true. Beyond 2^53 inexact, but comparisons are correct. */
 export function integer(limits: NumberLimits = {}): z.ZodType<number> {
   const shown: JsonObject = { type: 'integer' };
   if (limits.min !== undefined) shown.minimum = limits.min;
@@ -195,7 +196,7 @@ export function boolean(): z.ZodType<boolean> {
   );
 }
 
-/** One of a few words, exactly as written. */
+/** One of the given words, exactly as written. */
 export function oneOf<const T extends string>(
   words: readonly T[],
   code: 'literal_error' | 'enum' | 'value_error' = 'literal_error',
@@ -209,7 +210,7 @@ export function oneOf<const T extends string>(
   );
 }
 
-/** A free-form JSON object, taken as it is, at most MAX_JSON_DEPTH levels deep. */
+/** A free-form JSON object, unchanged, at most MAX_JSON_DEPTH levels deep. */
 export function freeObject(): z.ZodType<JsonObject> {
   return field(
     (value, sink) => {
@@ -230,9 +231,9 @@ function notTooDeep<T extends JsonValue>(value: T, sink: IssueSink): T {
   return refuse(sink, 'recursion_loop', `must not nest deeper than ${MAX_JSON_DEPTH} levels`, value);
 }
 
-/** A list. Reading ends where MAX_ERROR_ITEMS problems are found, so that a hostile list costs what it is long. */
+/** A list. Reading stops at MAX_ERROR_ITEMS problems, so that the cost of a hostile list is linear. */
 export function list<T>(item: z.ZodType<T>): z.ZodType<T[]> {
-  // The reader was registered together with this very schema, so it reads the same type.
+  // The reader was registered with this same schema, so it reads the same type.
   const read =
     (directReads.get(item) as Read<T> | undefined) ?? ((value, sink) => readWith(item, value, sink));
   return field(
@@ -256,7 +257,7 @@ export function list<T>(item: z.ZodType<T>): z.ZodType<T[]> {
   );
 }
 
-/** Reads a value with another schema. On a bad one the issues go to `sink`, below `path`, and it returns undefined. */
+/** Reads a value with another schema. Issues go to `sink`, below `path`; the result is then undefined. */
 export function readWith<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -272,7 +273,7 @@ export function readWith<T>(
   return undefined;
 }
 
-/** Reports and gives zod's mark for "no value". */
+/** Reports an issue and returns zod's mark for "no value". */
 export function refuse(sink: IssueSink, code: string, message: string, value: unknown): never {
   report(sink, code, message, value);
   return z.NEVER;

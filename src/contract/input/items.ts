@@ -10,7 +10,7 @@ const RESOURCES: Readonly<Record<string, ErrorResource>> = {
   policy: 'Policy',
 };
 
-/** Most items that are told to a caller, or made at all: a hostile list has millions of mistakes. */
+/** Most items reported to a caller, or created at all: a hostile list has millions of mistakes. */
 export const MAX_ERROR_ITEMS = 1_000;
 
 /** `['data', 'and', 0, 'x']` → `data.and[0].x`. */
@@ -31,7 +31,7 @@ export function errorItems(error: z.ZodError): ErrorItem[] {
   return error.issues.slice(0, MAX_ERROR_ITEMS).flatMap(issueItems).slice(0, MAX_ERROR_ITEMS);
 }
 
-/** One item, or one for each member that must not be there. */
+/** One item, or one for each superfluous member. */
 function issueItems(issue: z.core.$ZodIssue): ErrorItem[] {
   if (issue.code !== 'unrecognized_keys') return [errorItem(issue)];
   const { path, input } = issue;
@@ -57,7 +57,7 @@ function errorItem(issue: z.core.$ZodIssue): ErrorItem {
     ...(field === '' ? {} : { field }),
     code: issueCode(issue),
     message: issue.message,
-    // What encloses a missing member is an object, which is redacted like any other.
+    // The parent of a missing member is an object, which is redacted like any other.
     value: input === undefined ? {} : input,
   };
 }
@@ -69,7 +69,7 @@ function issueCode(issue: z.core.$ZodIssue): string {
       return typeof code === 'string' ? code : 'value_error';
     }
     case 'invalid_type':
-      // A request whose body is null has no body.
+      // A request with the body null has no body.
       if (issue.input === undefined || (issue.input === null && issue.path.length === 0)) return 'missing';
       if (issue.expected === 'array') return 'list_type';
       if (issue.expected === 'record') return 'dict_type';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** The message of a member that is not there. Deployed clients look for its first two words. */
+/** The message for a missing member. Deployed clients look for its first two words. */
 export const FIELD_REQUIRED = 'Field required: this member is missing';
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 };
 
-/** What zod is told on every parse: issues keep their input, and wrong types get messages of ours. */
+/** Options of every zod parse: issues keep their input, and wrong types get our messages. */
 export const PARSE_OPTIONS = { reportInput: true, error: typeMessage } as const;
 
 function typeMessage(issue: z.core.$ZodRawIssue): string | undefined {
@@ -21,7 +21,7 @@ function typeMessage(issue: z.core.$ZodRawIssue): string | undefined {
   return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
 }
 
-/** The messages of an object for which a caller needs an example; `what` completes "must be". */
+/** The messages for an object that needs an example; `what` completes "must be". */
 export function described(what: string): { error: (issue: z.core.$ZodRawIssue) => string } {
   return { error: ({ input }) => (input === undefined ? `Field required: ${what}` : `must be ${what}`) };
 }

@@ -13,8 +13,8 @@ const AGENT_NAME_RULE =
   'letters, digits, ":", "_" and "-"';
 
 /**
- * The one form of an agent name: as text, without blanks around it, in lower case. Undefined when that is no valid
- * name.
+ * The normalised form of an agent name: as text, without surrounding blanks, in lower case. Undefined when it
+ * is invalid.
  */
 export function normaliseAgentName(value: JsonValue | undefined): string | undefined {
   const given = isNumber(value) ? String(value) : value;
@@ -53,7 +53,7 @@ export function readAgentName(raw: string, member: 'agent_name' | 'cursor'): str
 const SLUG = /^[a-zA-Z0-9][a-zA-Z0-9_-]*$/;
 const MAX_SLUG_LENGTH = 255;
 
-/** The unique name of a control: case-sensitive, blanks around it removed. */
+/** The unique name of a control: case-sensitive, surrounding blanks removed. */
 export function slugName(): z.ZodType<string> {
   return text({
     trim: true,

@@ -4,7 +4,7 @@ import { boolean, nullable } from './fields.js';
 import { errorItems } from './items.js';
 import { PARSE_OPTIONS } from './messages.js';
 
-/** Reads an input: its value when it is valid, else what is wrong with it (at most MAX_ERROR_ITEMS items). */
+/** Reads an input: returns its value when it is valid, else its problems (at most MAX_ERROR_ITEMS items). */
 export function inputItems<T>(schema: z.ZodType<T>, value: unknown): { value?: T; items: ErrorItem[] } {
   const read = schema.safeParse(value, PARSE_OPTIONS);
   return read.success ? { value: read.data, items: [] } : { items: errorItems(read.error) };
@@ -17,10 +17,10 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   throw invalidRequest(errorItems(read.error), read.error.issues.length);
 }
 
-/** Advice that fits every request whose shape is wrong; for problem bodies, whose `errors` it speaks of. */
+/** Advice for every request with an invalid shape; for problem bodies, to whose `errors` it refers. */
 export const SHAPE_HINT = 'Each entry of errors names a member and what is wrong with it.';
 
-/** The error of a request whose shape is wrong. `problems` counts them all when `items` are only the first ones. */
+/** The error of a request with an invalid shape. `problems` is the total when `items` is truncated. */
 export function invalidRequest(
   items: readonly ErrorItem[],
   problems = items.length,
@@ -34,14 +34,14 @@ export function invalidRequest(
   });
 }
 
-/** Whether a request asks for strict mode; absent and null mean no. */
+/** Whether a request sets strict mode; absent and null mean no. */
 export function strictFlag(): z.ZodType<boolean> {
   return nullable(boolean()).transform((asked) => asked ?? false);
 }
 
 type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** A member without a value is no member of what is stored. */
+/** Removes members without a value, which are not stored. */
 export function withoutUndefined<T extends object>(members: T): Partial<Given<T>> {
   const given: Partial<T> = { ...members };
   for (const key in given) if (given[key] === undefined) delete given[key];

@@ -10,12 +10,12 @@ export const MAX_TARGET_LENGTH = 255;
 const part = (): z.ZodType<string | undefined> => nullable(text({ min: 1, max: MAX_TARGET_LENGTH }));
 
 /**
- * The members by which newer clients name the target that an agent works on. They belong together. This service binds
- * no controls to targets, so they are checked, and a warning says that they have no effect.
+ * Members by which newer clients name the target of an agent. They belong together. This service binds no
+ * controls to targets, so they are validated, and a warning states that they have no effect.
  */
 export const targetMembers = { target_type: part(), target_id: part() };
 
-/** What `targetMembers` reads. */
+/** Output of `targetMembers`. */
 export interface Target {
   readonly target_type?: string | undefined;
   readonly target_id?: string | undefined;
@@ -26,13 +26,13 @@ export function namesTarget({ target_type, target_id }: Target): boolean {
   return target_type !== undefined && target_id !== undefined;
 }
 
-/** Reports a target of which one half is missing; no single member is to blame, as deployed clients know it. */
+/** Reports a target with a missing half, without a single offending member, as deployed clients expect. */
 export function checkTarget(target: Target, sink: IssueSink): void {
   const missing = missingHalf(target);
   if (missing !== null) report(sink, 'value_error', halfProblem(missing), {});
 }
 
-/** The same for a request whose members are in the query: the missing one is to blame. Throws a VALIDATION_ERROR. */
+/** The same for members in the query: the missing one is the offending member. Throws a VALIDATION_ERROR. */
 export function demandWholeTarget(target: Target): void {
   const missing = missingHalf(target);
   if (missing !== null) throw halfTarget(missing);
@@ -52,7 +52,7 @@ function halfProblem(missing: string): string {
   return `target_type and target_id belong together, and ${missing} is missing; send both or neither`;
 }
 
-/** What a caller is told that names a target. */
+/** The warning for a named target. */
 export const TARGET_WARNING: Warning = {
   code: 'no_effect',
   field: 'target_type',

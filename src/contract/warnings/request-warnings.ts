@@ -4,20 +4,20 @@ import type { JsonValue } from '../../json/json-value.js';
 import { memberPath, type Spelling, unknownMembers } from './unknown-members.js';
 import { listed, MAX_LISTED_WARNINGS, type Warning } from './warning.js';
 
-/** A request as it arrived. */
+/** A request as received. */
 export interface ReceivedRequest {
   readonly desc: DescMessage;
   readonly value: JsonValue;
   readonly spelling: Spelling;
-  /** Members that the path of the request says. */
+  /** Members given by the path of the request. */
   readonly elsewhere: readonly string[];
-  /** The text that the value was read from; null when it was no JSON. */
+  /** The text that the value was parsed from; null when it was not JSON. */
   readonly text: string | null;
-  /** What else is known to have no effect. */
+  /** Other parts known to have no effect. */
   readonly others?: Iterable<Warning>;
 }
 
-/** What of a request has no effect: members that its message does not have, and members that are there twice. */
+/** Parts of a request without effect: members that its message does not have, and duplicate members. */
 export function requestWarnings(request: ReceivedRequest): Warning[] {
   const { desc, value, spelling, elsewhere, text, others = [] } = request;
   const unknown = unknownMembers(desc, value, { spelling, elsewhere });

@@ -1,26 +1,27 @@
-/** Longest word that is looked for, in UTF-16 code units; longer ones are no misspelled names. */
+/** Longest word that is searched for, in UTF-16 code units; longer ones are not misspelled names. */
 const MAX_WORD_LENGTH = 64;
 /** Most pairs of words that one suggester compares: some 20 ms. */
 const MAX_COMPARISONS = 10_000;
 
-/** Shortest word that is looked for as a part of longer ones. */
+/** Shortest word that is searched for inside longer ones. */
 const MIN_PART_LENGTH = 4;
-/** How far a word is from one that it is a part of: farther than any misspelling. */
+/** Distance of a word from one that contains it: larger than for any misspelling. */
 const PART_DISTANCE = 4;
 
-/** Says what misspelled words most likely stand for, as long as that takes no more than a bounded time in all. */
+/** Finds the most likely meaning of misspelled words, in bounded total time. */
 export interface Suggester {
   /**
    * The known word that a misspelled one most likely stands for: the same word in another case or with other
-   * separators, else the nearest one, of which at most a third, and at most 3 characters, differ, else one that has it
-   * as a part, as `agent_name` has `agent`. Undefined when there is none. Of equally near ones the first.
+   * separators, else the nearest one, of which at most a third, and at most 3 characters, differ, else one
+   * that contains it, as `agent_name` contains `agent`. Undefined when there is none. Of equally near ones
+   * the first.
    */
   closest(word: string, known: Iterable<string>): string | undefined;
   /** `; did you mean X?` for the closest known word, or nothing. */
   didYouMean(word: string, known: Iterable<string>): string;
 }
 
-/** For the words of one request: hostile ones have hundreds of thousands. */
+/** For the words of one request: hostile requests have hundreds of thousands. */
 export function createSuggester(maxComparisons = MAX_COMPARISONS): Suggester {
   let left = maxComparisons;
   const find = (word: string, known: Iterable<string>): string | undefined => {
@@ -62,7 +63,7 @@ function closest(word: string, known: Iterable<string>): string | undefined {
   return best;
 }
 
-/** How far a word in plain form is from a known one; infinite when it does not stand for that. */
+/** Distance of a word in plain form from a known one; infinite when it cannot stand for that. */
 function distanceOf(plain: string, candidate: string): number {
   const other = plainForm(candidate);
   if (plain === other) return 0;
@@ -82,8 +83,8 @@ function plainForm(word: string): string {
 }
 
 /**
- * Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other: the restricted
- * Damerau–Levenshtein distance.
+ * Number of insertions, deletions, substitutions and swaps of neighbours that turn one word into the other:
+ * the restricted Damerau–Levenshtein distance.
  */
 export function editDistance(left: string, right: string): number {
   const a = [...left];

@@ -5,21 +5,21 @@ import { pathPart, quoted } from './quoted.js';
 import { createSuggester, type Suggester } from './suggestion.js';
 import type { Warning } from './warning.js';
 
-/** How a JSON value spells a message: as the JSON routes do, or as the JSON mapping of protobuf does. */
+/** Spelling of messages in JSON: that of the JSON routes, or of the JSON mapping of protobuf. */
 export type Spelling = 'rest' | 'protobuf';
 
 export interface UnknownMembersOptions {
   readonly spelling: Spelling;
   /** Path of the value; empty for a whole request. */
   readonly path?: string;
-  /** Members of the whole value that are read from elsewhere, so that they have no effect here. */
+  /** Members of the top level that are read from another source, so that they have no effect here. */
   readonly elsewhere?: readonly string[];
-  /** Whether an object stands for something else, so that nothing in it is looked at. */
+  /** Whether an object is a placeholder, whose content is not checked. */
   readonly isPlaceholder?: (value: JsonObject) => boolean;
 }
 
 /**
- * Older spellings that requests may have, by message: the name and the message and member that it stands for.
+ * Older spellings accepted in requests, by message: the name, and the message and member that it stands for.
  * `controls/condition-reader.ts` and `controls/definition-schema.ts` read them.
  */
 const OLDER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -28,8 +28,9 @@ const OLDER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 
 /**
- * Members of a JSON value that its message does not have, at every level, in document order. Free-form JSON, such as
- * the configuration of an evaluator, is not looked into. Recursion is as deep as the messages are nested in the value.
+ * Members of a JSON value that its message does not have, at every level, in document order. Free-form JSON,
+ * such as the configuration of an evaluator, is not checked. Recursion is as deep as the messages are nested
+ * in the value.
  */
 export function* unknownMembers(
   desc: DescMessage,
@@ -74,7 +75,7 @@ export function memberPath(path: string, name: string): string {
 
 function* inField(field: DescField, value: JsonValue, path: string, options: Walk): Generator<Warning, void> {
   const { message } = field;
-  // The well-known types hold free-form JSON.
+  // The well-known types contain free-form JSON.
   if (message === undefined || message.typeName.startsWith('google.protobuf.')) return;
   if (getOption(message, list_wrapper)) {
     const [wrapped] = message.fields;
@@ -100,7 +101,7 @@ function wrappedList(value: JsonValue, wrapped: DescField | undefined): JsonValu
   return value[wrapped.name] ?? value[wrapped.jsonName] ?? null;
 }
 
-/** Why a member has no effect beside the `type` that its message has; null when it has one. */
+/** Why a member has no effect with the `type` of its message; null when it has one. */
 function misplacedProblem(field: DescField, value: JsonObject): string | null {
   const types = getOption(field, only_for_type);
   const { type } = value;
@@ -110,7 +111,7 @@ function misplacedProblem(field: DescField, value: JsonObject): string | null {
 
 const known = new Map<string, ReadonlyMap<string, DescField>>();
 
-/** The fields of a message by every name that a value may have for them. */
+/** The fields of a message by every name accepted for them. */
 function fieldsOf(desc: DescMessage, spelling: Spelling): ReadonlyMap<string, DescField> {
   const key = `${spelling} ${desc.typeName}`;
   const existing = known.get(key);

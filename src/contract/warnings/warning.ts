@@ -1,20 +1,20 @@
 import { type ErrorResource, ServiceError } from '../errors/service-error.js';
 
 /**
- * Every code of a warning, and what strict mode does about it. A `mistake` is in what was written: strict mode refuses
- * it. A `note` depends on something else, such as what agents have registered: strict mode tells it and goes on.
- * Codes never change meaning once released.
+ * All warning codes, with their treatment in strict mode. A `mistake` is in the written data: strict mode
+ * rejects it. A `note` depends on other data, such as the registrations of agents: strict mode reports it and
+ * continues. Codes never change meaning once released.
  */
 export const WARNING_CODES = {
   /** A member that the service does not read. */
   unknown_member: 'mistake',
-  /** A member that stands in an object more than once; the last one counts. */
+  /** A member that occurs in an object more than once; the last one counts. */
   duplicate_member: 'mistake',
-  /** A value that the service does not know, in a place where unknown values are ignored. */
+  /** A value unknown to the service, in a place where unknown values are ignored. */
   unknown_value: 'mistake',
   /** An evaluator that the service lacks. */
   unknown_evaluator: 'mistake',
-  /** An option that changes nothing, by itself or beside the others. */
+  /** An option that changes nothing, alone or together with the others. */
   no_effect: 'mistake',
   /** Something that matches nothing, whatever the data. */
   never_matches: 'mistake',
@@ -38,21 +38,21 @@ export const WARNING_CODES = {
   unregistered_step_type: 'note',
   /** A step name that no agent has registered. */
   unregistered_step_name: 'note',
-  /** A pattern in which no registered step name is found. */
+  /** A pattern that matches no registered step name. */
   unmatched_step_name_regex: 'note',
-  /** A selector that the schemas of the registered steps leave no room for. */
+  /** A selector that cannot match by the schemas of the registered steps. */
   unreachable_selector: 'note',
   /** A selector that looks like a list index, which selectors do not have. */
   list_index: 'note',
   /** A selector of the output in a control that runs before there is one. */
   output_before_step: 'note',
-  /** A pattern for step names that does not see a name with a line break behind it. */
+  /** A pattern for step names that does not match a name followed by a line break. */
   end_anchor: 'note',
   /** An evaluator of clients, whose configuration the service cannot check. */
   client_evaluator: 'note',
-  /** A control that clients evaluate, linked to an agent whose client may not know. */
+  /** A control evaluated by clients, linked to an agent whose client may not support that. */
   client_side: 'note',
-  /** What agents registered could not be read, so that nothing was compared with it. */
+  /** The registrations of agents could not be read, so that nothing was compared with them. */
   registrations_not_read: 'note',
   /** There are more warnings than are listed. */
   more_warnings: 'note',
@@ -60,7 +60,7 @@ export const WARNING_CODES = {
 
 export type WarningCode = keyof typeof WARNING_CODES;
 
-/** Something a caller should know about a request that is accepted. */
+/** A warning about an accepted request. */
 export type Warning = {
   code: WarningCode;
   /** Path of the member that caused it, for example `data.condition.evaluator.name`. */
@@ -72,12 +72,12 @@ export type Warning = {
 /** Most warnings of each kind, mistakes and notes, that a reply lists. */
 export const MAX_LISTED_WARNINGS = 100;
 
-/** Whether strict mode refuses what a warning is about. */
+/** Whether strict mode rejects the subject of a warning. */
 export function isMistake({ code }: Warning): boolean {
   return WARNING_CODES[code] === 'mistake';
 }
 
-/** Warnings as a reply lists them: mistakes first, each kind in its own order, at most MAX_LISTED_WARNINGS of each. */
+/** Warnings as listed in a reply: mistakes first, each kind in order, at most MAX_LISTED_WARNINGS of each. */
 export function listed(...sources: readonly Iterable<Warning>[]): Warning[] {
   const mistakes: Warning[] = [];
   const notes: Warning[] = [];

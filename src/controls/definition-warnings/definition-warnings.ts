@@ -12,9 +12,9 @@ import { evaluatorWarnings } from './evaluator-warnings.js';
 import { textWarnings } from './text-warnings.js';
 
 /**
- * What a caller should know about a control that is valid, as far as the definition and the evaluators of the service
- * tell it. What agents have registered is for `RegistrationNotes`. The time is linear in the definition, but for its
- * patterns, which are compiled once more.
+ * Warnings about a valid control that follow from the definition and the evaluators of the service.
+ * Registrations of agents are checked by `RegistrationNotes`. The time is linear in the definition, except
+ * for its patterns, which are compiled once more.
  */
 export function* definitionWarnings(
   control: StoredControl,
@@ -29,7 +29,7 @@ export function* definitionWarnings(
   }
 }
 
-/** What there is to say about the template of a control, if it has one. */
+/** Warnings about the template of a control, if it has one. */
 export function* templateWarnings(control: StoredControl): Generator<Warning, void> {
   const { template, template_values: values = {} } = control;
   if (template === undefined) return;
@@ -46,7 +46,7 @@ export function* templateWarnings(control: StoredControl): Generator<Warning, vo
   });
 }
 
-/** What there is to say about which steps a control looks at, whatever steps there are. */
+/** Warnings about a scope that are independent of existing steps. */
 export function* scopeWarnings(scope: Scope): Generator<Warning, void> {
   const { step_types: types = [], step_names: names = [], step_name_regex: regex = '' } = scope;
   yield* textWarnings(types, 'data.scope.step_types');
@@ -71,10 +71,10 @@ function* regexWarnings(regex: string, field: string): Generator<Warning, void> 
   }
 }
 
-/** Members of a step that are texts, so that nothing is below them, and the whole step, which has no path. */
+/** Members of a step that are texts without members, and the whole step, which has no path. */
 const WITHOUT_MEMBERS = new Set(['*', 'name', 'type']);
 
-/** What there is to say about the path of a selector. */
+/** Warnings about the path of a selector. */
 export function* selectorWarnings(
   path: string,
   field: string,

@@ -8,7 +8,7 @@ import { readAgentScopedName } from '../agent-scoped-name.js';
 import type { Execution, PlacedLeaf } from '../definition.js';
 import { textWarnings } from './text-warnings.js';
 
-/** What there is to say about the evaluator of a leaf and its configuration. */
+/** Warnings about the evaluator of a leaf and its configuration. */
 export function* evaluatorWarnings(
   { leaf, path, positive }: PlacedLeaf,
   execution: Execution,
@@ -31,7 +31,7 @@ export function* evaluatorWarnings(
   }
 }
 
-/** What to do about texts that have several forms, where an evaluator can make them one. */
+/** Advice for texts with several forms, where an evaluator can normalise them. */
 function normalisationAdvice({ properties }: JsonObject): string {
   const isOption = isObject(properties) && Object.hasOwn(properties, 'normalize');
   return isOption ? '; normalize "nfkc" makes such forms of the data one' : '';
@@ -43,7 +43,7 @@ function* unknownEvaluator(
   execution: Execution,
   registry: EvaluatorRegistry,
 ): Generator<Warning, void> {
-  // An evaluator of an agent is known, or the definition would not have been accepted.
+  // An evaluator of an agent exists, or the definition would not have been accepted.
   if (readAgentScopedName(name) !== undefined) return;
   const lacks = `The service has no evaluator ${quoted(name)}${didYouMean(name, registry.keys())}`;
   if (execution === 'sdk') {

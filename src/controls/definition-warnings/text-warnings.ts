@@ -3,16 +3,16 @@ import { memberPath } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import { isObject, type JsonValue } from '../../json/json-value.js';
 
-/** Characters without width, marks of direction among them; not those that choose how the one before looks. */
+/** Characters without width, direction marks included, except variation selectors of the preceding one. */
 const INVISIBLE = /(?![\ufe00-\ufe0f\u{e0000}-\u{e0fff}])\p{Default_Ignorable_Code_Point}/u;
-/** The joiner of emoji such as a family is part of what is seen. */
+/** The joiner of emoji such as a family is part of the visible text. */
 const EMOJI_JOINER =
   /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu;
 const ASCII_ONLY = /^[\0-\x7f]*$/;
 
 /**
- * Warnings for the texts and names in a value that do not match what they seem to: those with invisible characters,
- * and those in decomposed form. `cure` is added to what is to be done about a text that is not a name.
+ * Warnings for the texts and names in a value that do not match what they appear to: those with invisible
+ * characters, and those in decomposed form. `cure` is appended to the remedy for a text that is not a name.
  */
 export function* textWarnings(value: JsonValue, field: string, cure = ''): Generator<Warning, void> {
   if (typeof value === 'string') {

@@ -1,35 +1,35 @@
 /**
- * Looks whether the files of a SQLite database still are what they were when they were opened, and whether they belong
- * together as the file format of SQLite documents it. Plain JavaScript, because the threads of the database use it, too,
- * and Node 20 reads no TypeScript. It takes some microseconds.
+ * Checks whether the files of a SQLite database are still those that were opened, and whether they are
+ * consistent with each other according to the file format of SQLite. Plain JavaScript, because it is also
+ * used by the threads of the database, and Node 20 does not read TypeScript. Takes some microseconds.
  */
 import { fstatSync, readSync, statSync } from 'node:fs';
 import { endianness } from 'node:os';
 
 /**
- * The files as they were opened: the database, its write-ahead log (`-wal`), and the index of that in shared memory
- * (`-shm`); each with its path, its identity and a descriptor. Descriptors are those of the whole process.
+ * The opened files: the database, its write-ahead log (`-wal`), and the index of that in shared memory
+ * (`-shm`); each with its path, its identity and a descriptor. Descriptors are shared by the whole process.
  * @typedef {{ path: string, identity: string, descriptor: number }} Opened
  * @typedef {{ database: Opened, log: Opened, index: Opened }} OpenedFiles
  *
- * What is wrong with them. With `mayPass` it may be a moment between two writes of another process; with `isLogMissing`
- * nothing but the name of the log is gone.
+ * A problem of the files. With `mayPass` it may be a state between two writes of another process; with
+ * `isLogMissing` only the name of the log is gone.
  * @typedef {{ state: 'REPLACED' | 'CORRUPT', particular: string, mayPass: boolean, isLogMissing: boolean }} Finding
  */
 
 const IS_LITTLE_ENDIAN = endianness() === 'LE';
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
-/** Version for reading and for writing of a database that is in write-ahead logging. */
+/** Version for reading and for writing of a database in write-ahead logging. */
 const WAL_VERSION = 2;
 const DATABASE_HEADER_BYTES = 100;
 const LOG_HEADER_BYTES = 32;
 const INDEX_HEADER_BYTES = 96;
 const FRAME_HEADER_BYTES = 24;
-/** Looks at a log that is written meanwhile. */
+/** Number of checks of a log during concurrent writes. */
 const LOG_ATTEMPTS = 20;
 
 /**
- * Device and inode: which file it is, whatever its name.
+ * Device and inode: identifies a file independent of its name.
  * @param {{ dev: bigint, ino: bigint }} stats
  */
 export function identityOf({ dev, ino }) {
@@ -37,7 +37,7 @@ export function identityOf({ dev, ino }) {
 }
 
 /**
- * The identity of what is at a path; null when there is nothing.
+ * The identity of the file at a path; null when there is none.
  * @param {string} path
  */
 export function identityAt(path) {
@@ -51,8 +51,9 @@ export function identityAt(path) {
 }
 
 /**
- * Creates the check. It returns null when a restart would find what is stored: the files are those that were opened, and
- * neither shorter than what was written nor overwritten at their beginning. Throws errors of the system.
+ * Creates the check. It returns null when stored data would survive a restart: the files are those that were
+ * opened, and neither shorter than what was written nor overwritten at their beginning. Throws errors of the
+ * system.
  * @param {OpenedFiles} files
  * @returns {() => Finding | null}
  */
@@ -67,7 +68,7 @@ export function createFileCheck({ database, log, index }) {
     readSync(database.descriptor, header, 0, DATABASE_HEADER_BYTES, 0);
     const bytes = sizeByHeader(header);
     if (bytes === null) return damaged('the beginning of its file was overwritten');
-    // Smaller than before and complete: another process has vacuumed it.
+    // Smaller than before and complete: vacuumed by another process.
     if (size < largest && size < bytes) return damaged('its file was truncated');
     largest = size;
     return null;
@@ -108,7 +109,8 @@ function damaged(particular) {
 }
 
 /**
- * Size of a database in bytes as its header tells it; null when this is no header of a database with a log.
+ * Size of a database in bytes according to its header; null when this is not the header of a database with a
+ * log.
  * @param {Buffer} header
  */
 function sizeByHeader(header) {
@@ -131,7 +133,7 @@ function logDamage(log, index) {
     // Otherwise the log was written in between.
     if (before.equals(readStart(index, INDEX_HEADER_BYTES))) return finding;
   }
-  // It is written all the time. The next look may find a moment.
+  // It is being written continuously. The next check may find a stable state.
   return null;
 }
 
@@ -142,26 +144,26 @@ function logDamage(log, index) {
  */
 function logDamageBy(indexHeader, log) {
   const expected = readIndex(indexHeader);
-  // Without the index nothing can be said. A restart makes a new one, so nothing is lost with it.
+  // Without the index the log cannot be checked. A restart creates a new one, so nothing is lost with it.
   if (expected === null || expected.frames === 0) return null;
   if (fstatSync(log).size < expected.bytes) return damaged('the file -wal beside it was truncated');
   const header = readStart(log, LOG_HEADER_BYTES);
-  // The lowest bit tells the order of bytes in its checksums.
+  // The lowest bit is the byte order of its checksums.
   const magic = (header.readUInt32BE(0) & 0xffff_fffe) >>> 0;
   if (magic === 0x377f_0682 && header.subarray(16, 24).equals(expected.salt)) return null;
   return damaged('the file -wal beside it was overwritten');
 }
 
 /**
- * What the index says about the log: its committed frames, the bytes that it has at least, and the salt that is chosen
- * anew each time it is begun again. Null while it is being written.
+ * State of the log according to the index: its committed frames, its minimum size in bytes, and the salt that
+ * is chosen at each restart of the log. Null while it is being written.
  * @param {Buffer} header
  */
 function readIndex(header) {
   const first = header.subarray(0, 48);
   const isInitialised = first[12] !== 0;
   if (!isInitialised || !first.equals(header.subarray(48, 96))) return null;
-  // It is shared memory, so its numbers are in the order of the machine.
+  // It is shared memory, so its numbers are in native byte order.
   const frames = IS_LITTLE_ENDIAN ? first.readUInt32LE(16) : first.readUInt32BE(16);
   const pageBytes = pageSize(IS_LITTLE_ENDIAN ? first.readUInt16LE(14) : first.readUInt16BE(14));
   const bytes = LOG_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
@@ -169,7 +171,7 @@ function readIndex(header) {
 }
 
 /**
- * 65,536 does not fit into two bytes and is written as 1.
+ * 65,536 does not fit into two bytes and is stored as 1.
  * @param {number} stored
  */
 function pageSize(stored) {

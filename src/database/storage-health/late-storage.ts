@@ -1,13 +1,13 @@
 import type { StorageHealth, StorageReport } from './storage-monitor.js';
 import type { StorageState } from './storage-state.js';
 
-/** The health of a storage that is opened later than the parts that look at it are made. */
+/** The health of a storage that is opened after its users are created. */
 export interface LateStorage extends StorageHealth {
-  /** From now on this storage is looked at. Must be called at most once. */
+  /** Monitors this storage from now on. Must be called at most once. */
   attach(storage: StorageHealth): void;
 }
 
-/** `problem` tells what keeps the storage from being opened. */
+/** `problem` returns what prevents the storage from being opened. */
 export function createLateStorage(problem: () => StorageReport): LateStorage {
   const first = problem().state;
   const listeners = new Set<(state: StorageState) => void>();

@@ -3,10 +3,10 @@ import { identityAt, identityOf } from './file-check.js';
 import { StorageError } from './storage-state.js';
 
 /**
- * Descriptors for reading files of SQLite beside it. POSIX ends all locks of a process on a file when the process
- * closes any descriptor of it, so those of SQLite end, too, and the driver keeps a closed connection, with its locks,
- * until it is collected as garbage. Therefore databases of one process share the descriptors, and only those of files
- * that are deleted are closed.
+ * Descriptors for reading files of SQLite beside it. POSIX ends all locks of a process on a file when the
+ * process closes any descriptor of it, including those of SQLite, and the driver keeps a closed connection,
+ * with its locks, until it is garbage-collected. Therefore databases of one process share the descriptors,
+ * and only those of deleted files are closed.
  */
 interface OpenFile {
   readonly descriptors: [number, ...number[]];
@@ -24,7 +24,7 @@ export interface FileUse {
   release(): void;
 }
 
-/** Throws a `StorageError` when another file than this one is at the path. */
+/** Throws a `StorageError` when another file is at the path. */
 export function demandIdentity(path: string, identity: string): void {
   const current = identityAt(path);
   if (current === identity) return;
@@ -39,7 +39,7 @@ export function useFile(path: string, stats: BigIntStats): FileUse {
   if (known !== undefined) return useOf(path, identityOf(stats), known);
   const descriptor = openSync(path, 'r');
   const identity = identityOf(fstatSync(descriptor, { bigint: true }));
-  // Another file may have come to this path in between, even one that is in use.
+  // Another file may have been moved to this path in between, even one in use.
   const file = files.get(identity) ?? { descriptors: [descriptor], users: 0 };
   if (file.descriptors[0] !== descriptor) file.descriptors.push(descriptor);
   files.set(identity, file);
@@ -62,7 +62,7 @@ function useOf(path: string, identity: string, file: OpenFile): FileUse {
   };
 }
 
-/** Closes the descriptors of files that are not used and have no name any more, which would keep their disk space. */
+/** Closes the descriptors of unused files without a name, which would keep their disk space. */
 function closeDeleted(): void {
   for (const [identity, { descriptors, users }] of files) {
     if (users > 0 || fstatSync(descriptors[0]).nlink > 0) continue;

@@ -6,15 +6,15 @@ import { createFileCheck, type Finding, identityAt, type OpenedFiles } from './f
 import { type FileUse, useFile } from './open-files.js';
 import { StorageError } from './storage-state.js';
 
-/** Looks at files that seem damaged: another process may be writing them at this moment. */
+/** Checks of files that seem damaged: another process may be writing them. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 5;
 
 const INSTANCE_ID = 'SELECT "instance_id" FROM "service_state" WHERE "id" = 1';
 
-/** The file of a SQLite database, its log and the index of that, as they were when the database was opened. */
+/** The files of a SQLite database as opened: database, log and index of the log. */
 export class SqliteFiles {
-  /** Keeps the log from being removed with the last other connection, and so its identity. */
+  /** Prevents the log, and so its identity, from being removed with the last other connection. */
   readonly #anchor: SqliteConnection;
   readonly #uses: readonly FileUse[];
   readonly #check: () => Finding | null;
@@ -34,12 +34,12 @@ export class SqliteFiles {
     this.#check = createFileCheck(this.opened);
   }
 
-  /** Opens a connection to a database in write-ahead logging, and remembers the files. Throws the driver's errors. */
+  /** Opens a connection to a database in write-ahead logging, and its files. Throws the driver's errors. */
   static open(path: string): SqliteFiles {
     const before = identityAt(path);
     const anchor = openSqliteConnection(path, 'reader');
     try {
-      // With the first read the log and its index come into being.
+      // The first read creates the log and its index.
       anchor.execute('SELECT COUNT(*) FROM "sqlite_schema"');
       const files = new SqliteFiles(path, anchor);
       if (files.identity !== before)
@@ -61,15 +61,16 @@ export class SqliteFiles {
     return this.opened.database.identity;
   }
 
-  /** True when nothing but the name of the log is gone: everything in it can still be copied into the database. */
+  /** Whether only the name of the log is gone: its whole content can still be copied into the database. */
   get isLogMissing(): boolean {
     return !this.#isClosed && this.#check()?.isLogMissing === true;
   }
 
   /**
-   * Resolves when a restart would find what is stored: the files are those that were opened, and neither shorter than
-   * what was written nor overwritten at their beginning. Rejects with a `StorageError` otherwise, and with the error of
-   * the system when that cannot be found out. It reads the files in the calling thread, as a commit writes them.
+   * Resolves when stored data would survive a restart: the files are those that were opened, and neither
+   * shorter than what was written nor overwritten at their beginning. Rejects with a `StorageError`
+   * otherwise, and with the error of the system when the check fails. It reads the files in the calling
+   * thread, as a commit writes them.
    */
   async verify(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
@@ -82,22 +83,22 @@ export class SqliteFiles {
     }
   }
 
-  /** Rejects with a `StorageError` when the files may not be written any more. */
+  /** Rejects with a `StorageError` when the files must not be written any more. */
   async verifyWritable(): Promise<void> {
     const { database, log } = this.opened;
     try {
       await Promise.all([database, log].map(({ path }) => access(path, constants.W_OK)));
     } catch (cause) {
-      // Of another file it is of no interest.
+      // Irrelevant for another file.
       await this.verify();
       throw new StorageError('READONLY', { particular: 'the file may not be written', cause });
     }
   }
 
   /**
-   * Lets go of the files. When they are not those that were opened, the connection stays open as long as the process
-   * runs: with the last connection, SQLite copies the log into the database and removes it by its name, which may be
-   * that of another log by now.
+   * Releases the files. When they are not those that were opened, the connection stays open for the life of
+   * the process: with the last connection, SQLite copies the log into the database and removes it by its
+   * name, which may be that of another log by now.
    */
   close(): void {
     if (this.#isClosed) return;

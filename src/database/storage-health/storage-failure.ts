@@ -1,8 +1,8 @@
 import { StorageError, type StorageProblem } from './storage-state.js';
 
-/** Extended result codes of SQLite that say more than their low byte. */
+/** Extended result codes of SQLite that are more specific than their low byte. */
 const SQLITE_EXTENDED = new Map<number, StorageProblem>([
-  // IOERR_SHORT_READ and IOERR_CORRUPTFS: less is there than was written.
+  // IOERR_SHORT_READ and IOERR_CORRUPTFS: less data than was written.
   [522, 'CORRUPT'],
   [8458, 'CORRUPT'],
   // READONLY_DBMOVED
@@ -19,14 +19,14 @@ const SQLITE = new Map<number, StorageProblem>([
   [26, 'CORRUPT'],
 ]);
 
-/** SQLSTATEs of PostgreSQL. What only says that something took too long, or met another transaction, is not here. */
+/** SQLSTATEs of PostgreSQL, without those of slow statements or conflicts with other transactions. */
 const SQLSTATES: readonly (readonly [RegExp, StorageProblem])[] = [
   [/^53100$/, 'NOSPACE'],
   // read_only_sql_transaction, insufficient_privilege
   [/^(?:25006|42501)$/, 'READONLY'],
   // data_corrupted, index_corrupted, undefined_file
   [/^(?:XX00[12]|58P01)$/, 'CORRUPT'],
-  // Connection, admission, resources, intervention by an operator, errors of its system, no such database.
+  // Connection, admission, resources, operator intervention, system errors, no such database.
   [/^(?:08[0-9A-Z]{3}|28[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[0-9]|58030|3D000)$/, 'DOWN'],
 ];
 
@@ -36,7 +36,7 @@ const NODE: readonly (readonly [RegExp, StorageProblem])[] = [
   [/^(?:ECONN[A-Z]+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_[A-Z]+|EHOST[A-Z]+|ENET[A-Z]+|EIO|ESTALE)$/, 'DOWN'],
 ];
 
-/** Codes of Prisma, and kinds of its driver adapters, for what cannot be reached. */
+/** Codes of Prisma, and kinds of its driver adapters, for an unreachable database. */
 const PRISMA = /^(?:P100[0-3]|P101[01]|P1017|P2037)$/;
 const ADAPTER_KINDS = new Set([
   'AuthenticationFailed',
@@ -48,16 +48,16 @@ const ADAPTER_KINDS = new Set([
   'TlsConnectionError',
   'TooManyConnections',
 ]);
-/** What drivers say about a lost connection without giving it a code. */
+/** Messages of drivers about a lost connection that come without a code. */
 const MESSAGE =
   /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|ConnectionFailed\()/i;
 
-/** The state of the storage that an error tells of; null for an error that does not tell of any. */
+/** The storage state implied by an error; null for other errors. */
 export function storageStateOf(error: unknown): StorageProblem | null {
   let isDown = false;
   for (const each of errorChain(error)) {
     const state = stateOf(each);
-    // A lost connection may have a cause that tells more.
+    // A lost connection may have a more specific cause.
     if (state === 'DOWN') isDown = true;
     else if (state !== null) return state;
   }
@@ -80,10 +80,10 @@ function stateOf(error: ErrorShape): StorageProblem | null {
   return typeof message === 'string' && MESSAGE.test(message) ? 'DOWN' : null;
 }
 
-/** Causes can be nested, and nothing promises that they do not form a circle. */
+/** Causes can be nested, and may form a circle. */
 const MAX_CAUSE_DEPTH = 8;
 
-/** What Prisma, its adapters, drivers and Node.js tell in their errors; every member may be absent or another type. */
+/** Members of errors of Prisma, its adapters, drivers and Node.js; each may be absent or of another type. */
 export interface ErrorShape {
   readonly code?: unknown;
   readonly kind?: unknown;
@@ -96,7 +96,7 @@ export interface ErrorShape {
   readonly meta?: { readonly driverAdapterError?: unknown };
 }
 
-/** An error and what caused it, outermost first. */
+/** An error and its causes, outermost first. */
 export function* errorChain(error: unknown, depth = 0): Generator<ErrorShape> {
   if (typeof error !== 'object' || error === null || depth > MAX_CAUSE_DEPTH) return;
   const shape = error as ErrorShape;
@@ -107,7 +107,7 @@ export function* errorChain(error: unknown, depth = 0): Generator<ErrorShape> {
   yield* errorChain(shape.meta?.driverAdapterError, depth + 1);
 }
 
-/** The codes that are texts: of Prisma, of Node.js, and SQLSTATEs. */
+/** Text codes: of Prisma, of Node.js, and SQLSTATEs. */
 export function textCodesOf({ code, originalCode }: ErrorShape): string[] {
   return [code, originalCode].filter((each) => typeof each === 'string');
 }

@@ -11,70 +11,70 @@ import {
   type StorageState,
 } from './storage-state.js';
 
-/** How often the storage is looked at, in milliseconds. With the limit of a probe, a problem is told within 5 s. */
+/** Interval of checks, in milliseconds. With the limit of a probe, a problem is reported within 5 s. */
 const INTERVAL_MS = 1_500;
-/** A probe without an answer after this time, in milliseconds, says that the database is down. */
+/** A probe without an answer after this time, in milliseconds, means that the database is down. */
 const PROBE_LIMIT_MS = 3_000;
-/** Least time between two probes, in milliseconds, however many failures ask for one. */
+/** Least time between two probes, in milliseconds, however many failures request one. */
 const MIN_GAP_MS = 100;
 /**
- * Probes beyond their limit that may still be waiting for the driver: one whose connection is dead must not keep the next
- * from finding that the database is back, and drivers give up after some ten intervals.
+ * Most probes beyond their limit that may still be waiting for the driver: one on a dead connection must not
+ * prevent the next from finding that the database is back, and drivers time out after some ten intervals.
  */
 const MAX_ABANDONED = 12;
-/** How long a server is taken for damaged after it said so, in milliseconds: it cannot be asked for the whole of it. */
+/** How long a server counts as damaged after reporting it, in ms: it cannot be checked as a whole. */
 const DAMAGE_MEMORY_MS = 60_000;
 
-/** How the storage can be looked at. All reject with errors that `storageStateOf` knows. */
+/** Checks of the storage. All reject with errors known to `storageStateOf`. */
 export interface StorageChecks {
-  /** Rejects when a restart would not find what is stored now. Cheap: it is done around every write in this thread. */
+  /** Rejects when stored data would not survive a restart. Cheap: runs around every write in this thread. */
   verify(): Promise<void>;
-  /** Rejects when the database may not be written. */
+  /** Rejects when the database must not be written. */
   verifyWritable(): Promise<void>;
-  /** Commits a small write, and does what `verify` does around it. */
+  /** Commits a small write, with the checks of `verify` around it. */
   write(): Promise<void>;
-  /** Saves what can be saved after a problem was found; resolves with what it did, or null. */
+  /** Saves recoverable data after a problem was found; resolves with a description, or null. */
   rescue(problem: StorageError): Promise<string | null>;
-  /** Whether damage may be gone although the process was not restarted. */
+  /** Whether damage may be gone without a restart of the process. */
   readonly damageMayPass: boolean;
 }
 
-/** What is wrong with the storage, in words. */
+/** Description of a storage problem. */
 export interface StorageReport {
   readonly state: StorageProblem;
   readonly meaning: string;
   readonly advice: string;
 }
 
-/** Whether what is written is kept, as those see it who are concerned. */
+/** Whether writes are kept, as seen by other parts. */
 export interface StorageHealth {
   readonly state: StorageState;
   /** Null while the state is OK. */
   readonly report: StorageReport | null;
-  /** How often each state was entered. */
+  /** Number of times each state was entered. */
   readonly transitions: ReadonlyMap<StorageState, number>;
   /** Calls `listener` after each change of the state. */
   onChange(listener: (state: StorageState) => void): void;
-  /** Looks at the storage at every interval from now on. */
+  /** Starts checking the storage at every interval. */
   watch(): void;
-  /** The database did not answer to what asks it all the time. */
+  /** Reports that the database did not answer a periodic query. */
   unreachable(error: unknown): void;
-  /** The database answers again. */
+  /** Reports that the database answers again. */
   reachable(): void;
 }
 
 export interface StorageMonitorOptions {
   readonly checks: StorageChecks;
-  /** Where the database is, for the log: a path, or an address without credentials. */
+  /** Location of the database, for the log: a path, or an address without credentials. */
   readonly place: string;
   readonly log?: Pick<RepeatLog, 'told'> | undefined;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
 /**
- * Knows whether what is written is kept. It learns from the work that succeeds and fails, and, once `watch` was called,
- * from probes of its own. A problem is found by whichever comes first; that it is over is always found by a probe.
+ * Tracks whether writes are kept. Uses the results of regular work, and, once `watch` was called, its own
+ * probes. A problem is found by whichever comes first; its end is always found by a probe.
  */
 export class StorageMonitor implements StorageHealth {
   readonly #checks: StorageChecks;
@@ -86,12 +86,12 @@ export class StorageMonitor implements StorageHealth {
   #state: StorageState = 'OK';
   #particular: string | undefined;
   #sinceMs: number;
-  /** Of the state, so far. */
+  /** Number of state changes. */
   #changes = 0;
   #damagedAtMs = Number.NEGATIVE_INFINITY;
   #writtenAtMs = Number.NEGATIVE_INFINITY;
   #probedAtMs = Number.NEGATIVE_INFINITY;
-  /** Writes under way, and what waits for their end. */
+  /** Running writes, and the callbacks for their end. */
   #writing = 0;
   readonly #waiting: (() => void)[] = [];
   #isClosed = false;
@@ -132,7 +132,7 @@ export class StorageMonitor implements StorageHealth {
     this.#interval.unref();
   }
 
-  /** Ends the probes and refuses writes. Resolves when those under way are done. */
+  /** Stops the probes and rejects writes. Resolves when running writes are done. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#interval);
@@ -141,12 +141,12 @@ export class StorageMonitor implements StorageHealth {
     while (this.#writing > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Does a write that verifies by itself that it is kept. Rejects with a `StorageError` when it would not be. */
+  /** Runs a write that verifies itself that it is kept. Rejects with a `StorageError` otherwise. */
   guard<T>(write: () => Promise<T>): Promise<T> {
     return this.#guarded(write, () => true);
   }
 
-  /** Does a write, and verifies before it and after its commit that it is kept; `wrote` tells whether there was one. */
+  /** Runs a write, and verifies before it and after its commit that it is kept; `wrote`: whether it wrote. */
   guardVerified<T>(write: () => Promise<T>, wrote: (result: T) => boolean = () => true): Promise<T> {
     const verified = async (): Promise<T> => {
       await this.#checks.verify();
@@ -177,7 +177,7 @@ export class StorageMonitor implements StorageHealth {
     }
   }
 
-  /** A driver may only know that something with the disk went wrong, where a probe has found out what. */
+  /** A driver may report only a disk problem, where a probe has found its cause. */
   #inWords(error: unknown): unknown {
     const state = this.#state;
     const isVague = storageStateOf(error) === 'DOWN' && !(error instanceof OutcomeUnknownError);
@@ -185,11 +185,11 @@ export class StorageMonitor implements StorageHealth {
     return new StorageError(state, { particular: this.#particular, cause: error });
   }
 
-  /** Something failed. Errors that say nothing about the storage are ignored. */
+  /** Reports a failure. Errors unrelated to the storage are ignored. */
   failed(error: unknown): void {
     const state = storageStateOf(error);
     if (state === null) return;
-    // One broken connection is no proof, and errors of a disk have reasons that a probe can find out.
+    // One broken connection proves nothing, and disk errors have causes that a probe can find.
     if (state === 'DOWN') this.#probeSoon();
     else this.#enter(state, error);
   }
@@ -229,22 +229,22 @@ export class StorageMonitor implements StorageHealth {
       isAbandoned = true;
       this.#abandoned += 1;
       this.#isProbing = false;
-      // The probe may be waiting for its turn behind work that goes on.
+      // The probe may be queued behind ongoing work.
       const isBusy = this.#now() - this.#writtenAtMs < PROBE_LIMIT_MS;
       if (!isBusy) this.#enter('DOWN', new Error(`no answer within ${PROBE_LIMIT_MS} ms`));
     };
-    // An answer that came while this process was busy is heard first.
+    // An answer that arrived while this process was busy is handled first.
     const limit = setTimeout(() => setImmediate(silent), PROBE_LIMIT_MS);
     limit.unref();
     this.#look()
       .then(
         () => {
-          // What has happened since then may be news to it.
+          // Later changes may not be covered by this probe.
           if (this.#changes === changes) this.#recovered();
         },
         (error: unknown) => {
           const state = storageStateOf(error);
-          // What says nothing about the storage, such as a lock that is held for long, leaves the state as it is.
+          // Errors unrelated to the storage, such as a long-held lock, leave the state unchanged.
           if (state !== null) this.#enter(state, error);
         },
       )
@@ -275,12 +275,12 @@ export class StorageMonitor implements StorageHealth {
 
   #enter(state: StorageProblem, error: unknown): void {
     if (state === 'CORRUPT') this.#damagedAtMs = this.#now();
-    // Damage is not over because something else has happened, and what was replaced may well be full.
+    // Another problem does not end damage, and a replaced storage may well be full.
     if (this.#state === 'CORRUPT' && !this.#checks.damageMayPass) return;
     if (state === this.#state || this.#isClosed) return;
     const particular = error instanceof StorageError ? error.particular : undefined;
     this.#change(state, particular);
-    // An error of ours says nothing that the sentence does not.
+    // Our own error says nothing beyond the sentence.
     const cause = error instanceof StorageError ? error.cause : error;
     const facts = cause === undefined ? {} : { reason: reasonOf(cause) };
     this.#tell('error', `${meaningOf(state, particular)} ${adviceOn(state)}`, facts);

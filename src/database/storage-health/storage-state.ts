@@ -1,11 +1,11 @@
 import { ServiceError } from '../../contract/errors/service-error.js';
 
 /**
- * What is known about storing:
- * - `OK`: what is written is kept.
+ * States of the storage:
+ * - `OK`: writes are kept.
  * - `NOSPACE`: the disk, or a quota, is full.
  * - `READONLY`: the database can be read and not written.
- * - `REPLACED`: what is at the address is not what was opened: a restart would not find what is written.
+ * - `REPLACED`: the address no longer leads to what was opened: a restart would not find what is written.
  * - `CORRUPT`: a part of the database is damaged.
  * - `DOWN`: the database does not answer.
  */
@@ -15,7 +15,7 @@ export type StorageState = (typeof STORAGE_STATES)[number];
 /** A state in which nothing can be stored. */
 export type StorageProblem = Exclude<StorageState, 'OK'>;
 
-/** States in which writes are refused before they are tried: they might succeed, and be lost. */
+/** States in which writes are rejected in advance: they might succeed, and be lost. */
 export const REFUSING: ReadonlySet<StorageState> = new Set<StorageState>(['REPLACED', 'CORRUPT']);
 
 interface Description {
@@ -49,34 +49,34 @@ const DESCRIPTIONS: Readonly<Record<StorageProblem, Description>> = {
   },
 };
 
-/** What a state means, in one sentence; `particular` says more about the case. */
+/** Meaning of a state, in one sentence; `particular` adds details of the case. */
 export function meaningOf(state: StorageProblem, particular?: string): string {
   const { meaning } = DESCRIPTIONS[state];
   return particular === undefined ? meaning : `${meaning.slice(0, -1)} (${particular}).`;
 }
 
-/** What to do about a state, in one sentence. */
+/** Remedy for a state, in one sentence. */
 export function adviceOn(state: StorageProblem): string {
   return DESCRIPTIONS[state].advice;
 }
 
-/** After this many seconds a caller may try again. */
+/** Seconds after which a caller may retry. */
 const RETRY_AFTER_SECONDS = 1;
 
 export interface StorageErrorOptions {
-  /** More about the case than the state says; callers may read it, so it names no paths and no addresses. */
+  /** Details of the case beyond the state; visible to callers, so it contains no paths and no addresses. */
   readonly particular?: string | undefined;
   readonly cause?: unknown;
   /**
-   * By default SERVICE_UNAVAILABLE: the same may work later. DATABASE_ERROR for what does not pass by itself at a
-   * start.
+   * By default SERVICE_UNAVAILABLE: a retry may succeed. DATABASE_ERROR for problems that do not pass on
+   * their own, at a start.
    */
   readonly code?: 'SERVICE_UNAVAILABLE' | 'DATABASE_ERROR';
-  /** Instead of the sentence about the state. */
+  /** Replaces the sentence about the state. */
   readonly detail?: string;
 }
 
-/** Something could not be read or stored because of the state of the storage, which `state` tells. */
+/** A read or write failed because of the state of the storage, given by `state`. */
 export class StorageError extends ServiceError {
   readonly state: StorageProblem;
   readonly particular: string | undefined;

@@ -8,9 +8,9 @@ const READ = Prisma.sql`
   SELECT p."writes", s."instance_id" FROM "storage_probe" p, "service_state" s WHERE p."id" = 1 AND s."id" = 1`;
 
 /**
- * Creates the probe: a small write that is committed. It rejects when that fails, and with a `StorageError` when this is
- * another database than `instanceId` says. Of several processes on one database, one writes: the others are content with
- * a write of another process since they looked last.
+ * Creates the probe: a small write that is committed. It rejects when that fails, and with a `StorageError`
+ * when the database is not the one of `instanceId`. Of several processes on one database, one writes: the
+ * others accept a write of another process since their last check.
  */
 export function createWriteProbe(bulk: Pick<BulkDatabase, 'transaction'>, instanceId: string) {
   let seen: BulkValue | undefined;
@@ -27,12 +27,12 @@ export function createWriteProbe(bulk: Pick<BulkDatabase, 'transaction'>, instan
     if (instance !== instanceId) {
       throw new StorageError('REPLACED', { particular: 'it is another database' });
     }
-    // Both drivers give large integers as something else than a number.
+    // Both drivers return large integers as a type other than number.
     seen = BigInt(String(writes));
   };
 }
 
-/** The tables are created before anything else is done, so a database without them is another one. */
+/** The tables are created before anything else, so a database without them is another one. */
 function lacksTable(error: unknown): boolean {
   for (const each of errorChain(error)) {
     // undefined_table

@@ -5,68 +5,70 @@ import { dataProblem } from './data-size.js';
 import type { EvaluatorWorker } from './evaluator-worker.js';
 import type { EvaluatorDescription } from './worker-messages.js';
 
-/** Checks that wait for a worker at most. More means that they come faster than they are done. */
+/** Most checks waiting for a worker. More means that they arrive faster than they are processed. */
 export const MAX_QUEUED_CHECKS = 256;
 /** Largest data of a check, in characters: copying them takes the main thread some milliseconds. */
 export const MAX_DATA_SIZE = 2_000_000;
-/** What a check that is out of time still gets after its signal was aborted, in milliseconds. */
-const ABORT_GRACE_MS = 50;
-/** A check whose worker ended is done again in another one, once: something that ran before may have ended it. */
+/** Time a timed-out check gets after its signal was aborted, in milliseconds. */
+export const ABORT_GRACE_MS = 50;
+/** A check whose worker ended is repeated once in another: an earlier check may have ended the worker. */
 const MAX_RUNS = 2;
-/** Delay of the second restart in a row without an answer in between, in milliseconds; it doubles up to the limit. */
+/** Delay of the second consecutive restart without an answer, in milliseconds; it doubles up to the limit. */
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
 /**
- * By how many bytes the process may grow while a check runs, more than a worker's objects may take, and how often that
- * is looked at, in milliseconds.
+ * Growth of the process, in bytes, that ends a running check, more than a worker's objects may take; and the
+ * interval of the measurement, in milliseconds.
  */
 export const MAX_GROWTH_BYTES = 768 * 1024 * 1024;
 const MEMORY_INTERVAL_MS = 50;
 
 export interface CheckPoolOptions {
-  /** Workers, and so checks at the same time. */
+  /** Number of workers, and so of concurrent checks. */
   readonly size: number;
   readonly startWorker: () => EvaluatorWorker;
-  /** By how many bytes the process may grow while a check runs. */
+  /** Growth of the process that ends a running check, in bytes. */
   readonly maxGrowthBytes: number;
-  /** Told when a worker ended that should not have. */
+  /** Time a timed-out check gets after its signal was aborted, in milliseconds. */
+  readonly abortGraceMs: number;
+  /** Called when a worker ended unexpectedly. */
   readonly onWorkerLost: (reason: Error) => void;
 }
 
-/** A check that waits or runs. */
+/** A queued or running check. */
 interface Job {
   readonly config: string;
   readonly data: JsonValue;
   readonly timeoutMs: number;
   runs: number;
-  /** Nobody waits for it any more. */
+  /** The answer is no longer awaited. */
   settled: boolean;
-  /** Ends the wait of whoever asked; later calls do nothing. */
+  /** Settles the promise of the caller; later calls do nothing. */
   readonly settle: (answer: EvaluatorResult | Error) => void;
 }
 
-/** A place for a worker. */
+/** A slot for a worker. */
 interface Slot {
   readonly worker: EvaluatorWorker;
   ready: boolean;
   job: Job | null;
-  /** Its check is to blame for its end, not the module. */
+  /** The check caused the worker to end, not the module. */
   ended: boolean;
-  /** Size of the process when the job began, in bytes. */
+  /** Size of the process when the check began, in bytes. */
   sizeBefore: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * The workers of one custom evaluator and the queue in front of them. A worker does one check at a time, so a check
- * that does not end, or ends its worker, takes nothing else with it.
+ * The workers of one custom evaluator and the queue in front of them. A worker runs one check at a time, so a
+ * check that hangs or ends its worker affects no other.
  */
 export class CheckPool {
   readonly #options: CheckPoolOptions;
   readonly #slots = new Set<Slot>();
   readonly #queue: Job[] = [];
   #restarts = 0;
-  /** Workers lost in a row without an answer in between. */
+  /** Consecutive lost workers without an answer in between. */
   #losses = 0;
   #restartTimer: NodeJS.Timeout | undefined;
   #memoryTimer: NodeJS.Timeout | undefined;
@@ -91,8 +93,8 @@ export class CheckPool {
   }
 
   /**
-   * Does a check. Rejects, with "timeout" in the message, when it is not done in `timeoutMs`, and at once when `signal`
-   * is aborted, when the queue is full, or when the data are too large.
+   * Runs a check. Rejects, with "timeout" in the message, when it exceeds `timeoutMs`, and immediately when
+   * `signal` is aborted, when the queue is full, or when the data are too large.
    */
   check(config: string, data: JsonValue, timeoutMs: number, signal: AbortSignal): Promise<EvaluatorResult> {
     const refusal = this.#refusal(data, signal);
@@ -156,7 +158,7 @@ export class CheckPool {
     }
     const starting = [...this.#slots].filter(({ ready }) => !ready).length;
     if (this.#queue.length <= starting || this.#slots.size >= this.#options.size) return;
-    // While a restart is delayed, that one decides whether the module can be loaded at all.
+    // While a restart is delayed, that restart decides whether the module can be loaded at all.
     if (this.#restartTimer === undefined && !this.#closed) this.#startWorker();
   }
 
@@ -164,10 +166,10 @@ export class CheckPool {
     slot.job = job;
     slot.sizeBefore = process.memoryUsage.rss();
     job.runs += 1;
-    // Counted from here: a check that waited long must not end a worker that does nothing wrong.
+    // Measured from here: a check that queued for long must not end a faultless worker.
     slot.timer = setTimeout(
       () => this.#end(slot, 'timeout: the check did not end'),
-      job.timeoutMs + ABORT_GRACE_MS,
+      job.timeoutMs + this.#options.abortGraceMs,
     );
     this.#memoryTimer ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL_MS).unref();
     slot.worker.run({
@@ -182,14 +184,14 @@ export class CheckPool {
     });
   }
 
-  /** Nobody waits for the job any more. */
+  /** Drops a job that is no longer awaited. */
   #forget(job: Job): void {
     const index = this.#queue.indexOf(job);
     if (index >= 0) this.#queue.splice(index, 1);
     for (const slot of this.#slots) if (slot.job === job) slot.worker.abort();
   }
 
-  /** The check itself is to blame, so it is not done again. */
+  /** The check itself is the cause, so it is not repeated. */
   #end(slot: Slot, why: string): void {
     const reason = new Error(why);
     slot.job?.settle(reason);
@@ -243,9 +245,9 @@ export class CheckPool {
     if (this.#closed || !this.#started) return;
     this.#options.onWorkerLost(reason);
     this.#restarts += 1;
-    // A check that took all its time needs no further delay.
+    // A check that used all its time needs no further delay.
     if (!slot.ended) this.#losses += 1;
-    // The first restart comes at once; a module that keeps failing must not keep the machine busy.
+    // The first restart is immediate; a module that keeps failing must not keep the machine busy.
     const delay = this.#losses <= 1 ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#losses - 2));
     this.#restartTimer ??= setTimeout(() => {
       this.#restartTimer = undefined;

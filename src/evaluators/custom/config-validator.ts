@@ -12,14 +12,14 @@ import {
 import { schemaWork, type WorkBudget } from '../../json-schema/schema-work.js';
 import type { ConfigProblem } from '../config-members.js';
 
-/** Longest configuration, as JSON text, in characters: it goes to a worker with every check. */
+/** Longest configuration, as JSON text, in characters: it is sent to a worker with every check. */
 export const MAX_CONFIG_LENGTH = 64 * 1024;
-/** Most problems that are told of one configuration. */
+/** Most problems reported for one configuration. */
 const MAX_PROBLEMS = 50;
 
 /**
- * Compiles the JSON Schema of a configuration to a function that says what is wrong with one. Throws when the schema
- * is invalid or goes beyond what can be checked in bounded time.
+ * Compiles the JSON Schema of a configuration to a function that returns the problems of one. Throws when the
+ * schema is invalid or cannot be checked in bounded time.
  */
 export function createConfigValidator(schema: JsonObject): (config: JsonObject) => ConfigProblem[] {
   const bounds = schemaBoundsProblem(schema);
@@ -70,7 +70,7 @@ function problem(
   return { code, message, path, input };
 }
 
-/** Codes of the contract for the types of JSON Schema. */
+/** Contract codes for the types of JSON Schema. */
 const TYPE_CODES: Readonly<Record<string, string>> = {
   string: 'string_type',
   integer: 'int_type',
@@ -80,7 +80,7 @@ const TYPE_CODES: Readonly<Record<string, string>> = {
   object: 'dict_type',
 };
 
-/** Codes of the contract for other keywords; `value_error` where there is none. */
+/** Contract codes for other keywords; `value_error` where there is none. */
 const KEYWORD_CODES: Readonly<Record<string, string>> = {
   enum: 'literal_error',
   const: 'literal_error',
@@ -111,7 +111,7 @@ function problemOf(error: ErrorObject, config: JsonObject): ConfigProblem {
   return problem(KEYWORD_CODES[keyword] ?? 'value_error', message, path, found);
 }
 
-/** What a JSON Pointer leads to, and the way there with indexes as numbers. */
+/** The target of a JSON Pointer, and its path with indexes as numbers. */
 function resolvePointer(
   pointer: string,
   root: JsonObject,

@@ -1,23 +1,25 @@
 import type { Evaluator } from '../../core/evaluator.js';
 import { configSchemaOf } from '../config-members.js';
-import { CheckPool, MAX_GROWTH_BYTES } from './check-pool.js';
+import { ABORT_GRACE_MS, CheckPool, MAX_GROWTH_BYTES } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
 import { startEvaluatorWorker } from './evaluator-worker.js';
 
-/** What custom evaluators are given. */
+/** Options of custom evaluators. */
 export interface CustomEvaluatorOptions {
-  /** Folder that relative paths and packages are looked for from. */
+  /** Folder against which relative paths and packages are resolved. */
   readonly directory: string;
-  /** Environment variables that the author's code sees. */
+  /** Environment variables visible to the author's code. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Time limit of an evaluator that states none, in milliseconds. */
+  /** Time limit of an evaluator that sets none, in milliseconds. */
   readonly timeoutMs: number;
-  /** Checks of one evaluator at the same time, each in a worker of its own. */
+  /** Concurrent checks of one evaluator, each in its own worker. */
   readonly workers: number;
   /** Longest time a module may take to load, in milliseconds. */
   readonly startLimitMs?: number;
-  /** By how many bytes the process may grow while a check runs; MAX_GROWTH_BYTES when absent. */
+  /** Growth of the process that ends a running check, in bytes; MAX_GROWTH_BYTES when absent. */
   readonly maxGrowthBytes?: number;
+  /** Time a timed-out check gets to end by itself, in milliseconds; ABORT_GRACE_MS when absent. */
+  readonly abortGraceMs?: number;
   readonly log: {
     info(facts: object, message: string): void;
     warn(facts: object, message: string): void;
@@ -25,8 +27,8 @@ export interface CustomEvaluatorOptions {
 }
 
 /**
- * Loads an author's module, given as absolute path or name of a package, in a worker, and makes an evaluator of it.
- * Rejects when it cannot be loaded or does not keep to the interface.
+ * Loads an author's module, given as absolute path or package name, in a worker and creates an evaluator from
+ * it. Rejects when it cannot be loaded or does not implement the interface.
  */
 export async function loadCustomEvaluator(
   specifier: string,
@@ -37,6 +39,7 @@ export async function loadCustomEvaluator(
   const pool = new CheckPool({
     size: options.workers,
     maxGrowthBytes: options.maxGrowthBytes ?? MAX_GROWTH_BYTES,
+    abortGraceMs: options.abortGraceMs ?? ABORT_GRACE_MS,
     startWorker: () =>
       startEvaluatorWorker({
         specifier,

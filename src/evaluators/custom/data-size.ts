@@ -1,12 +1,12 @@
 import { Decimal } from '../../json/decimal.js';
 import { isObject, type JsonValue } from '../../json/json-value.js';
 
-/** What a value costs beside its text, in characters. */
+/** Cost of a value besides its text, in characters. */
 const VALUE_SIZE = 8;
 
 /**
- * Why a value cannot be given to a custom evaluator; undefined when it can: it is larger than `limit` characters, or has
- * a number that a double does not hold, of which an author's code would see another one.
+ * Why a value cannot be passed to a custom evaluator, or undefined: it is larger than `limit` characters, or
+ * has a number that a double cannot hold, so that the author's code would receive another.
  */
 export function dataProblem(value: JsonValue, limit: number): string | undefined {
   const tooLarge = 'the data are too large for a custom evaluator';
@@ -18,7 +18,7 @@ export function dataProblem(value: JsonValue, limit: number): string | undefined
     left -= VALUE_SIZE;
     if (typeof next === 'string') left -= next.length;
     else if (Array.isArray(next)) {
-      // A longer list is too large whatever is in it, and need not be copied.
+      // A longer list is too large whatever it contains, and need not be copied.
       if (next.length * VALUE_SIZE > left) return tooLarge;
       for (const item of next) waiting.push(item);
     } else if (isObject(next)) {

@@ -1,24 +1,24 @@
 /**
- * The interface for authors of evaluators: `import { defineEvaluator } from 'control-enforcement-service/evaluator'`.
- * docs/custom-evaluators.md shows how to write, install and use one.
+ * For authors of evaluators: `import { defineEvaluator } from 'control-enforcement-service/evaluator'`.
+ * docs/custom-evaluators.md describes how to write, install and use one.
  */
 import type { z } from 'zod';
 
 /**
- * JSON as evaluators see it. An integer beyond 2^53 is a bigint, so that no digit is lost; every other number is a
- * number. Data with a number that a double does not hold as it was written, such as 0.12345678901234567890, are not
- * given to an evaluator at all: the check is an error.
+ * JSON as evaluators receive it. An integer beyond 2^53 is a bigint, so that no digit is lost; every other
+ * number is a number. Data with a number that a double cannot represent as written, such as
+ * 0.12345678901234567890, are not passed to an evaluator: the check is an error.
  */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
 /** A JSON Schema (2020-12 unless `$schema` says draft 7). Patterns are RE2's: no look-around, no back-references. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What an evaluator says about the data. */
+/** Result of an evaluator for the data. */
 export interface EvaluatorAnswer {
   /** Whether the condition holds. A match of a deny control makes the step unsafe. */
   readonly matched: boolean;
-  /** How sure it is, 0 to 1; 1 when absent. */
+  /** Confidence, 0 to 1; 1 when absent. */
   readonly confidence?: number;
   /** Shown to the caller. */
   readonly message?: string | null;
@@ -26,38 +26,38 @@ export interface EvaluatorAnswer {
   readonly metadata?: { readonly [key: string]: unknown } | null;
 }
 
-/** What a check is told beside data and configuration. */
+/** Context of a check besides data and configuration. */
 export interface EvaluatorContext {
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer awaited. */
   readonly signal: AbortSignal;
 }
 
 /** An evaluator. */
 export interface EvaluatorDefinition<Config = unknown> {
-  /** What controls call it: 1 to 255 characters, letters, digits, `.`, `_`, `-`. Not the name of another one. */
+  /** Name used by controls: 1 to 255 characters, letters, digits, `.`, `_`, `-`. Unique. */
   readonly name: string;
   /** For example `1.0.0`; shown to clients. */
   readonly version: string;
   readonly description?: string;
   /**
-   * What a configuration looks like, as a zod 4 schema or as a JSON Schema of an object. Controls with another one are
-   * refused. A refinement that JSON Schema cannot express is checked when the control is evaluated: a configuration
-   * that it refuses is an evaluator error.
+   * Schema of the configuration, as a zod 4 schema or as a JSON Schema of an object. Controls with another
+   * configuration are rejected. A refinement that JSON Schema cannot express is checked when the control is
+   * evaluated: a configuration that it rejects is an evaluator error.
    */
   readonly configSchema: z.ZodType<Config> | JsonSchema;
   /** Time limit of one check, in milliseconds, 1 to 3,600,000; EVALUATOR_TIMEOUT_SECONDS when absent. */
   readonly timeoutMs?: number;
-  /** Whether it needs a key of some other service; only shown to clients. */
+  /** Whether it needs an API key of another service; only shown to clients. */
   readonly requiresApiKey?: boolean;
   /**
-   * Looks at the selected data, which are null when the selector led nowhere. Runs in a worker thread, one check at a
-   * time in each. What it throws is an evaluator error, and a deny control with an error makes the step unsafe.
-   * `config` is what the zod schema made of the configuration, or the configuration as it is.
+   * Checks the selected data, which are null when nothing was selected. Runs in a worker thread, one check at
+   * a time in each. A thrown value is an evaluator error, and a deny control with an error makes the step
+   * unsafe. `config` is the output of the zod schema, or the configuration unchanged.
    */
   evaluate(data: Json, config: Config, context: EvaluatorContext): EvaluatorAnswer | Promise<EvaluatorAnswer>;
 }
 
-/** Gives an evaluator its types, above all that of `config`. Make it the default export of the module. */
+/** Gives an evaluator its types, above all that of `config`. Use as default export of the module. */
 export function defineEvaluator<Config>(
   definition: EvaluatorDefinition<Config>,
 ): EvaluatorDefinition<Config> {

@@ -8,12 +8,12 @@ import type { EvaluatorDescription, FromWorker, ToWorker, WorkerInput } from './
 export const START_LIMIT_MS = 10_000;
 
 /**
- * Memory of one worker, in MiB: what JavaScript objects may take. A worker that needs more ends. Buffers are not
- * counted by the engine; `check-pool.ts` looks after them.
+ * Memory of one worker, in MiB: limit of JavaScript objects. A worker that needs more ends. Buffers are not
+ * counted by the engine; `check-pool.ts` monitors them.
  */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
-/** A check that a worker does. */
+/** A check run by a worker. */
 export interface WorkerCheck {
   /** The configuration as JSON text. */
   readonly config: string;
@@ -23,23 +23,23 @@ export interface WorkerCheck {
 }
 
 export interface EvaluatorWorkerOptions extends WorkerInput {
-  /** Environment variables that the author's code sees. */
+  /** Environment variables visible to the author's code. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Told every line that the author's code writes. */
+  /** Called with every line that the author's code writes. */
   readonly onOutput: (line: string) => void;
   /** Longest time the module may take to load, in milliseconds; START_LIMIT_MS when absent. */
   readonly startLimitMs?: number | undefined;
 }
 
-/** A worker thread with an author's module in it. */
+/** A worker thread with a loaded author's module. */
 export interface EvaluatorWorker {
   /** Rejects when the module cannot be loaded. */
   readonly ready: Promise<EvaluatorDescription>;
-  /** Fulfilled when the thread is gone, with the reason; the engine's own code when it ran out of memory. */
+  /** Fulfilled when the thread has ended, with the reason; the engine's code when out of memory. */
   readonly ended: Promise<Error>;
-  /** Only when it is ready and has no other check. */
+  /** Call only when ready and without another check. */
   run(check: WorkerCheck): void;
-  /** Tells the check that nobody waits for it any more. */
+  /** Aborts the check, whose answer is no longer awaited. */
   abort(): void;
   terminate(reason: Error): void;
 }
@@ -53,7 +53,7 @@ export function startEvaluatorWorker(options: EvaluatorWorkerOptions): Evaluator
     workerData: input,
     env: { ...environment },
     resourceLimits: RESOURCE_LIMITS,
-    // The entry sends output itself; what goes around it must not mix with the log.
+    // The entry sends output itself; output that bypasses it must not mix with the log.
     stdout: true,
     stderr: true,
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -115,7 +115,7 @@ export function startEvaluatorWorker(options: EvaluatorWorkerOptions): Evaluator
     run(check) {
       current = check;
       nextId += 1;
-      // The pool has refused data that authors do not know.
+      // The pool has rejected data that authors cannot receive.
       send({ type: 'check', id: nextId, config: check.config, data: check.data as Json });
     },
     abort: () => send({ type: 'abort' }),
@@ -123,7 +123,7 @@ export function startEvaluatorWorker(options: EvaluatorWorkerOptions): Evaluator
   };
 }
 
-/** The worker's side has checked the members. */
+/** The worker has already validated the members. */
 function readAnswer(text: string): EvaluatorResult {
   const { matched, confidence, message, metadata } = JSON.parse(text) as Omit<EvaluatorResult, 'error'>;
   return { matched, confidence, message, metadata, error: null };

@@ -5,9 +5,9 @@ import type { Evaluator } from '../../core/evaluator.js';
 import { type CustomEvaluatorOptions, loadCustomEvaluator } from './custom-evaluator.js';
 
 /**
- * Loads the modules that SERVICE_EVALUATORS names: packages, or files and folders by a path that begins with `.` or
- * `/`. Rejects when one of them cannot be used, naming it: a service that left an evaluator out would refuse or allow
- * steps for a reason that nobody sees.
+ * Loads the modules named by SERVICE_EVALUATORS: packages, or files and folders by a path that begins with
+ * `.` or `/`. Rejects when one of them is unusable, naming it: a service that left an evaluator out would
+ * deny or allow steps for a hidden reason.
  */
 export async function loadCustomEvaluators(
   specifiers: readonly string[],

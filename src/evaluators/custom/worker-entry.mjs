@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What runs in the worker of a custom evaluator: loads the author's module, describes it, and answers checks. Plain
+ * Entry of a custom evaluator's worker: loads the author's module, describes it, and answers checks. Plain
  * JavaScript, because a worker thread loads the same file whether the service runs from `src` or from `dist`.
  * The messages are described in worker-messages.ts.
  */
@@ -16,9 +16,9 @@ const MAX_ANSWER_LENGTH = 256 * 1024;
 /** Output beyond this is dropped: lines in a second, and characters in a line. */
 const MAX_LINES_PER_SECOND = 50;
 const MAX_LINE_LENGTH = 1_000;
-/** Parsed configurations that are kept. */
+/** Number of cached parsed configurations. */
 const MAX_CONFIGS = 1_000;
-/** Below every other thread of the service, so that an evaluator that burns its processor time takes none of theirs. */
+/** Below every other thread of the service, so that a busy evaluator does not slow them down. */
 const NICENESS = 10;
 
 /** @typedef {import('./worker-messages.js').FromWorker} FromWorker */
@@ -50,7 +50,7 @@ try {
 /** @returns {Promise<Definition>} */
 async function loadDefinition() {
   const { specifier, directory } = input;
-  // Packages are looked for from the working directory, as if a module there imported them.
+  // Packages are resolved from the working directory, as if a module there imported them.
   const importFrom = vm.runInThisContext('(specifier) => import(specifier)', {
     filename: path.join(directory, 'importer.js'),
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
@@ -156,8 +156,8 @@ function serve(definition) {
 }
 
 /**
- * The answer as JSON text, with every member. Checked here, so that what is wrong or huge never reaches the main
- * thread.
+ * The answer as JSON text, with every member. Validated here, so that invalid or huge answers never reach the
+ * main thread.
  * @param {any} answered
  */
 function answerText(answered) {
@@ -176,7 +176,7 @@ function answerText(answered) {
   return text;
 }
 
-/** Output goes line by line to the log of the service; a flood of it is dropped here, where it costs nobody else. */
+/** Sends output line by line to the service log; excess output is dropped in this thread. */
 function sendOutputToLog() {
   let left = MAX_LINES_PER_SECOND;
   let dropped = 0;
@@ -211,13 +211,13 @@ function sendOutputToLog() {
   process.stderr.write = write;
 }
 
-/** On Linux the niceness belongs to the thread; elsewhere it would be that of the whole service. */
+/** On Linux niceness is per thread; elsewhere it would be that of the whole service. */
 function lowerPriority() {
   if (process.platform !== 'linux') return;
   try {
     os.setPriority(NICENESS);
   } catch {
-    // Some containers forbid it, and it is no condition for anything.
+    // Some containers forbid it, and nothing depends on it.
   }
 }
 

@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../json/json-value.js';
 import type { Json } from './define-evaluator.js';
 
-/** What a worker is started with. */
+/** Start parameters of a worker. */
 export interface WorkerInput {
   /** Absolute path of a module, or the name of a package. */
   readonly specifier: string;
-  /** Folder from which packages are looked for. */
+  /** Folder from which packages are resolved. */
   readonly directory: string;
 }
 
-/** What an author's module says about its evaluator. */
+/** Description of an evaluator by its module. */
 export interface EvaluatorDescription {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly requiresApiKey: boolean;
-  /** Time limit of one check, in milliseconds; null when it states none. */
+  /** Time limit of one check, in milliseconds; null when not set. */
   readonly timeoutMs: number | null;
   readonly configJsonSchema: JsonObject;
 }
@@ -29,7 +29,7 @@ export type ToWorker =
       readonly config: string;
       readonly data: Json;
     }
-  /** Nobody waits for the answer any more. */
+  /** The answer is no longer awaited. */
   | { readonly type: 'abort' };
 
 /** Messages from a worker: first `ready` or `failed`, then one `answer` or `problem` for each check. */

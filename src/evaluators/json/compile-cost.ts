@@ -2,24 +2,24 @@ import { MAX_CONDITION_COMPILE_COST } from '../../core/limits.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { compileCostOf, estimateCost } from '../../linear-text/pattern-cost.js';
 
-/** Most work of compiling one member of a configuration, in compiled instructions: as much as a whole condition may need. */
+/** Most work of compiling one member of a configuration, in compiled instructions: as for a condition. */
 export const MAX_CONFIG_COST = MAX_CONDITION_COMPILE_COST;
-/** Compiled instructions that take as long as one value of a schema. */
+/** Compiled instructions equivalent in time to one value of a schema. */
 const INSTRUCTIONS_PER_VALUE = 10;
 
-/** Compiled instructions that take as long as reading a configuration with nothing in it. */
+/** Compiled instructions equivalent in time to reading an empty configuration. */
 export const CONFIG_COST = 500;
-/** Compiled instructions that take as long as one field, or one value of its constraints. */
+/** Compiled instructions equivalent in time to one field, or one value of its constraints. */
 export const INSTRUCTIONS_PER_FIELD = 5;
 
-/** What compiling a pattern costs, in compiled instructions. */
+/** Cost of compiling a pattern, in compiled instructions. */
 export function patternTextCost(source: string): number {
   return compileCostOf(estimateCost(source, false));
 }
 
 /**
- * What checking and compiling a schema costs, in compiled instructions. Counts whatever could be a pattern; ends
- * beyond MAX_CONFIG_COST.
+ * Cost of checking and compiling a schema, in compiled instructions. Counts everything that could be a
+ * pattern; stops beyond MAX_CONFIG_COST.
  */
 export function schemaCost(value: JsonValue | undefined): number {
   let cost = 0;

@@ -3,7 +3,7 @@ import type { ConfigWarning } from '../../core/evaluator.js';
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { neverMatches } from '../../linear-text/never-matches.js';
 
-/** What the author of a `json` configuration should know. */
+/** Warnings about a `json` configuration. */
 export function* jsonWarnings(config: JsonObject): Generator<ConfigWarning, void> {
   const constraints = isObject(config.field_constraints) ? Object.values(config.field_constraints) : [];
   const hasEnum = constraints.some((one) => isObject(one) && Array.isArray(one.enum));
@@ -37,7 +37,7 @@ function* patternWarnings(patterns: JsonObject): Generator<ConfigWarning, void> 
 
 const flag = boolean();
 
-/** Whether a flag, in whichever of its spellings, has a value. */
+/** Whether a flag, in any of its spellings, has a value. */
 function is(value: JsonValue | undefined, wanted: boolean): boolean {
   return value !== undefined && flag.safeParse(value).data === wanted;
 }

@@ -9,7 +9,7 @@ import { fieldPatterns } from './field-patterns.js';
 import { fieldTypes } from './field-types.js';
 import { requiredFields } from './required-fields.js';
 
-/** Reads `json_schema`; null for an empty one, which checks nothing. */
+/** Reads `json_schema`; null for an empty schema, which checks nothing. */
 const jsonSchema = field<SchemaCheck | null>(
   (value, sink) => {
     if (!isObject(value)) return refuse(sink, 'dict_type', 'must be an object', value);
@@ -70,5 +70,5 @@ export const jsonConfigSchema = z
     report(sink, 'value_error', `at least one of these must not be empty: ${names}`, config);
   });
 
-/** A configuration that was read. */
+/** A parsed configuration. */
 export type JsonConfig = z.output<typeof jsonConfigSchema>;

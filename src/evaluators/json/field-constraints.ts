@@ -83,10 +83,10 @@ function constraintsProblem(given: Constraints): string | undefined {
     : 'min_length and max_length must be integers';
 }
 
-/** What is wrong with a value; null when nothing is. */
+/** Returns the problem of a value; null when it is valid. */
 type Problem = (value: JsonValue, work: Work) => string | null;
 
-/** Fails where a path leads nowhere or a constraint does not hold; of each field the first one counts. */
+/** Fails where a path does not resolve or a constraint is violated; the first one per field counts. */
 export function checkConstraints(
   rules: readonly FieldRule<Constraints>[],
   caseSensitive: boolean,
@@ -110,7 +110,7 @@ export function checkConstraints(
   };
 }
 
-/** `type` only says what the others are about; no value is held against it. */
+/** `type` only describes the other members; values are not checked against it. */
 function compile(given: Constraints, caseSensitive: boolean): Problem[] {
   const problems: Problem[] = [];
   const { min, max, min_length: shortest, max_length: longest } = given;
@@ -124,19 +124,19 @@ function compile(given: Constraints, caseSensitive: boolean): Problem[] {
   return problems;
 }
 
-/** `holds` is told how the value compares with the limit; `beyond` says where a value is that breaks it. */
+/** `holds` receives the order of value and limit; `beyond` describes a value that violates it. */
 function bound(name: string, beyond: string, given: JsonValue, holds: (order: number) => boolean): Problem {
   const limit = typeof given === 'boolean' ? Number(given) : given;
   return (value, work) => {
     work.spend(1);
     if (!isNumber(value)) return `must be a number, because it has a ${name}`;
-    // Deployed clients can store such a limit; what it means cannot be told.
+    // Deployed clients can store such a limit; its meaning is undefined.
     if (!isNumber(limit)) throw new Error(`the ${name} of a constraint is not a number`);
     return holds(compareNumbers(value, limit)) ? null : `is ${beyond} of ${stringifyJson(limit)}`;
   };
 }
 
-/** True equals 1 here, as it does for deployed servers. */
+/** True equals 1 here, as in deployed servers. */
 function enumeration(values: readonly JsonValue[], caseSensitive: boolean): Problem {
   const fold = (value: JsonValue) => (typeof value === 'string' ? value.toLowerCase() : value);
   const isMember = createMembership(caseSensitive ? values : values.map(fold), { booleansAreNumbers: true });

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import type { Work } from '../../json-schema/work.js';
 
-/** A dotted path into objects. A key that holds a dot cannot be reached, an empty segment is the empty key. */
+/** A dotted path into objects. A key with a dot is unreachable, an empty segment is the empty key. */
 export interface FieldPath {
   readonly text: string;
   readonly keys: readonly string[];
@@ -12,10 +12,10 @@ export function parseFieldPath(text: string): FieldPath {
   return { text, keys: text.split('.') };
 }
 
-/** Units of work of putting the path of one leaf together. */
+/** Units of work for building the path of one leaf. */
 const LEAF_UNITS = 3;
 
-/** What a path leads to; undefined when it leads nowhere. Only objects are descended, by own members. */
+/** Value at a path; undefined when it does not resolve. Descends objects only, by own members. */
 export function valueAt(document: JsonObject, path: FieldPath, work: Work): JsonValue | undefined {
   work.spend(path.keys.length);
   let value: JsonValue = document;
@@ -26,7 +26,7 @@ export function valueAt(document: JsonObject, path: FieldPath, work: Work): Json
   return value;
 }
 
-/** Calls `visit` with the path of each leaf: what is no object. An empty object has none. */
+/** Calls `visit` with the path of each leaf: a value other than an object. An empty object has none. */
 export function visitLeaves(document: JsonObject, work: Work, visit: (path: string) => void): void {
   const descend = (object: JsonObject, prefix: string) => {
     for (const [key, value] of Object.entries(object)) {

@@ -9,7 +9,7 @@ import { INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, patternTextCost } from './comp
 import { parseFieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 
-/** How much of a pattern a message quotes, in characters. */
+/** Longest quotation of a pattern in a message, in characters. */
 const QUOTED_PATTERN_LENGTH = 100;
 
 /** A pattern of one field. */
@@ -62,7 +62,7 @@ export const fieldPatterns = field<FieldRule<FieldPattern>[]>(
   },
 );
 
-/** What compiling the patterns of `field_patterns` costs; 0 for anything else. */
+/** Cost of compiling the patterns of `field_patterns`; 0 for anything else. */
 export function fieldPatternsCost(value: JsonValue | undefined): number {
   if (!isObject(value)) return 0;
   let cost = INSTRUCTIONS_PER_FIELD * Object.keys(value).length;
@@ -88,7 +88,7 @@ function own(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** With `all`, fails where a path leads nowhere or a pattern is not found; with `any`, when none is found anywhere. */
+/** With `all`, fails where a path does not resolve or a pattern has no match; with `any`, if none has. */
 export function checkPatterns(rules: readonly FieldRule<FieldPattern>[], logic: 'all' | 'any'): FieldCheck {
   return (document, work) => {
     const matches: string[] = [];

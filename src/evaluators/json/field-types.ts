@@ -6,11 +6,11 @@ import type { Work } from '../../json-schema/work.js';
 import { parseFieldPath, valueAt, visitLeaves } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 
-/** The types that a field can be asked to have. */
+/** Types that can be required of a field. */
 export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** Unexpected fields that are named; the others are counted. */
+/** Unexpected fields listed by name; the others are counted. */
 const NAMED_FIELDS = 3;
 
 /** Reads `field_types`. */
@@ -44,8 +44,8 @@ export const fieldTypes = field<FieldRule<FieldType>[]>(
 );
 
 /**
- * Fails where a path leads nowhere or to another type; an integer is a number too. With `known`, every leaf of the
- * document must be one of these paths.
+ * Fails where a path does not resolve or has another type; an integer is a number too. With `known`, every
+ * leaf of the document must be one of these paths.
  */
 export function checkTypes(
   rules: readonly FieldRule<FieldType>[],
@@ -70,13 +70,13 @@ export function checkTypes(
   };
 }
 
-/** The narrowest type that a value has. */
+/** The narrowest type of a value. */
 function typeOf(value: JsonValue): FieldType {
   const narrowestFirst = ['integer', 'number', 'string', 'boolean', 'array', 'object'] as const;
   return narrowestFirst.find((type) => isOfType(value, type)) ?? 'null';
 }
 
-/** Paths are members of an object, whose look-up, unlike that of a set, cannot be made slow by chosen names. */
+/** Paths are members of an object: unlike that of a set, its lookup cannot be slowed down by chosen names. */
 function knownPaths(paths: readonly string[]): (path: string) => boolean {
   const known: JsonObject = Object.fromEntries(paths.map((path) => [path, true]));
   return (path) => Object.hasOwn(known, path);
@@ -88,7 +88,7 @@ function unexpectedFields(
   work: Work,
 ): string | null {
   let count = 0;
-  /** The first ones by name. */
+  /** The first ones in name order. */
   const named: string[] = [];
   visitLeaves(document, work, (path) => {
     if (isKnown(path)) return;

@@ -34,8 +34,8 @@ const INVALID_JSON_ALLOWED: EvaluatorResult = {
 const NO_FIELDS = failed('The data are not an object, so they have no fields to check', null);
 
 /**
- * Checks JSON documents: matched means that the data are invalid. Every check counts its work and ends with an error
- * when it becomes too much.
+ * Checks JSON documents: matched means that the data are invalid. Every check counts its work and ends with
+ * an error beyond its limit.
  */
 export const jsonEvaluator: Evaluator = {
   name: 'json',
@@ -47,7 +47,7 @@ export const jsonEvaluator: Evaluator = {
   configSchema: jsonConfigSchema,
   configJsonSchema: z.toJSONSchema(jsonConfigSchema, { io: 'input', unrepresentable: 'any' }) as JsonObject,
   compileCost({ json_schema: schema, field_patterns: patterns, ...others }) {
-    // What is too large by itself is refused by itself, before it is compiled.
+    // A member that exceeds the limit is rejected separately, before it is compiled.
     const bounded = (cost: number) => (cost > MAX_CONFIG_COST ? 0 : cost);
     const fields = INSTRUCTIONS_PER_FIELD * countValues(others, MAX_CONFIG_COST);
     return CONFIG_COST + bounded(schemaCost(schema)) + bounded(fieldPatternsCost(patterns)) + bounded(fields);
@@ -84,8 +84,8 @@ export const jsonEvaluator: Evaluator = {
 };
 
 /**
- * Nearly all data are valid, so places and reasons are only looked for once something is known to be wrong. Both
- * passes share one budget.
+ * Nearly all data are valid, so locations and reasons are determined only for invalid data. Both passes share
+ * one budget.
  */
 function schemaViolation(
   schema: SchemaCheck,
@@ -117,16 +117,16 @@ function compileFieldChecks(config: JsonConfig): FieldCheck[] {
   return checks;
 }
 
-/** Longest text that is parsed, in UTF-16 code units: the worst kind of as many takes some 40 ms. */
+/** Longest text that is parsed, in UTF-16 code units: the worst case of this length takes some 40 ms. */
 export const MAX_JSON_TEXT_LENGTH = 400_000;
 
-/** Says that data are no JSON document. */
+/** Marks data that are not a JSON document. */
 export const NOT_JSON = Symbol('not JSON');
 
 /**
- * The JSON document that data hold: an object or list as it is, a text parsed. Of duplicate keys the last wins, and a
- * byte order mark is no JSON. Throws on what cannot be told: JSON `null`, a text that is too long or nests too deep,
- * or an integer of more than 4,300 digits.
+ * The JSON document in the data: an object or list unchanged, a text parsed. Of duplicate keys the last wins,
+ * and a byte order mark is not JSON. Throws on undecidable input: JSON `null`, a text that is too long or too
+ * deeply nested, or an integer of more than 4,300 digits.
  */
 export function readDocument(data: JsonValue): JsonValue | typeof NOT_JSON {
   if (isContainer(data)) return data;
@@ -137,13 +137,13 @@ export function readDocument(data: JsonValue): JsonValue | typeof NOT_JSON {
   const value = parse(data);
   if (value !== null) return value;
   if (data.trim() === 'null') throw new Error('the text is JSON null');
-  // NaN, Infinity and what is too large for a double: all are numbers to the parser of deployed servers.
+  // NaN, Infinity and numbers beyond a double: all are numbers to the parser of deployed servers.
   return Number.NaN;
 }
 
 function parse(text: string): JsonValue | typeof NOT_JSON {
   try {
-    // The length bounds the number of values; of a text that is no JSON the number says nothing.
+    // The length bounds the number of values; for a text that is not JSON the count is meaningless.
     return parseJson(text, { anySize: true });
   } catch (error) {
     if (error instanceof JsonSyntaxError) return NOT_JSON;

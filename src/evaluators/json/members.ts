@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../json/json-value
 import type { Work } from '../../json-schema/work.js';
 import type { FieldPath } from './field-path.js';
 
-/** Most fields that one member of a configuration names: each is looked up in every step. */
+/** Most fields in one member of a configuration: each is looked up in every step. */
 export const MAX_FIELDS = 1_000;
 /** Longest dotted path, in UTF-16 code units. */
 export const MAX_PATH_LENGTH = 1_000;
@@ -16,13 +16,13 @@ export type FieldCheck = (
   wanted: 'first' | 'all',
 ) => EvaluatorResult | null;
 
-/** What a configuration says about one field. */
+/** Configuration of one field. */
 export interface FieldRule<T> {
   readonly path: FieldPath;
   readonly rule: T;
 }
 
-/** The members of an object that maps paths to rules. On anything else it reports and returns undefined. */
+/** The members of an object that maps paths to rules. Reports anything else and returns undefined. */
 export function readMembers(value: JsonValue, sink: IssueSink): [string, JsonValue][] | undefined {
   if (!isObject(value)) {
     refuse(sink, 'dict_type', 'must be an object', value);
@@ -35,14 +35,14 @@ export function readMembers(value: JsonValue, sink: IssueSink): [string, JsonVal
   return undefined;
 }
 
-/** What is wrong with a list of paths as a whole. */
+/** Problem of a list of paths as a whole. */
 export function pathsProblem(paths: readonly string[]): string | undefined {
   if (paths.length > MAX_FIELDS) return `must name at most ${MAX_FIELDS} fields, not ${paths.length}`;
   if (paths.every((path) => path.length <= MAX_PATH_LENGTH)) return undefined;
   return `a path must have at most ${MAX_PATH_LENGTH} characters`;
 }
 
-/** Asks each rule what is wrong with its field: all problems as `path: reason`, or the first one. */
+/** Applies each rule to its field: all problems as `path: reason`, or the first one. */
 export function fieldProblems<T>(
   rules: readonly FieldRule<T>[],
   wanted: 'first' | 'all',
@@ -58,7 +58,7 @@ export function fieldProblems<T>(
   return problems;
 }
 
-/** The result of a check that failed. */
+/** The result of a failed check. */
 export function failed(message: string, metadata: JsonObject | null): EvaluatorResult {
   return { matched: true, confidence: 1, message, metadata, error: null };
 }

@@ -16,7 +16,7 @@ export const requiredFields = field<FieldPath[]>(
   { type: 'array', items: { type: 'string' } },
 );
 
-/** Fails where a path leads nowhere, or to null unless that is allowed. */
+/** Fails where a path does not resolve, or to null unless allowed. */
 export function checkRequired(paths: readonly FieldPath[], allowNull: boolean): FieldCheck {
   return (document, work, wanted) => {
     const missing: string[] = [];

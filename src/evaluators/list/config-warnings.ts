@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json/json-value.js';
 import { normalizeText } from '../../linear-text/normalize-text.js';
 import { isWordUnit } from '../../linear-text/word-finder.js';
 
-/** What the author of a `list` configuration should know. */
+/** Warnings about a `list` configuration. */
 export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Generator<ConfigWarning, void> {
   const { values, match_mode: mode = 'exact', match_on: matchOn, normalize } = config;
   if (!Array.isArray(values)) return;
@@ -31,7 +31,7 @@ export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Gene
   }
 }
 
-/** Where a value of `contains` needs an ASCII word character beside it; null for one that is found as a word. */
+/** Sides of a `contains` value that need an adjacent ASCII word character; null if it needs none. */
 function boundaryProblem(value: string): string | null {
   const sides = [
     ...(isWordUnit(value.charCodeAt(0)) ? [] : ['before']),

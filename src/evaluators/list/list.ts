@@ -13,15 +13,15 @@ import { normalization } from '../config-members.js';
 import { listWarnings } from './config-warnings.js';
 
 /**
- * Most characters (UTF-16 code units) of all values of a list with `contains`, which needs 60 bytes for each, or of one
- * that is normalised.
+ * Most characters (UTF-16 code units) of all values of a list with `contains`, which needs 60 bytes for each,
+ * or of a normalised list.
  */
 export const MAX_CONTAINS_LENGTH = 1_000_000;
-/** Most items of the data: comparing so many takes some 40 ms. More cannot be evaluated, which fails closed. */
+/** Most items of the data: comparing that many takes some 40 ms. More is an error, which fails closed. */
 export const MAX_ITEMS = 100_000;
-/** Hits that a message names. */
+/** Hits listed in a message. */
 const NAMED_HITS = 5;
-/** How much of a hit a message quotes, in characters; the metadata have all of it. */
+/** Longest quotation of a hit in a message, in characters; the metadata have all of it. */
 const QUOTED_HIT_LENGTH = 100;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -115,7 +115,7 @@ export const listEvaluator: Evaluator = {
     const seen = normalizes ? normalizeOnce : (text: string) => text;
     const hits = (texts: DataTexts, isDemand: boolean, call: CheckCall): boolean =>
       matcher.hits(normalizes ? texts.normalized : texts, isDemand, call);
-    // By far the most frequent outcome, one item that is not in the list, is made only once.
+    // By far the most frequent outcome, one item that is not in the list, is created only once.
     const singleMiss = verdict([], 1, true);
     return {
       sizeBytes: matcherBytes(values, match_mode),
@@ -130,7 +130,7 @@ export const listEvaluator: Evaluator = {
             ? verdict([text], 1, full)
             : singleMiss;
         }
-        // An allow list demands that the data are in it: an added text must not satisfy that.
+        // An allow list requires that the data are in it: an added text must not satisfy that.
         const isDemand = (match_on === 'no_match') !== call.place.negated;
         if (!Array.isArray(data)) {
           const texts = call.textsOf(data);
@@ -152,7 +152,7 @@ export const listEvaluator: Evaluator = {
   },
 };
 
-/** Values are part of a bounded definition, but may be longer than the texts that are normalised. */
+/** Values are part of a bounded definition, but may be longer than the limit of normalisation. */
 function normalizedValue(value: string): string {
   return value.length > MAX_NORMALIZED_LENGTH ? value : normalizeText(value);
 }

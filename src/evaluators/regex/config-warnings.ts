@@ -4,7 +4,7 @@ import type { ConfigWarning } from '../../core/evaluator.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { neverMatches } from '../../linear-text/never-matches.js';
 
-/** What patterns say in place of flags that other engines have. */
+/** Inline equivalents of flags that other engines have. */
 const INLINE_FLAGS: Readonly<Record<string, string>> = {
   MULTILINE: '(?m)',
   M: '(?m)',
@@ -19,7 +19,7 @@ export function ignoresCase(flag: JsonValue): boolean {
   return typeof flag === 'string' && /^(?:I|IGNORECASE)$/i.test(flag);
 }
 
-/** What the author of a `regex` configuration should know. */
+/** Warnings about a `regex` configuration. */
 export function* regexWarnings({ pattern, flags }: JsonObject): Generator<ConfigWarning, void> {
   const list = Array.isArray(flags) ? flags : [];
   for (const [index, flag] of list.entries()) {

@@ -16,9 +16,9 @@ import { shorten } from '../../linear-text/shorten.js';
 import { normalization } from '../config-members.js';
 import { ignoresCase, regexWarnings } from './config-warnings.js';
 
-/** How much of a pattern a message quotes, in characters; the metadata have all of it. */
+/** Longest quotation of a pattern in a message, in characters; the metadata have all of it. */
 const QUOTED_PATTERN_LENGTH = 200;
-/** Compiled instructions that take as long as reading a configuration and a pattern of one character. */
+/** Compiled instructions equivalent in time to reading a configuration with a pattern of one character. */
 const CONFIG_COST = 20;
 
 interface RegexConfig {
@@ -57,7 +57,7 @@ const NO_DATA: EvaluatorResult = {
   error: null,
 };
 
-/** Searches the texts of the data for a pattern. The results of one configuration are made once: a check allocates nothing. */
+/** Searches the texts of the data for a pattern. Results are created once: checks do not allocate. */
 export const regexEvaluator: Evaluator = {
   name: 'regex',
   version: '1.0.0',
@@ -70,7 +70,7 @@ export const regexEvaluator: Evaluator = {
   compileCost({ pattern, flags }) {
     if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_LENGTH) return 0;
     const cost = estimateCost(pattern, Array.isArray(flags) && flags.some(ignoresCase));
-    // A pattern that is too large by itself is refused by itself, before it is compiled.
+    // A pattern that exceeds the limit is rejected separately, before it is compiled.
     return isTooLarge(cost) ? 0 : CONFIG_COST + compileCostOf(cost);
   },
   compile(config): CompiledEvaluator {
@@ -97,7 +97,7 @@ export const regexEvaluator: Evaluator = {
         }
         const given = call.textsOf(data);
         const texts = normalizes ? given.normalized : given;
-        // Where finding it is demanded, an added member must not satisfy the demand.
+        // Where a match is required, an added member must not satisfy the requirement.
         const isFound = call.place.negated ? compiled.test(texts.json, call) : compiled.testAny(texts, call);
         return isFound ? found : notFound;
       },

@@ -4,13 +4,13 @@ import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
 import type { JsonObject } from '../../json/json-value.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
 
-/** Operations that the contract names. */
+/** Operations named by the contract. */
 const OPERATIONS = [
   ...['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'CREATE', 'DROP', 'ALTER', 'RENAME', 'TRUNCATE'],
   ...['COMMENT', 'GRANT', 'REVOKE', 'COMMIT', 'ROLLBACK', 'SET', 'SHOW', 'USE', 'DESCRIBE', 'COPY', 'LOCK'],
   ...['ANALYZE', 'COMMAND'],
 ];
-/** Words of statements that look like one of OPERATIONS and are none of its misspellings. */
+/** Statement words that resemble one of OPERATIONS without being a misspelling. */
 const OTHER_OPERATIONS = new Set(['LOAD', 'EXPLAIN', 'REPLACE', 'EXECUTE', 'EXEC', 'CALL', 'DENY']);
 
 const NAME_LISTS = [
@@ -22,7 +22,7 @@ const NAME_LISTS = [
 ] as const;
 const QUOTES = /^["'`[]|["'`\]]$/;
 
-/** What the author of an `sql` configuration should know. */
+/** Warnings about an `sql` configuration. */
 export function* sqlWarnings(
   source: JsonObject,
   { selectorPath }: ConfigUse,
@@ -73,7 +73,7 @@ function operationProblem(name: string, { closest }: Suggester): string | null {
   return meant === undefined ? null : `there is no operation ${quoted(name)}; did you mean ${meant}?`;
 }
 
-/** Names are compared without their schema, their quotes and anything around them. */
+/** Names are compared without schema, quotes or surrounding text. */
 function* nameWarnings(name: string, path: ConfigWarning['path']): Generator<ConfigWarning, void> {
   const never = (message: string): ConfigWarning => ({ code: 'never_matches', path, message });
   if (name.trim() !== name) {

@@ -79,7 +79,7 @@ function columnValueRule(name: string, key: unknown, sink: IssueSink): ColumnVal
   };
 }
 
-/** The configuration as contract 7.5 has it. */
+/** The configuration of contract 7.5. */
 export const sqlConfigSchema = z
   .object({
     allow_multi_statements: withDefault(boolean(), true).meta({
@@ -135,7 +135,7 @@ function isFilled(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** A configuration as the checks use it; null for what is not configured. */
+/** A configuration as used by the checks; null for absent members. */
 export function readSqlConfig(config: JsonObject) {
   const read = sqlConfigSchema.parse(config);
   const fold = read.case_sensitive ? (name: string) => name : (name: string) => name.toLowerCase();
@@ -180,7 +180,7 @@ export function readSqlConfig(config: JsonObject) {
 
 export type SqlConfig = ReturnType<typeof readSqlConfig>;
 
-/** Whether anything at all is to be checked. A maximum of 0 checks nothing, and still has the text parsed. */
+/** Whether any check is configured. A maximum of 0 checks nothing, but the text is still parsed. */
 export function isAnythingChecked(config: SqlConfig): boolean {
   return (
     !config.allowMultiStatements ||

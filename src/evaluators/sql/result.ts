@@ -3,7 +3,7 @@ import type { Detail, EvaluatorResult } from '../../core/types.js';
 import type { JsonObject } from '../../json/json-value.js';
 import type { Violation } from './checks/check.js';
 
-/** Longest query that metadata quote whole, in characters; of a longer one they have both ends. */
+/** Longest query quoted whole in metadata, in characters; of a longer one both ends are quoted. */
 const SNIPPET_LENGTH = 200;
 const SNIPPET_END = 100;
 

@@ -14,7 +14,7 @@ import { createTextsCheck, type Parse } from './texts-check.js';
 
 const NO_LEAVES: readonly StatementLeaf[] = [];
 
-/** Checks queries. PostgreSQL is parsed at once; other dialects in a worker of `pool`, so that they give a promise. */
+/** Checks queries. PostgreSQL is parsed synchronously; other dialects in a worker of `pool`, by promise. */
 export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evaluator {
   return {
     name: 'sql',
@@ -45,7 +45,7 @@ export function createSqlEvaluator(pool: ParserPool = createParserPool()): Evalu
         evaluate(data, call): EvaluatorResult | Promise<EvaluatorResult> {
           const input = inputOf(data, call);
           const { around, context } = input;
-          // Where a violation is demanded, an added member must not satisfy the demand.
+          // Where a violation is required, an added member must not satisfy the requirement.
           const leaves =
             around === null || call.place.negated
               ? NO_LEAVES
@@ -66,21 +66,21 @@ function isBlank({ query }: SqlInput): boolean {
   return query.trim() === '';
 }
 
-/** What is checked, and the context whose values a query may have to demand. */
+/** The query, and the context whose values it may have to test for. */
 export interface SqlInput {
-  /** Blank when there is none. */
+  /** Blank when there is no query. */
   readonly query: string;
   readonly context: JsonObject;
-  /** The object that the query was looked for in: other texts in it may be statements as well. Null for other data. */
+  /** The object that contained the query: other texts in it may be statements too. Null for other data. */
   readonly around: JsonObject | null;
 }
 
 const NO_CONTEXT: JsonObject = {};
 
 /**
- * The query in selected data: contract 7.5, table "Input". Of a whole step, which only the selector `*` selects, the
- * input is the data and the context of the step is the context; what the members of other data are called changes
- * nothing.
+ * The query in selected data: contract 7.5, table "Input". For a whole step, which only the selector `*`
+ * selects, the input is the data and the context of the step is the context; member names of other data have
+ * no effect.
  */
 export function readInput(data: JsonValue, isWholeStep: boolean): SqlInput {
   if (!isWholeStep) return readData(data, isObject(data) ? own(data, 'context') : undefined);

@@ -6,14 +6,14 @@ import { type Dialect, NotParsed } from '../../sql-reader/model.js';
 
 /** A string value that begins like a statement. */
 export interface StatementLeaf {
-  /** Where it stands in the data: names and indexes joined by dots. */
+  /** Path in the data: names and indexes joined by dots. */
   readonly path: string;
   readonly text: string;
 }
 
-/** Most texts beside the query that are parsed. Data with more of them match. */
+/** Most parsed texts besides the query. Data with more of them match. */
 export const MAX_STATEMENT_LEAVES = 256;
-/** Longest path that is told, in UTF-16 code units. */
+/** Longest reported path, in UTF-16 code units. */
 const MAX_PATH_LENGTH = 100;
 
 /** Words that begin a statement in several dialects. */
@@ -22,7 +22,7 @@ const COMMON_WORDS =
   'DESCRIBE DESC COPY LOCK ANALYZE WITH VALUES TABLE EXPLAIN CALL EXECUTE EXEC DO VACUUM DECLARE REPLACE PREPARE ' +
   'DEALLOCATE BEGIN START SAVEPOINT RELEASE RENAME FETCH LOAD';
 
-/** And those that do in one of them; from the chapters on statements of each manual. */
+/** Words that begin one in a single dialect; from the manuals' chapters on statements. */
 const DIALECT_WORDS: Readonly<Record<Dialect, string>> = {
   postgres:
     'ABORT CHECKPOINT CLOSE CLUSTER DISCARD END IMPORT LISTEN MOVE NOTIFY REASSIGN REFRESH REINDEX RESET SECURITY UNLISTEN',
@@ -45,19 +45,19 @@ const FIRST_WORDS: Readonly<Record<Dialect, ReadonlySet<string>>> = {
   sqlite: words('sqlite'),
 };
 
-/** What may stand in front of a statement: blanks of all kinds, empty statements, brackets. */
+/** Text that may precede a statement: blanks of all kinds, empty statements, brackets. */
 const LEAD = /[\s\p{Control}\p{Format};(]*/uy;
 const WORD = /[A-Za-z][A-Za-z_]*/y;
-/** The text up to what some database takes for the end of a line. */
+/** The text up to what any database treats as the end of a line. */
 const LINE = /[^\r\n\v\f\u0085\u2028\u2029]*/y;
-/** A comment whose content MySQL and MariaDB run. */
+/** A comment whose content MySQL and MariaDB execute. */
 const EXECUTABLE = /\/\*M?!/y;
-/** T-SQL runs a procedure that is only named at the beginning of a batch. */
+/** T-SQL executes a procedure named alone at the beginning of a batch. */
 const PROCEDURE = /^(?:SP|XP)_/;
 
 /**
- * Whether a text begins with a word that begins a statement, behind blanks and comments. It need not be one: the parser
- * tells. A text for which this is false is no statement of the dialect.
+ * Whether a text begins, after blanks and comments, with the first word of a statement. Whether it is one is
+ * decided by the parser. If false, the text is no statement of the dialect.
  */
 export function beginsStatement(text: string, dialect: Dialect): boolean {
   const at = statementStart(text, dialect);
@@ -68,7 +68,7 @@ export function beginsStatement(text: string, dialect: Dialect): boolean {
   return FIRST_WORDS[dialect].has(word) || (dialect === 'tsql' && PROCEDURE.test(word));
 }
 
-/** The index of the first word of a text, behind blanks and comments; -1 when a comment is run. */
+/** The index of the first word of a text, after blanks and comments; -1 when a comment is executed. */
 export function statementStart(text: string, dialect: Dialect): number {
   let at = 0;
   for (;;) {
@@ -81,7 +81,7 @@ export function statementStart(text: string, dialect: Dialect): number {
   }
 }
 
-/** The index behind a comment at `at`; null when there is none, -1 when its content is run. */
+/** The index after a comment at `at`; null when there is none, -1 when its content is executed. */
 function commentEnd(text: string, at: number, dialect: Dialect): number | null {
   const rules = DIALECT_RULES[dialect];
   if (text.startsWith('/*', at)) {
@@ -110,7 +110,7 @@ function blockEnd(text: string, start: number, nested: boolean): number {
   return text.length;
 }
 
-/** The first statement of a text that holds more than one, as far as that can be told; null when it cannot. */
+/** The first of several statements in a text, as far as it can be determined; null otherwise. */
 export function firstStatement(text: string, dialect: Dialect): string | null {
   let end = -1;
   let begun = false;
@@ -121,18 +121,18 @@ export function firstStatement(text: string, dialect: Dialect): string | null {
       if (!separates && kind !== 'comment') begun = true;
     });
   } catch (error) {
-    // What is broken comes later: databases that read one statement after the other run the first one.
+    // The fault comes later: databases that read one statement after the other execute the first one.
     if (!(error instanceof NotParsed)) throw error;
   }
   return end < 0 ? null : text.slice(0, end);
 }
 
-/** The leaves of what was looked at, by dialect: the sql controls of an agent look at the same data in turn. */
+/** Leaves of checked data, by dialect: the sql controls of an agent check the same data in turn. */
 const known = new WeakMap<DataTexts, Map<Dialect, readonly StatementLeaf[]>>();
 
 /**
- * The string values of an object, at any depth, that begin like a statement; its own member `query` is not one of them.
- * No more than MAX_STATEMENT_LEAVES and one. `texts` are those of the object.
+ * The string values of an object, at any depth, that begin like a statement, except its own member `query`.
+ * At most MAX_STATEMENT_LEAVES plus one. `texts` are those of the object.
  */
 export function statementLeaves(
   data: JsonObject,
@@ -173,7 +173,7 @@ function findLeaves(data: JsonObject, dialect: Dialect): readonly StatementLeaf[
     path.pop();
   };
   for (const name of Object.keys(data)) {
-    // A `query` that is no string is checked by its text, and what is in it as any other member.
+    // A `query` that is not a string is checked by its text, and its content like any other member.
     if (name !== 'query' || typeof data[name] !== 'string') visitBelow(name, data[name] as JsonValue);
   }
   return leaves;

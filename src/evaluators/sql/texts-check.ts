@@ -15,22 +15,22 @@ import {
 } from './statement-leaves.js';
 import { isUnreadStatement } from './unread-statements.js';
 
-/** What is checked in one step. */
+/** The texts checked in one step. */
 export interface SqlTexts {
   /** The query; null when there is none. */
   readonly query: string | null;
-  /** Other texts of the data, which are checked where they are statements. */
+  /** Other texts of the data, which are checked if they are statements. */
   readonly leaves: readonly StatementLeaf[];
   readonly context: JsonObject;
 }
 
-/** Parses a text. Throws, or rejects with, NotParsed for what is no SQL of the dialect. */
+/** Parses a text. Throws, or rejects with, NotParsed when it is not SQL of the dialect. */
 export type Parse = (text: string, signal: () => AbortSignal) => ParsedQuery | Promise<ParsedQuery>;
 
-/** After so many code units, or texts, everything else gets a turn: some 10 ms, or 50 where one hostile text has them. */
+/** Code units, or texts, per turn of the event loop: some 10 ms, or 50 ms for one hostile text. */
 const MAX_TURN_LENGTH = 50_000;
 const MAX_TURN_TEXTS = 64;
-/** Search steps that take as long as parsing one code unit. */
+/** Search steps equivalent in time to parsing one code unit. */
 const STEPS_PER_UNIT = 10;
 
 type Outcome = ParsedQuery | NotParsed;
@@ -39,15 +39,15 @@ interface Finding {
   readonly found: Violation;
   readonly text: string;
 }
-/** Asks for the outcome of parsing one text after the other, and gives the first violation. */
+/** Yields one text after the other, receives its parse outcome, and returns the first violation. */
 type Inspection = Generator<string, Finding | null, Outcome>;
 
 const UNPARSED = violation('The query cannot be parsed');
 
 /**
- * Makes the check of a query and of the texts beside it, in their order; the first violation decides. A text beside the
- * query that turns out to be no statement is passed over. Where there is no query, what begins like a statement has to
- * be one, because nothing else tells what the data are for.
+ * Creates the check of a query and of the texts besides it, in their order; the first violation decides. A
+ * text besides the query that proves to be no statement is skipped. Without a query, a text that begins like
+ * a statement must be one, because nothing else defines the purpose of the data.
  */
 export function createTextsCheck(config: SqlConfig, parse: Parse) {
   function* inspect({ query, leaves, context }: SqlTexts): Inspection {
@@ -78,7 +78,7 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
     if (!(outcome instanceof NotParsed))
       return isStatement(outcome) ? runChecks(outcome, config, context) : null;
     if (mustParse || outcome instanceof NotCertain || isUnread(text)) return UNPARSED;
-    // Some databases run the first statement before they look at the second one.
+    // Some databases execute the first statement before they parse the second.
     const first = firstStatement(text, config.dialect);
     if (first === null) return null;
     const begun = yield first;
@@ -107,7 +107,7 @@ export function createTextsCheck(config: SqlConfig, parse: Parse) {
   ): Promise<EvaluatorResult> {
     let step = inspection.next(await pending);
     while (step.done !== true) {
-      // Nobody waits for the others to end; and texts that are parsed here must not hold up everything else.
+      // Lets an abort take effect between texts; and texts parsed on this thread must not block it.
       await nextTurn();
       call.signal.throwIfAborted();
       step = inspection.next(await outcomeOf(step.value, call));
@@ -143,14 +143,14 @@ function conclude(finding: Finding | null, { detail }: CheckCall): EvaluatorResu
   return finding === null ? PASSED : violated(finding.found, finding.text, detail);
 }
 
-/** Whether a parsed text does anything. `BEGIN` and `VALUES (1)` do not, and nothing can be wrong with them. */
+/** Whether a parsed text has an effect. `BEGIN` and `VALUES (1)` have none, so they violate nothing. */
 function isStatement({ statements }: ParsedQuery): boolean {
   return statements.some(
     ({ operations, tables, hidesTables }) => operations.length > 0 || tables.length > 0 || hidesTables,
   );
 }
 
-/** What cannot be parsed is a violation. Any other failure is one of the evaluator. */
+/** A parse failure is a violation. Any other failure is an evaluator error. */
 function refusal(error: unknown): NotParsed {
   if (error instanceof NotParsed) return error;
   throw error;

@@ -2,8 +2,9 @@ import { compilePattern, type LinearPattern } from '../../linear-text/linear-pat
 import type { Dialect } from '../../sql-reader/model.js';
 
 /**
- * How statements begin, or go on, that a dialect has and its parser here does not read. Two words at least, because one
- * word begins many sentences; a blank stands for any white space. PostgreSQL is read as a whole.
+ * Beginnings, or continuations, of statements that a dialect has and its parser here does not support. At
+ * least two words, because one word begins many sentences; a blank stands for any white space. PostgreSQL is
+ * read as a whole.
  */
 const UNREAD: Readonly<Record<Dialect, readonly string[]>> = {
   postgres: [],
@@ -55,12 +56,12 @@ const UNREAD: Readonly<Record<Dialect, readonly string[]>> = {
   ],
 };
 
-/** Longest beginning that is looked at, in UTF-16 code units. */
+/** Longest inspected beginning, in UTF-16 code units. */
 const LOOKED_AT = 5_000;
 
 const compiled = new Map<Dialect, LinearPattern | null>();
 
-/** Whether a text, from its first word on, looks like a statement that the parser of the dialect does not read. */
+/** Whether a text, from its first word on, looks like a statement unsupported by the dialect's parser. */
 export function isUnreadStatement(text: string, dialect: Dialect): boolean {
   let pattern = compiled.get(dialect);
   if (pattern === undefined) {

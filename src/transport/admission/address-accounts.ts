@@ -1,30 +1,30 @@
 import { addressGroup } from './client-address.js';
 import { TokenBucket } from './token-bucket.js';
 
-/** What the callers of one address use. */
+/** Resources in use by the callers of one address. */
 export interface AddressAccount {
   connections: number;
   /** Calls without a key that are running. */
   publicCalls: number;
   /** Bytes of unanswered requests. */
   heldBytes: number;
-  /** Calls without a key a second. */
+  /** Calls without a key per second. */
   readonly publicRate: TokenBucket;
 }
 
-/** Accounts that are looked through at once for those that are not needed any more. */
+/** Accounts checked in one sweep for removal. */
 const SWEEP_SIZE = 64;
 
-/** The accounts of addresses, and of IPv6 networks; see `addressGroup`. */
+/** Accounts by address, or by network for IPv6; see `addressGroup`. */
 export interface AddressAccounts {
   of(address: string): AddressAccount;
   readonly size: number;
 }
 
 /**
- * Accounts that are kept as long as anything is on them. One that is not used is forgotten once its rate has recovered, so
- * that an address gains nothing by connecting anew. Each new account makes room for itself, so their number follows
- * that of the addresses which were active within the time a rate takes to recover.
+ * An account is kept while it is in use. An unused one is removed once its rate has recovered, so that
+ * reconnecting does not reset an address's rate. Each new account triggers a sweep, so the number of accounts
+ * follows the number of addresses that were active within the time a rate takes to recover.
  */
 export function createAddressAccounts(perSecond: number, burst: number, now: () => number): AddressAccounts {
   const accounts = new Map<string, AddressAccount>();

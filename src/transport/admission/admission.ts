@@ -15,16 +15,16 @@ import { refusal } from './refusals.js';
 import { TokenBucket } from './token-bucket.js';
 
 /**
- * Calls of each class that are started in one turn of the event loop. Evaluations always are: they are what the service
- * is for, and they are short. When the process has nothing else to do, a turn takes less than the call before it.
+ * Calls of each class started in one turn of the event loop. Evaluations are always started: they are short,
+ * and the main work of the service. In an idle process a turn takes less time than the call before it.
  */
 const KEYED_CALLS_PER_TURN = 4;
 const PUBLIC_CALLS_PER_TURN = 2;
 /** Calls that may wait for their turn. */
 const MAX_WAITING_CALLS = 10_000;
-/** New connections that are set up in one turn: each takes as long as many evaluations. */
+/** New connections set up in one turn; each costs as much as many evaluations. */
 const CONNECTIONS_PER_TURN = 1;
-/** A rate may be exceeded for a moment by what comes in so many seconds. */
+/** Size of a burst, as the number of seconds in which the rate would allow it. */
 const BURST_SECONDS = 1;
 
 export interface AdmissionOptions {
@@ -32,15 +32,15 @@ export interface AdmissionOptions {
   readonly load: LoadState;
   readonly meter: RefusalMeter;
   readonly proxies: TrustedProxies;
-  /** Whether calls need a key. Where they do not, the connections of an address count as those of one owner. */
+  /** Whether calls need a key. If not, the connections of an address count as those of one owner. */
   readonly hasKeys: boolean;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
 
 /**
- * Decides, for every protocol, which connections and calls are taken, in which order they are started, and how much they
- * may hold. It knows connections as peers, callers by their address and key, and the class of each call.
+ * Decides, for every protocol, which connections and calls are accepted, in which order they start, and how
+ * much memory they may hold. Connections are represented by peers; callers are identified by address and key.
  */
 export class Admission implements ProcessAccount {
   readonly limits: AdmissionLimits;
@@ -58,10 +58,10 @@ export class Admission implements ProcessAccount {
   readonly #publicTurns = new CallTurns({ perTurn: PUBLIC_CALLS_PER_TURN, maxWaiting: MAX_WAITING_CALLS });
   readonly #accounts;
   readonly #publicRate: TokenBucket;
-  /** Owners by fingerprint, or, where no keys are needed, by address. */
+  /** Owners by key fingerprint, or by address if no keys are needed. */
   readonly #keys = new Map<string, KeyAccount>();
   readonly #addresses = new Map<string, Owner>();
-  /** By the socket of HTTP/1 or the session of HTTP/2. */
+  /** Keyed by the HTTP/1 socket or the HTTP/2 session. */
   readonly #peers = new WeakMap<object, Peer>();
   #connections = 0;
   publicCalls = 0;
@@ -87,14 +87,14 @@ export class Admission implements ProcessAccount {
     return this.#connections;
   }
 
-  /** Calls that run and count for a key. */
+  /** Running calls that count towards a key. */
   get keyedCalls(): number {
     let sum = 0;
     for (const { running } of this.#keys.values()) sum += running;
     return sum;
   }
 
-  /** Takes a connection that was accepted. Undefined when there are too many: then it has to be closed. */
+  /** Registers an accepted connection. Returns undefined if there are too many; the caller then closes it. */
   connect(socket: Socket): Peer | undefined {
     const { limits, meter, proxies } = this.#options;
     const address = socket.remoteAddress ?? '';
@@ -130,7 +130,7 @@ export class Admission implements ProcessAccount {
     return peer;
   }
 
-  /** Another object by which the connection of a peer is known: its HTTP/2 session, or the socket inside of TLS. */
+  /** Registers another object for the connection of a peer: its HTTP/2 session, or the socket inside TLS. */
   recognize(connection: object, peer: Peer): void {
     this.#peers.set(connection, peer);
   }
@@ -139,7 +139,7 @@ export class Admission implements ProcessAccount {
     return connection && this.#peers.get(connection);
   }
 
-  /** The ticket of a call that comes in on a connection. */
+  /** Returns the ticket of a call on a connection. */
   ticket(connection: object | undefined, forwardedFor: string | readonly string[] | undefined): CallTicket {
     const peer = this.peerOf(connection);
     const direct = peer?.address ?? '';
@@ -150,7 +150,7 @@ export class Admission implements ProcessAccount {
     return new CallTicket(this, peer, address, this.#accounts.of(address));
   }
 
-  /** Fails with SERVICE_UNAVAILABLE while the process is too late for calls of this class. */
+  /** Fails with SERVICE_UNAVAILABLE while the event loop is too late for calls of this class. */
   checkLoad(callClass: CallClass): void {
     if (!this.#options.load.refuses(callClass)) return;
     this.meter.callRefused('overload');
@@ -158,8 +158,8 @@ export class Admission implements ProcessAccount {
   }
 
   /**
-   * Starts a call when it is its turn; never, if `isGone` by then. Fails with SERVICE_UNAVAILABLE when too many wait.
-   * Evaluations need not ask.
+   * Starts a call when it is its turn, or never if `isGone` by then. Fails with SERVICE_UNAVAILABLE when too
+   * many wait. Not needed for evaluations.
    */
   takeTurn(callClass: 'keyed' | 'public', start: () => void, isGone: () => boolean): void {
     const turns = callClass === 'keyed' ? this.#keyedTurns : this.#publicTurns;
@@ -169,8 +169,8 @@ export class Admission implements ProcessAccount {
   }
 
   /**
-   * Resolves when it is the turn of a keyed call, never if `isGone` by then; undefined when that is now. Fails like
-   * `takeTurn`.
+   * Resolves when it is the turn of a keyed call, or never if `isGone` by then; undefined if the turn is now.
+   * Fails like `takeTurn`.
    */
   keyedTurn(isGone: () => boolean): Promise<void> | undefined {
     let isNow = false;
@@ -185,8 +185,8 @@ export class Admission implements ProcessAccount {
   }
 
   /**
-   * Counts a call without a valid key against the rates of its address and of the process. `units` is what it costs in
-   * units of a simple request. Fails with RATE_LIMITED.
+   * Counts a call without a valid key against the rates of its address and of the process. `units` is its
+   * cost in units of a simple request. Fails with RATE_LIMITED.
    */
   spendPublic(account: AddressAccount, units: number): void {
     const nowMs = this.#options.now();
@@ -208,7 +208,7 @@ export class Admission implements ProcessAccount {
     const { limits, now } = this.#options;
     const perSecond = limits.callsPerSecondPerKey;
     const rate = perSecond === 0 ? null : new TokenBucket(perSecond, perSecond * BURST_SECONDS, now());
-    // As many as there are configured keys.
+    // Bounded by the number of configured keys.
     const account = { owner: new Owner(true), running: 0, heldBytes: 0, rate };
     this.#keys.set(keyFingerprint, account);
     this.#turns.add(account.owner);

@@ -1,12 +1,12 @@
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 
 /**
- * How urgent a call is: evaluations of callers with a key come before everything else with a key, and that before what
- * needs none. Under overload the least urgent calls are refused first.
+ * Priority of a call: evaluations with a key come before all other calls with a key, and those before calls
+ * that need none. Under overload the lowest priority is refused first.
  */
 export type CallClass = 'evaluation' | 'keyed' | 'public';
 
-/** What decides over the class of an RPC. */
+/** The properties that determine the class of an RPC. */
 export interface ClassifiedMethod {
   readonly access: Access;
   readonly isEvaluation: boolean;

@@ -7,16 +7,16 @@ import type { Peer } from './peer.js';
 import { refusal } from './refusals.js';
 import type { TokenBucket } from './token-bucket.js';
 
-/** What the calls of one key use. */
+/** Resources in use by the calls of one key. */
 export interface KeyAccount {
   readonly owner: Owner;
   running: number;
   heldBytes: number;
-  /** Null for any number of calls a second. */
+  /** Null if calls per second are not limited. */
   readonly rate: TokenBucket | null;
 }
 
-/** What is bounded for the whole process, and who is told of refusals. */
+/** Process-wide counters and limits, and the meter for refusals. */
 export interface ProcessAccount {
   readonly limits: AdmissionLimits;
   readonly meter: RefusalMeter;
@@ -24,7 +24,7 @@ export interface ProcessAccount {
   publicCalls: number;
   /** Bytes of unanswered requests. */
   heldBytes: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
   /** Counts a call without a valid key. Fails with RATE_LIMITED. */
   spendPublic(account: AddressAccount, units: number): void;
@@ -33,14 +33,14 @@ export interface ProcessAccount {
 }
 
 /**
- * Bytes that one request may always hold: about as much memory as an open request takes without them. However much
- * others hold, small requests are served.
+ * Bytes that a request may always hold: about the memory an open request takes without its body. Small
+ * requests are served however much other requests hold.
  */
 export const FREE_BYTES = 16_384;
 
-/** What one call takes of what is bounded, from its first byte to its end. */
+/** The limited resources that one call uses, from its first byte to its end. */
 export class CallTicket {
-  /** Address of the caller, as far as proxies are trusted to tell it. */
+  /** Address of the caller, taken from trusted proxies where there are any. */
   readonly address: string;
   readonly peer: Peer | undefined;
   readonly #process: ProcessAccount;
@@ -57,17 +57,17 @@ export class CallTicket {
     this.#account = account;
   }
 
-  /** Whether a proxy told the address. */
+  /** Whether the address comes from a proxy. */
   get isForwarded(): boolean {
     return this.peer !== undefined && this.peer.address !== this.address;
   }
 
   /**
-   * The call needs no key. Counts it until its end. `units` is what it costs in units of a simple request. Fails with
-   * RATE_LIMITED when too many run, or come within a second.
+   * Counts a call that needs no key, until it ends. `units` is its cost in units of a simple request. Fails
+   * with RATE_LIMITED when too many are running or arrive within a second.
    */
   takePublicPlace(units: number): void {
-    // A caller may be gone by the time it is its turn.
+    // The caller may have disconnected before its turn.
     if (this.#isPublic || this.#isOver) return;
     const limit = this.#publicLimit();
     if (limit !== null) {
@@ -92,14 +92,14 @@ export class CallTicket {
     }
   }
 
-  /** The call was refused. */
+  /** Reports that the call was refused. */
   offended(): void {
     this.peer?.offended();
   }
 
   /**
-   * The caller is known. Counts the call for its key until its end. Fails with RATE_LIMITED when the key has no place
-   * left, or makes too many calls.
+   * Counts the call for the key of its caller, until it ends. Fails with RATE_LIMITED when the key has too
+   * many calls running or makes too many a second.
    */
   takePlace(principal: Principal): void {
     if (this.#isOver || this.#key !== undefined) return;
@@ -117,14 +117,14 @@ export class CallTicket {
     if (this.#heldBytes > 0) key.heldBytes += this.#heldBytes;
   }
 
-  /** Counts more evaluations for the rate of the key. Fails with RATE_LIMITED. */
+  /** Counts more evaluations against the rate of the key. Fails with RATE_LIMITED. */
   spend(evaluations: number): void {
     if (this.#key !== undefined && evaluations > 0) this.#spendRate(this.#key, evaluations);
   }
 
   /**
-   * The unanswered request holds so many bytes now. If that is too much it changes nothing and fails: with RATE_LIMITED
-   * for the connection, address or key, with SERVICE_UNAVAILABLE for the process.
+   * Sets the number of bytes the unanswered request holds. Above a limit, changes nothing and fails: with
+   * RATE_LIMITED for the connection, address or key, with SERVICE_UNAVAILABLE for the process.
    */
   hold(bytes: number): void {
     if (this.#isOver || bytes === this.#heldBytes) return;
@@ -133,17 +133,17 @@ export class CallTicket {
     this.#change(more);
   }
 
-  /** Holds so many bytes more. Fails like `hold`. */
+  /** Adds to the held bytes. Fails like `hold`. */
   holdMore(bytes: number): void {
     this.hold(this.#heldBytes + bytes);
   }
 
-  /** Lets go of all bytes, for good: what still comes is not kept. */
+  /** Releases all bytes; data that still arrives is not kept. */
   release(): void {
     this.#change(-this.#heldBytes);
   }
 
-  /** Gives everything back, once. Has to be called when the call is over; after that it takes nothing. */
+  /** Releases everything. Must be called when the call is over; later calls have no effect. */
   end(): void {
     if (this.#isOver) return;
     this.release();
@@ -155,7 +155,7 @@ export class CallTicket {
     if (this.peer !== undefined) this.peer.publicCalls -= 1;
   }
 
-  /** The limit of public calls that is reached; null while there is room. */
+  /** The limit of public calls that is reached; null if none is. */
   #publicLimit(): number | null {
     const { limits, publicCalls } = this.#process;
     if ((this.peer?.publicCalls ?? 0) >= limits.publicCallsPerConnection && this.peer?.isProxy !== true)
@@ -167,7 +167,7 @@ export class CallTicket {
   #spendRate({ rate }: KeyAccount, units: number): void {
     if (rate === null) return;
     const nowMs = this.#process.now();
-    // A batch may be larger than what a second gives; the calls after it wait for longer.
+    // A batch may exceed the rate of a second; later calls then wait longer.
     const waitMs = rate.waitMs(1, nowMs);
     if (waitMs > 0) {
       this.#process.meter.callRefused('key-rate');

@@ -1,24 +1,24 @@
-/** Work that takes its turn. */
+/** Work waiting for its turn. */
 interface Waiting {
   readonly run: () => void;
-  /** Whether its caller has gone away, so that it need not be done. */
+  /** Whether its caller has disconnected, so that it can be dropped. */
   readonly isGone: () => boolean;
 }
 
 export interface CallTurnsOptions {
-  /** Pieces of work that are started in one turn. */
+  /** Items started in one turn. */
   readonly perTurn: number;
-  /** Pieces that may wait. */
+  /** Items that may wait. */
   readonly maxWaiting: number;
-  /** Whether anything may be started now. After it was false, `goOn` has to be called. */
+  /** Whether anything may start now. After it returned false, `goOn` must be called. */
   readonly mayStart?: () => boolean;
-  /** Calls back after the input that is ready now was worked off. */
+  /** Calls back after the input that is ready now has been processed. */
   readonly endOfTurn?: (callback: () => void) => void;
 }
 
 /**
- * Starts at most so many pieces of work in one turn of the event loop, so that what is more urgent gets its turn between
- * them, and drops what waits for callers that have gone away.
+ * Starts a limited number of work items in each turn of the event loop, so that more urgent work can run
+ * between them, and drops items whose callers have disconnected.
  */
 export class CallTurns {
   readonly #perTurn: number;
@@ -41,7 +41,7 @@ export class CallTurns {
     return this.#waiting.length;
   }
 
-  /** Runs it now, or in a later turn. False when too many wait already: then it is not run. */
+  /** Runs `run` now or in a later turn. Returns false, without running it, if too many items wait. */
   enter(run: () => void, isGone: () => boolean): boolean {
     if (this.#waiting.length === 0 && this.#hasRoom) {
       this.#start(run);
@@ -52,7 +52,7 @@ export class CallTurns {
     return true;
   }
 
-  /** Starts what waits, as far as it may. */
+  /** Starts waiting items, as many as allowed. */
   goOn(): void {
     const waiting = this.#waiting;
     let taken = 0;

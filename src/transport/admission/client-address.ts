@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { plainAddress, type TrustedProxies } from '../../config/trusted-proxies.js';
 
-/** Entries of `X-Forwarded-For` that are read at most: one for each proxy on the way, so a few. */
+/** Most entries of `X-Forwarded-For` that are read: one per proxy, so a few are enough. */
 const MAX_HOPS = 16;
 
 /**
- * The address of the client of a request: that of the connection, or, as far as the proxies on the way are trusted, the
- * one that `X-Forwarded-For` names. The header is read from its end, where each proxy adds the address it was called
- * from; what stands before the first address that is not trusted is the client's own word.
+ * The address of the client of a request: that of the connection, or the one in `X-Forwarded-For` as far as
+ * the proxies are trusted. The header is read from its end, where each proxy appends the address it was
+ * called from; entries before the first untrusted address are set by the client.
  */
 export function clientAddress(
   connectionAddress: string,
@@ -28,8 +28,8 @@ export function clientAddress(
 }
 
 /**
- * What callers of an address are counted by: the address, and of IPv6 its first 64 bits, because a single client has
- * all addresses below them to choose from.
+ * The key under which callers of an address are counted: the address, or the first 64 bits for IPv6, because
+ * a single client can use every address below them.
  */
 export function addressGroup(address: string): string {
   const plain = plainAddress(address);

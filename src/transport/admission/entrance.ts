@@ -8,15 +8,12 @@ import { type ClassifiedMethod, callClassOf } from './call-class.js';
 import type { CallTicket } from './call-ticket.js';
 import type { KeyGuessing, KeyPlace } from './key-guessing.js';
 
-/**
- * What every call passes before any of its body is read, whatever protocol it came in by: load, access, and the share of
- * its key.
- */
+/** The checks of every call before its body is read, in every protocol: load, access, and key limits. */
 export interface Entrance {
   /**
-   * Who is calling, if the call may run; its ticket counts it from then on. A promise only for a session that was not seen
-   * before. Fails with SERVICE_UNAVAILABLE, AUTH_MISSING_KEY, AUTH_INVALID_KEY, AUTH_INSUFFICIENT_PRIVILEGES or
-   * RATE_LIMITED.
+   * Returns the caller if the call may run; its ticket counts it from then on. A promise only for a session
+   * that was not seen before. Fails with SERVICE_UNAVAILABLE, AUTH_MISSING_KEY, AUTH_INVALID_KEY,
+   * AUTH_INSUFFICIENT_PRIVILEGES or RATE_LIMITED.
    */
   enter(
     ticket: CallTicket,
@@ -26,8 +23,8 @@ export interface Entrance {
   /** The same for a caller that has no session, only a key or nothing. */
   enterWithKey(ticket: CallTicket, method: ClassifiedMethod, apiKey: string | undefined): Principal;
   /**
-   * Runs something that looks at a key a caller showed: a wrong one counts as a guess, and after too many guesses no key
-   * is looked at. `look` returns undefined for a wrong key. Fails with RATE_LIMITED.
+   * Runs a check of a key that a caller sent: a wrong key counts as a guess, and after too many guesses no
+   * key is checked. `look` returns undefined for a wrong key. Fails with RATE_LIMITED.
    */
   guess<T>(place: KeyPlace, ticket: CallTicket, apiKey: string, look: () => T | undefined): T | undefined;
 }
@@ -38,7 +35,7 @@ export interface EntranceOptions {
   readonly guessing: KeyGuessing;
 }
 
-/** What a refused call costs, in units of a simple request. */
+/** Cost of a refused call, in units of a simple request. */
 const REFUSED_CALL_UNITS = 1;
 
 export function createEntrance({ admission, authenticator, guessing }: EntranceOptions): Entrance {
@@ -51,7 +48,7 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
     return principal;
   }
 
-  /** What is wrong with the credentials; a rate that is exceeded by calls without a right key comes first. */
+  /** Throws the error for bad credentials, or RATE_LIMITED if calls without a valid key exceed the rate. */
   function refused(ticket: CallTicket, error: unknown, apiKey: string | undefined): never {
     if (error instanceof ServiceError && isUnauthenticated(error)) {
       if (apiKey !== undefined) guessing.shown('call', ticket.address, apiKey, false);

@@ -1,54 +1,54 @@
-/** Something that can be kept from bringing more work: a connection that is read or not. */
+/** A source of work that can be paused: a connection that is read or not. */
 export interface Pausable {
   pause(): void;
   resume(): void;
-  /** Lets it bring less at once, until `widen`. Called again while it is narrow already. */
+  /** Limits how much it sends at a time, until `widen`. May be called again while it is narrow. */
   narrow(): void;
   widen(): void;
 }
 
 /**
- * How long the connections of one owner may keep the event loop busy in one turn, in milliseconds, while others are
- * active too; shared out among the owners that are known.
+ * How long the connections of one owner may keep the event loop busy in one turn, in milliseconds, while
+ * others are active too. Divided among the known owners.
  */
 const TURN_MS = 6;
-/** The least that an owner gets of it: one read of one connection takes about as long. */
+/** Lower bound of an owner's part: one read of one connection takes about as long. */
 const LEAST_TURN_MS = 2;
-/** The same for all connections together that have not shown a key. */
+/** The same for all connections together that have not sent a key. */
 const UNKNOWN_TURN_MS = 2;
-/** While known owners are active, connections without a key get at most this share of the time. */
+/** Share of the time that connections without a key get at most while known owners are active. */
 const UNKNOWN_SHARE = 1 / 3;
-/** An owner counts as active for so long after its last call, in milliseconds. */
+/** How long an owner counts as active after its last call, in milliseconds. */
 const ACTIVE_MS = 1_000;
-/** An owner that was not held up for so long may bring as much at once as before, in milliseconds. */
+/** How long an owner must not have been held up before its limits are lifted, in milliseconds. */
 const WIDEN_AFTER_MS = 1_000;
-/** How often it is counted how many owners are active, in milliseconds. */
+/** Interval at which active owners are counted, in milliseconds. */
 const COUNT_INTERVAL_MS = 100;
 
-/** Callers whose connections are treated as one: those with the same key, or all that have shown none. */
+/** Callers whose connections are treated as one: those with the same key, or all that have sent none. */
 export class Owner {
-  /** False for the one owner of all connections that have shown no key. */
+  /** False for the single owner of all connections that have sent no key. */
   readonly isKnown: boolean;
-  /** Told when the owner may bring work again, before its connections do. */
+  /** Called when the owner may send work again, before its connections are resumed. */
   readonly onTurn: () => void;
   /** Connections that are read. */
   readonly reading = new Set<Pausable>();
-  /** Connections that are not read until it is their turn again, in that order; first those that had none yet. */
+  /** Connections that are not read until their next turn, in that order; those that had no turn yet first. */
   readonly waiting = new Set<Pausable>();
   readonly waitingNew = new Set<Pausable>();
-  /** Connections that have not brought a call yet. */
+  /** Connections without a call so far. */
   readonly unused = new Set<Pausable>();
-  /** Connections that brought work in the turn `turn`, and the milliseconds that it took. */
+  /** Connections that had work in the turn `turn`, and the milliseconds it took. */
   readonly used = new Set<Pausable>();
   turn = -1;
   spentMs = 0;
   activeAtMs = Number.NEGATIVE_INFINITY;
-  /** How many connections get their turn at once; grows while they bring no more work than they may. */
+  /** How many connections get a turn at the same time; grows while they stay within their share. */
   batch = 1;
-  /** Whether the owner has had its share and waits for a later turn; since when, and how much it had. */
+  /** Whether the owner has used its share and waits for a later turn; since when, and how much it used. */
   isHeldUp = false;
   heldUpAtMs = Number.NEGATIVE_INFINITY;
-  /** Connections that were told to bring less at once. */
+  /** Connections that are limited by `narrow`. */
   readonly narrow = new Set<Pausable>();
 
   constructor(isKnown: boolean, onTurn: () => void = () => {}) {
@@ -61,7 +61,7 @@ export class Owner {
     return this.reading.size + this.waiting.size + this.waitingNew.size;
   }
 
-  /** A connection is this owner's. `isNew` when it has not brought a call yet. */
+  /** Adds a connection to this owner. `isNew` if it has had no call yet. */
   add(connection: Pausable, isNew: boolean): void {
     this.reading.add(connection);
     if (isNew) this.unused.add(connection);
@@ -77,11 +77,11 @@ export class Owner {
   }
 }
 
-/** What fair turns need of the process; tests bring their own. */
+/** The clock and scheduling that fair turns use; replaced in tests. */
 export interface TurnClock {
-  /** Milliseconds that never go back. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** Calls back once, after the input that is ready now was worked off. */
+  /** Calls back once, after the input that is ready now has been processed. */
   endOfTurn(callback: () => void): void;
   after(ms: number, callback: () => void): void;
 }
@@ -93,10 +93,11 @@ const PROCESS_CLOCK: TurnClock = {
 };
 
 /**
- * Shares the event loop out among owners. In one turn Node.js works off everything that all connections have brought; a
- * caller with many busy connections would make every turn as long as it likes. So the time between the calls of a turn is
- * charged to the owner of the earlier one, and the connections of an owner that has had its share are not read until the
- * others have had a turn without it; then they are read in rotation. A single active owner is never held up.
+ * Divides the event loop among owners. In one turn Node.js processes everything that all connections have
+ * received, so a caller with many busy connections could make every turn arbitrarily long. The time between
+ * the calls of a turn is charged to the owner of the earlier one; the connections of an owner that has used
+ * its share are not read until the others have had a turn without it, and are then read in rotation. A single
+ * active owner is never held up.
  */
 export class FairTurns {
   readonly #clock: TurnClock;
@@ -105,7 +106,7 @@ export class FairTurns {
   #isOpen = false;
   #lastOwner: Owner | null = null;
   #lastAtMs = 0;
-  /** Owners that have to be given a turn after this one. */
+  /** Owners that get a turn after this one. */
   readonly #due = new Set<Owner>();
   #knownActive = 0;
   #countedAtMs = Number.NEGATIVE_INFINITY;
@@ -114,7 +115,7 @@ export class FairTurns {
     this.#clock = clock;
   }
 
-  /** Counts an owner among those that share the time. */
+  /** Adds an owner to those that share the time. */
   add(owner: Owner): void {
     this.#owners.add(owner);
   }
@@ -128,7 +129,7 @@ export class FairTurns {
     return this.#knownActive > 1;
   }
 
-  /** A connection brings a call. Must be told before the call is worked on. */
+  /** Records a call on a connection. Must be called before the call is processed. */
   callStarted(owner: Owner, connection: Pausable): void {
     const nowMs = this.#clock.now();
     if (this.#isOpen) this.#charge(nowMs);
@@ -161,7 +162,7 @@ export class FairTurns {
     }
   }
 
-  /** The time since the last call was that call's. */
+  /** Charges the time since the last call to that call. */
   #charge(nowMs: number): void {
     const owner = this.#lastOwner;
     if (owner === null) return;
@@ -174,7 +175,7 @@ export class FairTurns {
     return this.isShared ? Math.max(LEAST_TURN_MS, TURN_MS / this.#knownActive) : Number.POSITIVE_INFINITY;
   }
 
-  /** Those that brought work are the last to have a turn again. */
+  /** Connections that had work are the last to get another turn. */
   #holdUp(owner: Owner): void {
     owner.isHeldUp = true;
     owner.heldUpAtMs = this.#lastAtMs;
@@ -204,12 +205,12 @@ export class FairTurns {
     this.#charge(this.#clock.now());
     this.#isOpen = false;
     this.#lastOwner = null;
-    // The others get a turn in which this owner brings nothing.
+    // Gives the others a turn without input from this owner.
     for (const owner of this.#due) this.#clock.endOfTurn(() => this.#endOfFreeTurn(owner));
     this.#due.clear();
   };
 
-  /** Callers without a key have to wait for longer while others are active. */
+  /** Callers without a key wait longer while others are active. */
   #endOfFreeTurn(owner: Owner): void {
     const endsAtMs = owner.heldUpAtMs + owner.spentMs * (1 / UNKNOWN_SHARE - 1);
     const leftMs = endsAtMs - this.#clock.now();
@@ -217,20 +218,20 @@ export class FairTurns {
     else this.#clock.after(leftMs, () => this.#giveTurn(owner));
   }
 
-  /** Has some more connections of an owner read. */
+  /** Resumes reading of some connections of an owner. */
   #giveTurn(owner: Owner): void {
     owner.isHeldUp = false;
     owner.onTurn();
     this.#resumeSome(owner, owner.waitingNew);
     this.#resumeSome(owner, owner.waiting);
     if (owner.isHeldUp || owner.waiting.size + owner.waitingNew.size === 0) return;
-    // What they bring comes in the next turn; if it is little, more of them may follow.
+    // Their input arrives in the next turn; if it is small, more connections may follow.
     this.#clock.endOfTurn(() => {
       if (!owner.isHeldUp) this.#clock.endOfTurn(() => this.#goOn(owner));
     });
   }
 
-  /** Stops when the owner has had its share: a connection may bring at once what was left of it. */
+  /** Stops when the owner has used its share: a connection may use the rest of it immediately. */
   #resumeSome(owner: Owner, waiting: Set<Pausable>): void {
     let left = owner.batch;
     for (const connection of waiting) {

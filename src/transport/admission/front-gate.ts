@@ -4,16 +4,16 @@ import type { Admission } from './admission.js';
 import type { CallClass } from './call-class.js';
 import type { CallTicket } from './call-ticket.js';
 
-/** What a call needs and costs, as far as its path tells. */
+/** Class and cost of a call, as far as they follow from its path. */
 export interface PathClass {
   readonly callClass: CallClass;
-  /** What it costs without a key, in units of a simple request. */
+  /** Cost without a key, in units of a simple request. */
   readonly publicUnits: number;
-  /** Whether it is answered under overload too: what tells the state of the service costs little. */
+  /** Whether it is also answered under overload: reporting the state of the service costs little. */
   readonly isOperational: boolean;
 }
 
-/** A call that is refused, as it came in. */
+/** A refused call, as received. */
 export interface RefusedCall {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -22,7 +22,7 @@ export interface RefusedCall {
 export interface FrontGateOptions {
   readonly admission: Admission;
   readonly classOf: (path: string) => PathClass;
-  /** Answers a call that goes no further, in the words of its protocol, at as little cost as possible. */
+  /** Refuses a call in the format of its protocol, at the lowest possible cost. */
   readonly refuse: {
     stream(error: unknown, call: RefusedCall, stream: ServerHttp2Stream): void;
     request(error: unknown, call: RefusedCall, response: ServerResponse): void;
@@ -30,20 +30,20 @@ export interface FrontGateOptions {
 }
 
 /**
- * Stands before Fastify. Calls that need no key are bounded here, before anything is done for them, and wait for their
- * turn; those whose callers have gone away by then are forgotten. What needs a key is left to the entrance behind it, which
- * knows the key.
+ * Runs before Fastify. Calls that need no key are limited here, before anything is done for them, and wait
+ * for their turn; they are dropped if the caller disconnects meanwhile. Calls that need a key are passed on
+ * to the entrance, which checks the key.
  */
 export interface FrontGate {
-  /** Hands a stream on, now or later, or refuses it. */
+  /** Passes a stream on, now or later, or refuses it. */
   stream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, handOn: () => void): void;
-  /** The same for a request of HTTP/1. */
+  /** The same for an HTTP/1 request. */
   request(request: IncomingMessage, response: ServerResponse, handOn: () => void): void;
-  /** The ticket of a call, by its stream or request of HTTP/1; a new one for a call that did not come this way. */
+  /** The ticket of a call, by its stream or HTTP/1 request; a new one if the call did not pass the gate. */
   ticketOf(raw: object, connection: object | undefined, headers: IncomingHttpHeaders): CallTicket;
 }
 
-/** How a call is known to the gate, whatever version of HTTP it came over. */
+/** A call, independent of the HTTP version. */
 interface RawCall {
   readonly key: object;
   readonly connection: object | undefined;

@@ -1,43 +1,43 @@
 import { ServiceError } from '../../contract/errors/service-error.js';
 import { addressGroup } from './client-address.js';
 
-/** Where a key was shown. */
+/** Where a key was sent. */
 export type KeyPlace = 'login' | 'call';
 
-/** Different wrong keys that one address may show within a window: at the login, where people type them, and in all. */
+/** Different wrong keys allowed per address and window: at the login, where keys are typed, and in calls. */
 const MAX_PER_ADDRESS: Readonly<Record<KeyPlace, number>> = { login: 10, call: 50 };
 /** The same for all addresses together. */
 const MAX_IN_ALL: Readonly<Record<KeyPlace, number>> = { login: 100, call: 1_000 };
 const WINDOW_MS = 60_000;
-/** Pairs of an address and a key that are remembered because the key was right. */
+/** Most pairs of address and correct key that are remembered. */
 const MAX_PROVEN = 20_000;
 
 /**
- * Slows down guessing of keys, in every place where a key can be shown. What counts are different wrong keys of one
- * address: a client that is configured with one wrong key is no guesser. An address that has shown too many may only use
- * keys that were right there before; others are refused without being looked at, so that a right guess looks like a
- * wrong one.
+ * Slows down guessing of keys wherever a key can be sent. It counts different wrong keys per address, so a
+ * client configured with one wrong key is not affected. An address above the limit may only use keys that
+ * were correct there before; others are refused without a check, so that a correct guess is indistinguishable
+ * from a wrong one.
  */
 export interface KeyGuessing {
-  /** Fails with RATE_LIMITED when this key must not even be looked at. Costs nothing while nothing was guessed. */
+  /** Fails with RATE_LIMITED if this key must not be checked. Costs nothing while there are no guesses. */
   check(place: KeyPlace, address: string, key: string): void;
-  /** A key with this fingerprint was shown, and is configured. */
+  /** Records that a configured key with this fingerprint was sent. */
   right(address: string, fingerprint: string): void;
-  /** A key was looked at. */
+  /** Records that a key was checked. */
   shown(place: KeyPlace, address: string, key: string, isRight: boolean): void;
 }
 
 export interface KeyGuessingOptions {
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** Names a key without telling it. */
+  /** Identifies a key without revealing it. */
   readonly fingerprintOf: (key: string) => string;
   readonly onRefused: () => void;
 }
 
 export function createKeyGuessing({ now, fingerprintOf, onRefused }: KeyGuessingOptions): KeyGuessing {
   const windows = { login: new GuessWindow('login'), call: new GuessWindow('call') };
-  /** Addresses with keys that were right there, the ones added first in front. */
+  /** Addresses with keys that were correct there, oldest first. */
   const proven = new Set<string>();
 
   function right(address: string, fingerprint: string): void {
@@ -67,10 +67,10 @@ export function createKeyGuessing({ now, fingerprintOf, onRefused }: KeyGuessing
   };
 }
 
-/** The wrong keys of one minute, which begins with the first of them. */
+/** The wrong keys of one minute, starting with the first of them. */
 class GuessWindow {
   readonly #place: KeyPlace;
-  /** Fingerprints by address; never more than `MAX_IN_ALL` in all. */
+  /** Fingerprints by address; at most `MAX_IN_ALL` in total. */
   readonly #wrong = new Map<string, Set<string>>();
   #inAll = 0;
   #endsAtMs = 0;
@@ -83,7 +83,7 @@ class GuessWindow {
     return this.#inAll === 0;
   }
 
-  /** Milliseconds until an address may show unknown keys again; 0 when it may. */
+  /** Milliseconds until an address may send unknown keys again; 0 if it may now. */
   waitMs(group: string, nowMs: number): number {
     if (this.#inAll > 0 && nowMs >= this.#endsAtMs) {
       this.#wrong.clear();

@@ -1,11 +1,11 @@
-/** Why something was refused, as the metrics tell it. */
+/** Reasons for refusals, as labelled in the metrics. */
 export const REFUSAL_REASONS = [
   /** The event loop is late. */
   'overload',
-  /** The key has too many calls running, or makes too many a second. */
+  /** The key has too many calls running, or makes too many per second. */
   'key-limit',
   'key-rate',
-  /** Too many calls without a key: running, or a second. */
+  /** Too many calls without a key: running, or per second. */
   'public-limit',
   'public-rate',
   /** Wrong keys from this address. */
@@ -18,20 +18,20 @@ export const REFUSAL_REASONS = [
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** Why a connection was closed or not accepted. */
+/** Reasons why a connection was closed or not accepted. */
 export const CLOSED_REASONS = [
-  /** The process, or its address, has too many. */
+  /** The process, or the address, has too many connections. */
   'connections',
   'address-connections',
-  /** It went on after refusals, or resets streams before they are answered. */
+  /** The client continued after refusals, or resets streams before they are answered. */
   'abuse',
 ] as const;
 export type ClosedReason = (typeof CLOSED_REASONS)[number];
 
-/** Hears of everything that is turned away. */
+/** Counts refused calls and closed connections. */
 export interface RefusalMeter {
-  /** A call was turned away. */
+  /** A call was refused. */
   callRefused(reason: RefusalReason): void;
-  /** A connection was not accepted, or was cut off. */
+  /** A connection was not accepted, or was closed. */
   connectionClosed(reason: ClosedReason): void;
 }

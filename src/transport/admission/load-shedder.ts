@@ -1,31 +1,31 @@
 import type { CallClass } from './call-class.js';
 
-/** How often the event loop is asked how late it is, in milliseconds. */
+/** Interval at which the delay of the event loop is measured, in milliseconds. */
 const SAMPLE_INTERVAL_MS = 100;
-/** Late samples in a row that make an overload: one alone is a pause, of the garbage collector for instance. */
+/** Late samples in a row that count as overload: a single one may be a garbage collection pause. */
 const LATE_SAMPLES = 2;
-/** Samples in a row below half the limit that end it: about a second, so that it does not end and begin all the time. */
+/** Samples in a row below half the limit that end an overload: about a second, to avoid flapping. */
 const GOOD_SAMPLES = 10;
 
-/** At which part of the limit calls of each class are refused: the less urgent, the earlier. */
+/** Fraction of the limit at which calls of each class are refused: lower for less urgent ones. */
 const LIMIT_SHARES: Readonly<Record<CallClass, number>> = { evaluation: 1, keyed: 0.5, public: 0.125 };
 
-/** Whether the process has more to do than it can. */
+/** Whether the process is overloaded. */
 export interface LoadState {
-  /** Whether it is too late for calls of a class. */
+  /** Whether calls of a class are refused. */
   refuses(callClass: CallClass): boolean;
 }
 
-/** What the shedder measures with; tests bring their own. */
+/** Clock and timer of the shedder; replaced in tests. */
 export interface ShedderClock {
-  /** Milliseconds that never go back. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
   /** Calls `tick` about every `ms` milliseconds until the returned function is called. */
   every(ms: number, tick: () => void): () => void;
 }
 
 export interface LoadShedder extends LoadState {
-  /** How late the event loop was last time, in milliseconds. */
+  /** Last measured delay of the event loop, in milliseconds. */
   readonly delayMs: number;
   stop(): void;
 }
@@ -39,9 +39,9 @@ const PROCESS_CLOCK: ShedderClock = {
 };
 
 /**
- * Watches how late the event loop gets to its timers, which is what every request waits for. At `limitMs` (0: never)
- * evaluations are refused, other calls at a part of it, until the delay has stayed below half of that for a while. A
- * timer whose time is long over counts, too: Node.js may run other timers again and again before it.
+ * Measures how late the event loop runs its timers, which is how long every request waits. At `limitMs` (0:
+ * never) evaluations are refused, other calls at a fraction of it, until the delay has stayed below half of
+ * that for a while. An overdue timer counts too: Node.js may run other timers repeatedly before it.
  */
 export function createLoadShedder(limitMs: number, clock: ShedderClock = PROCESS_CLOCK): LoadShedder {
   const overloads = {
@@ -60,7 +60,7 @@ export function createLoadShedder(limitMs: number, clock: ShedderClock = PROCESS
     for (const overload of Object.values(overloads)) overload.sample(delayMs);
   });
 
-  /** How late the timer is that has not come yet, in milliseconds. */
+  /** How overdue the pending timer is, in milliseconds. */
   const overdueMs = (): number => clock.now() - last - SAMPLE_INTERVAL_MS;
 
   return {
@@ -76,7 +76,7 @@ export function createLoadShedder(limitMs: number, clock: ShedderClock = PROCESS
   };
 }
 
-/** Begins after samples above a limit and ends after samples well below it. */
+/** Starts after samples above a limit and ends after samples well below it. */
 class Overload {
   readonly limitMs: number;
   isOn = false;

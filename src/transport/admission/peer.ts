@@ -4,16 +4,16 @@ import type { CallTurns } from './call-turns.js';
 import type { FairTurns, Owner, Pausable } from './fair-turns.js';
 import { TokenBucket } from './token-bucket.js';
 
-/** Refusals and early resets that a connection without a key may cause at once, and how many a second after that. */
+/** Refusals and early resets allowed on a connection without a key: as a burst, and per second after that. */
 const OFFENCE_BURST = 20;
 const OFFENCES_PER_SECOND = 5;
 
-/** What one turn parses of a connection without a key: a few requests, at most some thirty. */
+/** Bytes parsed per turn for a connection without a key: a few requests, at most about thirty. */
 const UNKNOWN_SLICE_BYTES = 1_024;
-/** The same of one with a key while others are active too. */
+/** The same for one with a key while others are active too. */
 const SHARED_SLICE_BYTES = 16_384;
 
-/** How Node.js stops and starts to read a socket, also one that HTTP/2 has taken over. No public method does that. */
+/** How Node.js stops and starts reading a socket, even one used by HTTP/2. No public method does that. */
 interface ReadHandle {
   readStop?(): number;
   readStart?(): number;
@@ -26,21 +26,21 @@ export interface PeerOptions {
   readonly turns: FairTurns;
   /** Where new connections wait for their turn. */
   readonly opening: CallTurns;
-  /** Whether other clients may stand behind it. */
+  /** Whether it may carry requests of several clients. */
   readonly isProxy: boolean;
-  /** Told before the connection is cut off. */
+  /** Called before the connection is closed for abuse. */
   readonly onAbuse: () => void;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
 
-/** An open connection, as admission sees it. */
+/** An open connection, as admission handles it. */
 export class Peer implements Pausable {
-  /** Address of the other end; empty when it was gone before it was asked for. */
+  /** Remote address; empty if the socket was closed before the address was read. */
   readonly address: string;
-  /** Calls without a key that run on it. */
+  /** Running calls without a key. */
   publicCalls = 0;
-  /** Bytes of unanswered requests on it. */
+  /** Bytes of unanswered requests. */
   heldBytes = 0;
   readonly #options: PeerOptions;
   #owner: Owner;
@@ -70,12 +70,12 @@ export class Peer implements Pausable {
     return this.#options.isProxy;
   }
 
-  /** Whether no key was shown on it where keys are needed. A proxy is known: its other clients may have keys. */
+  /** Whether keys are needed and none was sent on it. Never true for a proxy: other clients may have keys. */
   get isUnknown(): boolean {
     return !this.#owner.isKnown && !this.isProxy;
   }
 
-  /** How much may be parsed at once of what it sends over HTTP/1, in bytes. */
+  /** Most bytes that may be parsed at a time of its HTTP/1 input. */
   get sliceBytes(): number {
     if (!this.#owner.isKnown) return UNKNOWN_SLICE_BYTES;
     return this.#options.turns.isShared ? SHARED_SLICE_BYTES : Number.POSITIVE_INFINITY;
@@ -85,17 +85,17 @@ export class Peer implements Pausable {
     return this.#owner;
   }
 
-  /** A call comes in on it. */
+  /** Records a call on this connection. */
   callStarted(): void {
     this.#options.turns.callStarted(this.#owner, this);
   }
 
-  /** Does work that a new connection makes when it is its turn; never, if it is closed by then. */
+  /** Runs setup work of a new connection when it is its turn, or never if it is closed by then. */
   takeTurn(work: () => void): void {
     this.#options.opening.enter(work, () => this.#options.socket.destroyed);
   }
 
-  /** A key was shown on it. From now on what it does is that key's. */
+  /** Assigns the connection to the owner of the key that was sent on it. */
   belongsTo(owner: Owner): void {
     if (owner === this.#owner) return;
     this.#owner.remove(this);
@@ -105,8 +105,8 @@ export class Peer implements Pausable {
   }
 
   /**
-   * A call on it was refused, or was reset before it was answered. Clients do both now and then; one without a key that
-   * does it all the time is cut off, and what it has sent is dropped.
+   * Records that a call was refused, or reset before it was answered. This is normal now and then; a
+   * connection without a key that does it continuously is closed, and its remaining input is dropped.
    */
   offended(): void {
     if (!this.isUnknown || this.#isCutOff) return;
@@ -115,7 +115,7 @@ export class Peer implements Pausable {
     if (!this.#offences.take(1, nowMs)) this.cutOff();
   }
 
-  /** Closes the connection because of what comes on it. */
+  /** Closes the connection because of its input. */
   cutOff(): void {
     if (this.#isCutOff) return;
     this.#isCutOff = true;
@@ -123,7 +123,7 @@ export class Peer implements Pausable {
     this.#close();
   }
 
-  /** Tells what a connection of HTTP/2 can do beside being read: be cut off in words, and take fewer streams. */
+  /** Sets what an HTTP/2 connection supports besides reading: closing with a reason, and fewer streams. */
   speaksHttp2(session: { cutOff(): void; limitStreams(isNarrow: boolean): void }): void {
     this.#close = () => session.cutOff();
     this.#limitStreams = (isNarrow) => session.limitStreams(isNarrow);
@@ -137,12 +137,12 @@ export class Peer implements Pausable {
     this.#setNarrow(false);
   }
 
-  /** Whether the connection is not read because others have their turn. */
+  /** Whether reading is paused because others have their turn. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  /** Keeps the connection from bringing more, and goes on with it; for fair turns. */
+  /** Stops reading until `resume`; for fair turns. */
   pause(): void {
     this.#isPaused = true;
     this.#readIfFree();
@@ -157,7 +157,7 @@ export class Peer implements Pausable {
     onResume?.();
   }
 
-  /** The last answer was given: what still comes is not looked at. */
+  /** Ignores further input after the last response. */
   ignoreRest(): void {
     this.#isIgnored = true;
   }
@@ -166,13 +166,13 @@ export class Peer implements Pausable {
     return this.#isIgnored || this.#isCutOff;
   }
 
-  /** Nothing more is read while what was read is worked off in parts. */
+  /** Stops reading while input that was read is processed in parts. */
   set isWorking(isWorking: boolean) {
     this.#isWorking = isWorking;
     this.#readIfFree();
   }
 
-  /** Calls back in the next turn of the event loop in which the connection may bring work. */
+  /** Calls back in the next turn of the event loop in which the connection is not paused. */
   nextTurn(callback: () => void): void {
     setImmediate(() => {
       if (this.#isPaused) this.#onResume = callback;
@@ -180,7 +180,7 @@ export class Peer implements Pausable {
     });
   }
 
-  /** The connection is closed. */
+  /** Called when the connection is closed. */
   closed(): void {
     this.#owner.remove(this);
   }

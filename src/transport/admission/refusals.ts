@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors/service-error.js';
 import type { RefusalReason } from './limits.js';
 
-/** When a caller may try again where nothing better is known: calls take milliseconds, so soon. */
+/** Default Retry-After. Calls take milliseconds, so a short time is enough. */
 const RETRY_AFTER_SECONDS = 1;
 
 interface RefusalText {
@@ -58,12 +58,12 @@ const TEXTS: Readonly<Record<Exclude<RefusalReason, 'key-guessing'>, RefusalText
   },
 };
 
-/** Refusals that were made already: under load the same one is told again and again. */
+/** Refusals are cached, because the same ones repeat under load. */
 const made = new Map<string, ServiceError>();
-/** Limits are settings and times are whole seconds, so they are few. */
+/** Limits are settings and times are whole seconds, so there are few different refusals. */
 const MAX_MADE = 1_000;
 
-/** What a caller is told of a bound that it has reached. `retryAfterSeconds` is a whole number. */
+/** The error for a limit that is reached. `retryAfterSeconds` is a whole number. */
 export function refusal(
   reason: Exclude<RefusalReason, 'key-guessing'>,
   limit: number,

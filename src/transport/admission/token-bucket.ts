@@ -5,7 +5,7 @@ export class TokenBucket {
   #units: number;
   #filledAtMs: number;
 
-  /** A full bucket. `nowMs` is a clock that never goes back, as in the methods. */
+  /** Creates a full bucket. `nowMs` is the time of a monotonic clock, as in the methods. */
   constructor(perSecond: number, burst: number, nowMs: number) {
     this.#perMs = perSecond / 1000;
     this.#burst = burst;
@@ -13,7 +13,7 @@ export class TokenBucket {
     this.#filledAtMs = nowMs;
   }
 
-  /** Takes units if they are there. */
+  /** Takes units if they are available. */
   take(units: number, nowMs: number): boolean {
     this.#fill(nowMs);
     if (this.#units < units) return false;
@@ -21,13 +21,13 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes units even if they are not there; the debt has to be regained before `take` succeeds again. */
+  /** Takes units even if not available; `take` fails until the debt is regained. */
   owe(units: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#units -= units;
   }
 
-  /** Milliseconds until `units` are there; 0 when they are. */
+  /** Milliseconds until `units` are available; 0 if they are. */
   waitMs(units: number, nowMs: number): number {
     this.#fill(nowMs);
     return Math.max(0, (Math.min(units, this.#burst) - this.#units) / this.#perMs);

@@ -6,22 +6,23 @@ import { createKeyRing, type KeyLists } from './key-ring.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
 import { createSessionTokens } from './session-tokens.js';
 
-/** Decides who is calling. */
+/** Authenticates and authorizes callers. */
 export interface Authenticator {
   /** Whether calls need credentials at all. */
   readonly enabled: boolean;
   /**
-   * The principal behind the credentials, if it may do what `access` demands. A promise only for a session that was
-   * not seen before. Fails with AUTH_MISSING_KEY, AUTH_INVALID_KEY or AUTH_INSUFFICIENT_PRIVILEGES.
+   * Returns the principal of the credentials, if it has the required access level. A promise only for a
+   * session that was not seen before. Fails with AUTH_MISSING_KEY, AUTH_INVALID_KEY or
+   * AUTH_INSUFFICIENT_PRIVILEGES.
    */
   authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
   /** The same for a caller that has no session, only a key or nothing. */
   authorizeKey(apiKey: string | undefined, access: Access): Principal;
   /** The principal of a key; undefined when the key is not configured. */
   find(apiKey: string): Principal | undefined;
-  /** Whether the credentials are good for anything. */
+  /** Whether the credentials are valid. */
   recognizes(credentials: Credentials): Promise<boolean>;
-  /** Starts a session for whoever shows a key; undefined when the key is not configured. Works when disabled, too. */
+  /** Starts a session for a key; undefined when the key is not configured. Works when disabled, too. */
   logIn(apiKey: string): Promise<NewSession> | undefined;
 }
 
@@ -33,7 +34,7 @@ export interface NewSession {
 
 export interface AuthenticatorOptions extends KeyLists {
   readonly enabled: boolean;
-  /** Signs sessions. Without one they end with the process. */
+  /** Secret that signs sessions. Without one, sessions end with the process. */
   readonly sessionSecret?: string | null;
 }
 
@@ -91,7 +92,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 }
 
 function permitted(principal: Principal, access: Access, refusal: () => ServiceError): Principal {
-  // Whatever is not stated to be open to regular keys is for admins.
+  // Anything that is not declared open to regular keys is for admins.
   if (access !== Access.KEY && principal.level !== 'admin') throw refusal();
   return principal;
 }
@@ -124,7 +125,7 @@ function sessionLacksRight(): ServiceError {
   });
 }
 
-/** A page of another origin tries to act in the name of a session. */
+/** The error for a page of another origin that tries to act with a session. */
 export function foreignOrigin(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'Pages of this origin may not act in the name of a browser session.',
@@ -132,7 +133,7 @@ export function foreignOrigin(): ServiceError {
   });
 }
 
-/** A page of another origin tries to act while no key is demanded. */
+/** The error for a page of another origin that tries to make changes while no key is required. */
 function keylessForeignPage(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'Without API keys, only pages on localhost and of listed origins may do this.',

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../contract/call/handler.js';
 
-/** A configured key: whom it stands for, and its digest. The key itself is not kept. */
+/** A configured key: its principal and its digest. The key itself is not kept. */
 export interface KnownKey {
   readonly digest: Buffer;
   readonly principal: Principal;
@@ -33,12 +33,12 @@ function knownKey(key: string, level: 'key' | 'admin'): KnownKey {
   return { digest: sha256(key), principal: { level, keyFingerprint: fingerprintOf(key) } };
 }
 
-/** First 12 hex digits of the SHA-256 of a key: names it without telling it. */
+/** First 12 hex digits of the SHA-256 of a key: identifies it without revealing it. */
 export function fingerprintOf(key: string): string {
   return sha256(key).toString('hex').slice(0, 12);
 }
 
-/** Compares digests of equal length and always looks at every key, so that time tells nothing about any of them. */
+/** Compares digests of equal length, and always all of them, so that timing reveals nothing about keys. */
 function lookUp(keys: readonly KnownKey[], apiKey: string): KnownKey | undefined {
   const digest = sha256(apiKey);
   let found: KnownKey | undefined;

@@ -4,23 +4,23 @@ import { apiKeyOf } from './request-key.js';
 import type { ForeignOriginCheck } from './request-origin.js';
 import { sessionTokenOf } from './session-cookie.js';
 
-/** The session a browser sent. */
+/** A session sent by a browser. */
 export interface SessionCredential {
   readonly token: string;
-  /** A page of another origin wants to act with it, not only to read. */
+  /** Whether a page of another origin tries to act with it, not only to read. */
   readonly foreignOrigin: boolean;
 }
 
-/** What a caller showed of itself. A key wins: where there is one, the session is not even read. */
+/** The credentials of a request. If a key is present, the session is not read. */
 export interface Credentials {
   /** Never empty. */
   readonly apiKey?: string;
   readonly session?: SessionCredential;
-  /** Where no key is demanded: a page that must not change anything wants to. */
+  /** Set if no key is required and the page of the request must not change anything. */
   readonly foreignPage?: true;
 }
 
-/** Finds the credentials of requests. */
+/** Reads the credentials of requests. */
 export interface CredentialReader {
   ofRest(request: FastifyRequest): Credentials;
   /** Plain gRPC has no cookies; gRPC-Web and Connect do. */
@@ -30,7 +30,7 @@ export interface CredentialReader {
 const NONE: Credentials = {};
 const FOREIGN_PAGE: Credentials = { foreignPage: true };
 
-/** Reads credentials where keys are demanded. */
+/** Creates the reader for when keys are required. */
 export function createCredentialReader(isForeign: ForeignOriginCheck): CredentialReader {
   function read(request: FastifyRequest, acts: boolean): Credentials {
     const apiKey = apiKeyOf(request.raw);
@@ -49,7 +49,7 @@ export function createCredentialReader(isForeign: ForeignOriginCheck): Credentia
   };
 }
 
-/** Where no key is demanded, nothing counts but whether a page may act. */
+/** If no key is required, the only check is whether a page may make changes. */
 export function createKeylessCredentialReader(isForeignPage: ForeignOriginCheck): CredentialReader {
   const ofRpc = (request: FastifyRequest) => (isForeignPage(request) ? FOREIGN_PAGE : NONE);
   return { ofRpc, ofRest: (request) => (request.method === 'GET' ? NONE : ofRpc(request)) };

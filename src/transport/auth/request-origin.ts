@@ -2,19 +2,19 @@ import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.js';
 
-/** Scheme the client used, as far as it can be known: a proxy in front says so, else it is that of the connection. */
+/** Scheme the client used, as far as known: as stated by a proxy, else that of the connection. */
 export function schemeOf(request: FastifyRequest): string {
   const forwarded = request.headers['x-forwarded-proto'];
   const value = Array.isArray(forwarded) ? forwarded[0] : forwarded;
   return value === undefined || value === '' ? request.protocol : value;
 }
 
-/** Tells whether a page of a foreign origin is behind a request. */
+/** Whether a request was sent by a page of a foreign origin. */
 export type ForeignOriginCheck = (request: FastifyRequest) => boolean;
 
 /**
- * A request comes from a foreign origin when its `Origin` is neither that of this service nor listed. Browsers leave
- * `Origin` out of some requests; then `Sec-Fetch-Site` tells. Callers that are no browsers send neither.
+ * A request comes from a foreign origin if its `Origin` is neither that of this service nor listed. Browsers
+ * omit `Origin` from some requests; then `Sec-Fetch-Site` decides. Other clients send neither.
  */
 export function foreignOriginCheck(origins: Config['cors']['origins']): ForeignOriginCheck {
   const listed = new Set(origins === '*' ? [] : origins);
@@ -25,17 +25,18 @@ export function foreignOriginCheck(origins: Config['cors']['origins']): ForeignO
   };
 }
 
-/** Host names of pages on the machine of the browser, as they stand in an origin. */
+/** Host names of pages on the machine of the browser, as written in an origin. */
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Tells whether a page that must not change anything while no key is demanded is behind a request. A page may when it is
- * on the machine of the browser (localhost, 127.0.0.1 or [::1], any port), when its origin is listed, and when it is
- * served by the service itself under a name that is certainly the service's. Any other name may have been given the
- * address of this service by the owner of the page (DNS rebinding), so that the page seems to be the service's own.
+ * Whether a request was sent by a page that must not change anything while no key is required. Changes are
+ * allowed for a page on the machine of the browser (localhost, 127.0.0.1 or [::1], any port), of a listed
+ * origin, or served by the service itself under a name that certainly belongs to the service. Any other name
+ * may have been pointed at this service by the owner of the page (DNS rebinding), so that the page appears to
+ * have the origin of the service.
  *
- * Browsers state the origin with every request that is not a GET or a HEAD, whatever its content type, also with those
- * that need no preflight. Callers that are no browsers state none.
+ * Browsers send the origin with every request other than GET and HEAD, whatever its content type, including
+ * those that need no preflight. Other clients send none.
  */
 export function keylessPageCheck({ cors, host }: Pick<Config, 'cors' | 'host'>): ForeignOriginCheck {
   const origins = cors.origins === '*' ? [] : cors.origins;
@@ -55,7 +56,7 @@ export function keylessPageCheck({ cors, host }: Pick<Config, 'cors' | 'host'>):
   };
 }
 
-/** Of a request without an origin. */
+/** For a request without an origin. */
 function comesFromAnotherSite(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   return site === 'cross-site' || site === 'same-site';
@@ -64,9 +65,9 @@ function comesFromAnotherSite(request: FastifyRequest): boolean {
 function isSameOrigin(origin: string, request: FastifyRequest): boolean {
   const from = parsed(origin);
   if (from === undefined || from.origin !== origin) return false;
-  // Without a word from a proxy in front of us https looks like http, so a page over https may be our own.
+  // Unless a proxy in front states the scheme, https looks like http, so accept a page over https.
   if (from.protocol !== 'https:' && from.protocol !== `${schemeOf(request)}:`) return false;
-  // Reading the host as part of an address drops the default port, which only one of the two may state.
+  // Parsing the host as part of a URL drops the default port, which only one of the two may contain.
   return parsed(`${from.protocol}//${request.host}`)?.host === from.host;
 }
 

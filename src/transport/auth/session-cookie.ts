@@ -3,7 +3,7 @@ export const SESSION_COOKIE = 'service_session';
 
 /** The session token in a `Cookie` header; undefined without one. */
 export function sessionTokenOf(cookieHeader: string): string | undefined {
-  // Most cookies of a page are not ours.
+  // Fast path: most cookies of a page are not session cookies.
   if (!cookieHeader.includes(SESSION_COOKIE)) return undefined;
   for (const pair of cookieHeader.split(';')) {
     const end = pair.indexOf('=');
@@ -14,7 +14,7 @@ export function sessionTokenOf(cookieHeader: string): string | undefined {
   return undefined;
 }
 
-/** A `Set-Cookie` value. Tokens consist of characters that need no escapes. */
+/** A `Set-Cookie` value. Tokens consist of characters that need no escaping. */
 export function sessionCookie(token: string, maxAgeSeconds: number, secure: boolean): string {
   const attributes = `HttpOnly; SameSite=lax; Path=/; Max-Age=${maxAgeSeconds}`;
   return `${SESSION_COOKIE}=${token}; ${attributes}${secure ? '; Secure' : ''}`;

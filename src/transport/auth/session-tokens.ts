@@ -8,18 +8,18 @@ export const SESSION_SECONDS = 30 * 24 * 60 * 60;
 
 const ALGORITHM = 'HS256';
 const SUBJECT = 'browser-session';
-/** Our tokens have about 250 characters. Longer ones are not worth a look. */
+/** Tokens have about 250 characters; longer ones are rejected. */
 const MAX_TOKEN_LENGTH = 1_024;
-/** Verified tokens that are remembered, so that a session costs a signature check once and not on every call. */
+/** Most verified tokens that are cached, so that a session costs one signature check, not one per call. */
 const MAX_REMEMBERED = 1_000;
 
-/** Makes and reads the tokens of browser sessions. */
+/** Issues and verifies the tokens of browser sessions. */
 export interface SessionTokens {
-  /** A new token for whoever showed this key. */
+  /** Issues a token for a key. */
   issue(key: KnownKey): Promise<string>;
   /**
-   * The principal of a session; undefined when the token is not valid: not ours, changed, expired, from the future, or
-   * made with a key that is configured no more. Never rejects because of the token.
+   * The principal of a session; undefined if the token is invalid: foreign, modified, expired, from the
+   * future, or issued for a key that is no longer configured. Never rejects because of the token.
    */
   read(token: string): Principal | undefined | Promise<Principal | undefined>;
 }
@@ -40,7 +40,7 @@ interface Session {
 
 export function createSessionTokens({ keyRing, secret, now }: SessionTokenOptions): SessionTokens {
   const idOf = (key: KnownKey): string => keyId(key, secret);
-  // What a session may do is what its key may do now; the last of two equal keys counts, as in the key ring.
+  // A session has the current rights of its key; the last of two equal keys counts, as in the key ring.
   const principals = new Map(keyRing.keys.map((key) => [idOf(key), key.principal]));
   const remembered = new Map<string, Session>();
   const seconds = (): number => Math.floor(now() / 1000);
@@ -78,8 +78,8 @@ export function createSessionTokens({ keyRing, secret, now }: SessionTokenOption
 }
 
 /**
- * Names a key without telling it. Unlike the fingerprint in the history of controls it needs the secret to compute:
- * whoever gets hold of a token cannot test guesses of the key with it.
+ * Identifies a key without revealing it. Unlike the fingerprint in the history of controls it depends on the
+ * secret, so a leaked token cannot be used to test guesses of the key.
  */
 function keyId(key: KnownKey, secret: Uint8Array): string {
   return createHmac('sha256', secret)
@@ -95,7 +95,7 @@ async function verifiedClaims(token: string, secret: Uint8Array, now: Date): Pro
       algorithms: [ALGORITHM],
       subject: SUBJECT,
       requiredClaims: ['sub', 'is_admin', 'key_id', 'iat', 'exp'],
-      // Also what makes a time of issue in the future an error.
+      // Also rejects a time of issue in the future.
       maxTokenAge: SESSION_SECONDS,
       currentDate: now,
     });

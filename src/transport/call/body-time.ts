@@ -1,14 +1,14 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 
-/** How long a body may take, in milliseconds, and what its call ends with when that was not enough. */
+/** Time limit for a body, in milliseconds, and the error its call fails with. */
 export interface BodyExpiry {
   readonly limitMs: number;
   readonly error: () => ConnectError;
 }
 
 /**
- * Passes a request body on, but fails when it is not complete in time. For unary calls: their implementation, which
- * has a time limit of its own, runs only after the body was read.
+ * Passes a request body on, but fails if it is not complete in time. For unary calls: their implementation
+ * has a separate time limit and runs only after the body was read.
  */
 export function withinTime(body: AsyncIterable<Uint8Array>, expiry: BodyExpiry): AsyncIterable<Uint8Array> {
   return {
@@ -18,7 +18,7 @@ export function withinTime(body: AsyncIterable<Uint8Array>, expiry: BodyExpiry):
       const expired = new Promise<never>((_resolve, reject) => {
         expire = reject;
       });
-      // Nobody waits for it when the body is complete in time.
+      // Not awaited if the body is complete in time.
       expired.catch(() => {});
       const timer = setTimeout(() => expire(expiry.error()), expiry.limitMs);
       return {
@@ -41,17 +41,17 @@ export function withinTime(body: AsyncIterable<Uint8Array>, expiry: BodyExpiry):
   };
 }
 
-/** The status of a call whose request did not arrive within the time that the service allows. */
+/** The error of a call whose request did not arrive within the time limit of the service. */
 export function tooSlow(limitMs: number): ConnectError {
   return new ConnectError(`the request was not complete after ${limitMs / 1000} s`, Code.DeadlineExceeded);
 }
 
-/** The status of a stream one message of which did not arrive within the time that the service allows. */
+/** The error of a stream with a message that did not arrive within the time limit of the service. */
 export function messageTooSlow(limitMs: number): ConnectError {
   return new ConnectError(`a message was not complete after ${limitMs / 1000} s`, Code.DeadlineExceeded);
 }
 
-/** The status of a call whose caller gave it less time than it took; in the words of Connect. */
+/** The error of a call that exceeded the deadline of its caller; worded like Connect's. */
 export function deadlinePassed(): ConnectError {
   return new ConnectError('the operation timed out', Code.DeadlineExceeded);
 }

@@ -1,24 +1,24 @@
 import { ServiceError } from '../../contract/errors/service-error.js';
 
-/** Longest time that a timer of Node.js takes, in milliseconds; beyond it, it fires at once. */
+/** Longest delay of a Node.js timer, in milliseconds; longer ones fire immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The time limit of one call. It starts when something first waits or asks for the signal: most evaluations are
- * answered at once and need neither a timer nor a signal.
+ * The time limit of one call. It starts on the first wait or the first use of the signal: most evaluations
+ * are answered synchronously and need neither a timer nor a signal.
  */
 export interface CallTime {
-  /** Aborted when the time is up or the caller went away, with the error the call then fails with as its reason. */
+  /** Aborted on timeout or when the caller disconnects; the reason is the error the call fails with. */
   readonly signal: AbortSignal;
-  /** Waits for a promise, but not beyond the limit; passes anything else on. */
+  /** Waits for a promise, but not beyond the limit; returns any other value as it is. */
   bound<T>(work: Promise<T> | T): Promise<T> | T;
   /** Must be called when the call is over. */
   end(): void;
 }
 
 /**
- * The time of a call. `callerSignal` gives the signal that aborts when the caller goes away or its own deadline
- * passes; it is asked for at most once, when the time starts.
+ * Creates the time limit of a call. `callerSignal` returns the signal that aborts when the caller disconnects
+ * or its deadline passes; it is called at most once, when the time starts.
  */
 export function createCallTime(limitMs: number, callerSignal: () => AbortSignal): CallTime {
   let running: { controller: AbortController; stop: () => void } | null = null;
@@ -43,7 +43,7 @@ export function createCallTime(limitMs: number, callerSignal: () => AbortSignal)
     },
     bound(work) {
       if (!(work instanceof Promise)) return work;
-      // The loser of the race may still fail; nobody is left to care.
+      // The loser of the race may still reject; ignore it.
       work.catch(() => {});
       return Promise.race([work, rejection(start().signal)]);
     },

@@ -2,14 +2,14 @@ import type { AnyHandler, CallContext, HandlerCall } from '../../contract/call/h
 import { type ReceivedRequest, requestWarnings } from '../../contract/warnings/request-warnings.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 
-/** A call as a handler gets it. */
+/** A call as passed to a handler. */
 export interface PreparedCall {
   readonly call: HandlerCall;
-  /** To be called with the reply at hand: tells the caller what has no effect, unless the handler does. */
+  /** Must be called when the reply is ready: warns about parts without effect, unless the handler does. */
   finish(): void;
 }
 
-/** Lets a handler ask what of its request has no effect. Nothing is looked for until it is wanted. */
+/** Lets a handler query which parts of its request have no effect. They are determined on first use. */
 export function prepareCall(
   handler: AnyHandler,
   context: CallContext,
@@ -20,7 +20,7 @@ export function prepareCall(
     found ??= requestWarnings(received());
     return found;
   };
-  // Not a copy: asking for the signal starts the clock of a call.
+  // Not a copy: reading the signal starts the clock of a call.
   const call = Object.create(context, { ignoredParts: { value: ignoredParts } }) as HandlerCall;
   return {
     call,

@@ -3,13 +3,10 @@ import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { messageTooSlow } from '../call/body-time.js';
 import { toConnectError } from '../wire/connect-error.js';
 
-/** Bytes before each message of a stream: flags and length. The same in gRPC, gRPC-Web and Connect. */
+/** Bytes before each message of a stream: flags and length. Same in gRPC, gRPC-Web and Connect. */
 const PREFIX_LENGTH = 5;
 
-/**
- * Passes the body of a call with one message on, and counts what has arrived of it. Fails with a ConnectError when that
- * is too much.
- */
+/** Passes the body of a call with one message on. Fails with a ConnectError when its bytes are too many. */
 export async function* countedBody(
   body: AsyncIterable<Uint8Array>,
   ticket: CallTicket,
@@ -21,8 +18,8 @@ export async function* countedBody(
 }
 
 /**
- * The same for a stream of messages: what counts is the message under way, and a large one has to arrive within
- * `limitMs`. The time in which nobody wants more of it does not count.
+ * The same for a stream of messages: counts the current message, and a large one has to arrive within
+ * `limitMs`. Time in which no more of it is requested does not count.
  */
 export async function* countedStream(
   body: AsyncIterable<Uint8Array>,
@@ -50,12 +47,12 @@ export async function* countedStream(
     ticket.release();
     throw error;
   } finally {
-    // Not awaited: it would wait for the chunk that does not come.
+    // Not awaited: it would wait for a chunk that may never arrive.
     chunks.return?.().catch(() => {});
   }
 }
 
-/** Passes a body on that has no message above `limit` bytes. Fails with a ConnectError when one is under way. */
+/** Passes a body on. Fails with a ConnectError as soon as a message exceeds `limit` bytes. */
 export async function* smallMessages(
   body: AsyncIterable<Uint8Array>,
   limit: number,
@@ -94,13 +91,13 @@ async function within<T>(work: Promise<T>, limitMs: number, error: () => Connect
   }
 }
 
-/** Follows the messages of a stream through the chunks they come in. */
+/** Tracks message boundaries in the chunks of a stream. */
 export class MessageMeter {
-  /** Messages that were complete so far. */
+  /** Number of complete messages. */
   messages = 0;
-  /** Bytes that the message under way has so far, its prefix among them. */
+  /** Bytes received of the current message, including its prefix. */
   arrived = 0;
-  /** Its length, as far as its prefix has arrived. */
+  /** Its length, as far as the prefix has arrived. */
   #length = 0;
 
   push(chunk: Uint8Array): void {

@@ -1,8 +1,8 @@
 /**
- * Answers the items of `source` in the order in which their answers are ready: at once where `answer` returns a value,
- * later where it returns a promise. At most `window` answers are open at a time; beyond that nothing more is read from
- * the source, so memory stays bounded and back-pressure reaches the sender. Fails with the reason of `signal` as soon
- * as that is aborted.
+ * Yields the answers to the items of `source` in the order in which they are ready: immediately if `answer`
+ * returns a value, later if it returns a promise. At most `window` answers are pending at a time; beyond that
+ * the source is not read, so memory stays bounded and back-pressure reaches the sender. Fails with the reason
+ * of `signal` as soon as it is aborted.
  */
 export async function* inCompletionOrder<Item, Answer>(
   source: AsyncIterable<Item>,
@@ -56,7 +56,7 @@ export async function* inCompletionOrder<Item, Answer>(
     }
   } finally {
     signal.removeEventListener('abort', aborted);
-    // Not waited for: after an abort the source may never say another word.
+    // Not awaited: after an abort the source may never settle.
     if (!ended) items.return?.()?.catch(() => {});
   }
 }

@@ -20,14 +20,14 @@ import { guardHandler } from './guard.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
 export interface ConnectPluginOptions {
-  /** Adds the implementations. */
+  /** Registers the implementations. */
   readonly register: (router: ConnectRouter) => void;
-  /** Every method that has options of ours, by `package.Service/Method`. Only those of gRPC itself may be missing. */
+  /** Every method with options of this API, by `package.Service/Method`. Only gRPC's own may be missing. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly entrance: Pick<Entrance, 'enter'>;
   readonly credentials: CredentialReader;
   readonly metrics: CallMeter;
-  /** How long the request of a unary call may take to arrive, in milliseconds. */
+  /** Time limit for the request of a unary call to arrive, in milliseconds. */
   readonly requestTimeoutMs: number;
   /** Largest message in either direction, in bytes. */
   readonly maxMessageBytes: number;
@@ -35,12 +35,12 @@ export interface ConnectPluginOptions {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Messages that statuses carry. */
+/** Messages used as status details. */
 const DETAIL_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
 
-/** Serves gRPC, gRPC-Web and Connect in a Fastify scope of its own. */
+/** Serves gRPC, gRPC-Web and Connect in a separate Fastify scope. */
 export async function registerConnect(scope: FastifyInstance, options: ConnectPluginOptions): Promise<void> {
-  // Connect reads bodies itself and refuses content types it does not know in the words of its protocols.
+  // Connect reads bodies itself and refuses unknown content types in the format of its protocols.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   const calls = new WeakMap<FastifyRequest, RpcCall>();
@@ -65,18 +65,18 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
     },
     acceptCompression: [],
     readMaxBytes: options.maxMessageBytes,
-    // Replies are made by us from stored data, which is bounded; the limit is a safety net.
+    // Replies are built from stored data, which is bounded; the limit is a safety net.
     writeMaxBytes: 4 * options.maxMessageBytes,
     binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
-    // A status inside a reply carries its details as Any, which over JSON needs to know their types.
+    // A status inside a reply carries its details as Any, whose JSON form requires their types.
     jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
     shutdownSignal: options.shutdownSignal,
   });
-  // Not thrown where it is found: nothing catches what a plugin throws there.
+  // Thrown here because an error thrown inside the plugin callback is not caught.
   if (unknown.length > 0) throw new Error(`the access level of ${unknown.join(', ')} is unknown`);
 }
 
-/** The services of gRPC itself, which have no options of ours. */
+/** gRPC's own services, which have no options of this API. */
 const PUBLIC_SERVICES = /^grpc\.(?:health|reflection)\./;
 const PUBLIC_METHOD = { access: Access.PUBLIC, isEvaluation: false };
 
@@ -104,7 +104,7 @@ function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>
     metrics.rpcStarted(rpc, protocol);
     if (protocol === 'grpc') withoutCors(reply);
     repairAuthority(request);
-    // Comes when the reply is complete, and also when the caller went away, over every version of HTTP.
+    // Emitted when the reply is complete or the caller disconnects, in every version of HTTP.
     reply.raw.once('close', () => {
       const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
       const status = calls.get(request)?.code ?? fallback;
@@ -115,14 +115,14 @@ function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>
   });
 }
 
-/** No browser speaks plain gRPC. */
+/** Browsers do not use plain gRPC. */
 function withoutCors(reply: FastifyReply): void {
   for (const name of ['vary', 'access-control-allow-origin', 'access-control-expose-headers']) {
     reply.removeHeader(name);
   }
 }
 
-/** Connect makes a URL of the authority, and breaks off the call when it is none. Nobody looks at that URL. */
+/** Connect builds a URL from the authority and aborts the call if that is invalid. The URL is not used. */
 function repairAuthority(request: FastifyRequest): void {
   const { headers } = request.raw;
   const name = ':authority' in headers ? ':authority' : 'host';
@@ -131,7 +131,7 @@ function repairAuthority(request: FastifyRequest): void {
     headers[name] = 'invalid.invalid';
 }
 
-/** The reason streams are ended with at shutdown. */
+/** The error that streams fail with at shutdown. */
 export function shutdownReason(): ConnectError {
   return new ConnectError('the server is shutting down', Code.Unavailable);
 }

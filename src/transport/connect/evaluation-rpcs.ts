@@ -32,7 +32,7 @@ import { inCompletionOrder } from './completion-order.js';
 import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 import { itemFailure, type RpcEnvironment, rpcError, unaryRpc } from './unary.js';
 
-/** The RPCs that call the evaluation directly, without the detour over plain values. */
+/** The RPCs that call the evaluation directly, without conversion to plain values. */
 export function evaluationRpcs(
   calls: EvaluationCalls,
   methods: ReadonlyMap<string, RpcMethod>,
@@ -127,7 +127,7 @@ async function* evaluateStream(
   }
 }
 
-/** The status of a call that a signal ended: deadline, shutdown, or the caller went away. */
+/** The status of a call ended by a signal: deadline, shutdown, or disconnected caller. */
 function endOf(signal: AbortSignal): ConnectError {
   const reason: unknown = signal.reason;
   return reason instanceof ConnectError ? reason : new ConnectError('the call was canceled', Code.Canceled);

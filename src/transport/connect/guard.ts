@@ -25,13 +25,13 @@ import { type RpcCall, rpcCallKey } from './rpc-call.js';
 export interface CallGuardOptions {
   readonly method: ClassifiedMethod;
   readonly entrance: Pick<Entrance, 'enter'>;
-  /** How long the request of a call that takes one message, or a large message of a stream, may take, in milliseconds. */
+  /** Time limit for a single request message, or for a large message of a stream, in milliseconds. */
   readonly bodyTimeMs: number;
 }
 
 /**
- * Puts the access check and the limits in front of a Connect handler, before any of the body is read, and corrects the status of
- * messages that cannot be decoded: Connect calls that an internal error, but it is the caller's.
+ * Adds the access check and the limits to a Connect handler, before the body is read, and corrects the status
+ * of messages that cannot be decoded: Connect reports an internal error, but it is the caller's.
  */
 export function guardHandler(handler: UniversalHandler, options: CallGuardOptions): UniversalHandler {
   const { method, entrance, bodyTimeMs } = options;
@@ -41,7 +41,7 @@ export function guardHandler(handler: UniversalHandler, options: CallGuardOption
     const call = request.contextValues?.get(rpcCallKey) ?? null;
     if (call === null) throw new Error('an RPC ran outside the host');
     try {
-      // Calls without a key have passed the front gate already.
+      // Calls without a key have already passed the front gate.
       if (callClassOf(method) !== 'public') {
         const principal = entrance.enter(call.ticket, method, call.credentials);
         call.principal = principal instanceof Promise ? await principal : principal;
@@ -49,9 +49,9 @@ export function guardHandler(handler: UniversalHandler, options: CallGuardOption
     } catch (error) {
       const status = toConnectError(error);
       call.code = status.code;
-      // Nothing else of the request counts any more.
+      // Nothing else in the request matters now.
       for (const name of ['grpc-timeout', 'connect-timeout-ms', 'grpc-encoding']) request.header.delete(name);
-      // Raised from the body, the error takes the shape of whatever protocol the call came in.
+      // Thrown from the body, so that Connect reports the error in the protocol of the call.
       return withMinimalMessage(
         await handler({
           ...request,
@@ -77,7 +77,7 @@ export function guardHandler(handler: UniversalHandler, options: CallGuardOption
   });
 }
 
-/** With `messageTimeMs` the body is a stream of messages. */
+/** If `messageTimeMs` is set, the body is a stream of messages. */
 function withBodyBytes(
   request: UniversalServerRequest,
   { ticket, json }: RpcCall,
@@ -90,7 +90,7 @@ function withBodyBytes(
   return { ...request, body: json === null ? counted : json.copying(counted) };
 }
 
-/** Largest message of a call that needs no key, in bytes: they ask for names. */
+/** Largest message of a call that needs no key, in bytes: these carry only names. */
 const MAX_PUBLIC_MESSAGE_BYTES = 64 * 1024;
 
 function withSmallMessages(request: UniversalServerRequest): UniversalServerRequest {
@@ -109,19 +109,19 @@ function withBodyTime(request: UniversalServerRequest, limitMs: number): Univers
   return { ...request, body: withinTime(body, expiry) };
 }
 
-/** The body of a request that is read as it comes. */
+/** The body of a request, if it is a stream of bytes. */
 function bytesOf({ body }: UniversalServerRequest): AsyncIterable<Uint8Array> | undefined {
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return undefined;
   return body as AsyncIterable<Uint8Array>;
 }
 
-/** A deadline in weeks is none; Connect would take it for one that is over, because timers do not reach that far. */
+/** Drops deadlines beyond the timer range (weeks); Connect would treat them as already expired. */
 function dropEndlessDeadline(request: UniversalServerRequest): void {
   const deadline = deadlineOf(request);
   if ((deadline?.timeoutMs ?? 0) > LONGEST_TIMER_MS) request.header.delete(deadline?.name ?? '');
 }
 
-/** The header that states a deadline, and its time in milliseconds. What is no time is refused by Connect. */
+/** The deadline header and its time in milliseconds. Connect refuses an invalid time. */
 function deadlineOf({ header }: UniversalServerRequest): { name: string; timeoutMs: number } | undefined {
   const isConnect = protocolOf(header.get('content-type') ?? '') === 'connect';
   const name = isConnect ? 'connect-timeout-ms' : 'grpc-timeout';
@@ -135,7 +135,7 @@ async function* failing(error: ConnectError): AsyncIterable<Uint8Array> {
   throw error;
 }
 
-/** The implementation has not run: the message was refused before it. */
+/** For messages that are refused before the implementation runs. */
 async function correctDecodeError(
   response: UniversalServerResponse,
   call: RpcCall,
@@ -152,7 +152,7 @@ async function correctDecodeError(
     return response;
   }
   if (body === undefined || Symbol.asyncIterator in body === false) return response;
-  // Read lazily by streams that are under way, so only the first chunk is looked at.
+  // Streams read their body lazily, so only the first chunk is inspected.
   return { ...response, ...(await correctBody(response, body as AsyncIterable<Uint8Array>, call)) };
 }
 

@@ -12,7 +12,7 @@ import { type CollectImplementation, collectRpc, type StreamImplementation, stre
 import { type RpcEnvironment, type UnaryImplementation, unaryRpc } from './unary.js';
 import { unknownFields } from './unknown-fields.js';
 
-/** A handler as Connect takes it: message → plain → handler → plain → message. */
+/** A handler as a Connect implementation: message → plain → handler → plain → message. */
 export function handlerRpc(
   method: RpcMethod,
   handler: AnyHandler,
@@ -70,7 +70,7 @@ async function* mapped<From, To>(source: AsyncIterable<From>, map: (value: From)
   for await (const value of source) yield map(value);
 }
 
-/** A request of an RPC as it arrived: its JSON when it came as that, else the plain value of its message. */
+/** A request of an RPC as received: its JSON if it was sent as JSON, else the plain value of its message. */
 export function receivedMessage(
   desc: DescMessage,
   message: Message,
@@ -86,7 +86,9 @@ export function receivedMessage(
   return { desc, value, spelling: 'protobuf', elsewhere: [], text };
 }
 
-/** Undefined for JSON beyond our own limits that Connect could read: none of it was looked at by others either. */
+/**
+ * Undefined for JSON beyond this service's limits that Connect could read; no other code checks it either.
+ */
 function parsed(text: string): JsonValue | undefined {
   try {
     return parseStoredJson(text);

@@ -16,9 +16,10 @@ import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from '../
 import { within } from '../wire/mapping-error.js';
 
 /**
- * Maps messages of one type to plain JSON-shaped values and back, by their descriptor: enum values to the words of
- * the REST wire (`DECISION_DENY` ↔ `"deny"`), Struct and Value to JSON, list wrappers to lists. In a plain value a
- * member is absent when the message does not have it; in a message it is absent when the plain value is null.
+ * Maps messages of one type to plain JSON-shaped values and back, by their descriptor: enum values to the
+ * words of the REST wire (`DECISION_DENY` ↔ `"deny"`), Struct and Value to JSON, list wrappers to lists. In a
+ * plain value a member is absent when the message does not have it; in a message it is absent when the plain
+ * value is null.
  */
 export interface MessageMapper {
   toPlain(message: Message): JsonObject;
@@ -71,7 +72,7 @@ function fieldMapper(desc: DescMessage, field: DescField): FieldMapper {
     return {
       toPlain(message, plain) {
         const list = message[localName] as unknown[];
-        // proto3 cannot tell an empty list from an absent one; where it matters there is a list wrapper.
+        // proto3 cannot distinguish empty from absent lists; a list wrapper is used where that matters.
         if (list.length > 0) plain[name] = list.map((one, index) => within(name, index, value.toPlain, one));
       },
       fromPlain(plain, message) {
@@ -104,7 +105,7 @@ function fieldMapper(desc: DescMessage, field: DescField): FieldMapper {
           ? message[localName]
           : undefined
         : message[localName];
-      // The zero value of an enum says "not stated".
+      // The zero value of an enum means "not stated".
       if (found === undefined || (isEnum && found === 0)) return;
       plain[name] = within(name, null, value.toPlain, found);
     },
@@ -131,7 +132,7 @@ function oneofMember(field: DescField, value: ValueMapper): FieldMapper {
   };
 }
 
-/** Integers that messages hold as bigints; plain values may have them as numbers. */
+/** Integers that messages hold as bigints; plain values may hold them as numbers. */
 const LONG_SCALARS: ReadonlySet<ScalarType> = new Set([
   ScalarType.INT64,
   ScalarType.UINT64,
@@ -179,7 +180,7 @@ function enumValue(desc: DescEnum): ValueMapper {
   const words = new Map(desc.values.map((value) => [value.number, value.localName.toLowerCase()]));
   const numbers = new Map(desc.values.map((value) => [value.localName.toLowerCase(), value.number]));
   return {
-    // A number that the enum does not know stays a number, for the schema to refuse.
+    // A number without an enum value is kept as a number; the schema refuses it.
     toPlain: (value) => words.get(value as number) ?? (value as number),
     fromPlain: (value) => numbers.get(value as string) ?? 0,
   };

@@ -6,20 +6,20 @@ import type { Credentials } from '../auth/request-credentials.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
 
-/** What the host knows of an RPC while it runs; made from the HTTP request, kept in the context values of Connect. */
+/** State of a running RPC; created from the HTTP request, kept in the context values of Connect. */
 export interface RpcCall {
   readonly requestId: string;
   readonly credentials: Credentials;
   principal: Principal;
-  /** What it takes of what is bounded; given back when the request is over. */
+  /** The limited resources of the call; released when the request is over. */
   readonly ticket: CallTicket;
-  /** The request as it came, when that was JSON; null for other encodings and for streams of messages. */
+  /** The request as received, if it is JSON; null for other encodings and for streams of messages. */
   readonly json: JsonCopy | null;
-  /** Status the call ends with; null as long as it runs. Read for the metrics. */
+  /** Final status of the call; null while it runs. Read for the metrics. */
   code: Code | 'ok' | null;
 }
 
-/** Where the RpcCall of a request is found. */
+/** Key of the RpcCall in the context values. */
 export const rpcCallKey = createContextKey<RpcCall | null>(null, {
   description: 'the call as the host sees it',
 });
@@ -36,12 +36,12 @@ export function headerReader(context: HandlerContext): CallContext['header'] {
   return (name) => context.requestHeader.get(name) ?? undefined;
 }
 
-/** The protocol-neutral context of an RPC, and what the call takes of what is bounded. */
+/** The protocol-neutral context of an RPC, with its ticket. */
 export interface RpcContext extends CallContext {
   readonly ticket: CallTicket;
 }
 
-/** The context of a running handler; `signal` is asked for only when the handler uses it. */
+/** The context of a running handler; `signal` is called only if the handler uses it. */
 export function callContextOf(context: HandlerContext, signal: () => AbortSignal): RpcContext {
   const call = rpcCallOf(context);
   const told: Warning[] = [];

@@ -7,18 +7,18 @@ import { correctedDecodeError } from '../wire/message-errors.js';
 import { callContextOf, type RpcCall, rpcCallOf } from './rpc-call.js';
 import { logRpcError, type RpcEnvironment, rpcError, turnOf } from './unary.js';
 
-/** An RPC that answers with a stream, as Connect takes it. */
+/** A server-streaming RPC as a Connect implementation. */
 export type StreamImplementation = (request: Message, context: HandlerContext) => AsyncIterable<Message>;
 
-/** An RPC that takes a stream, as Connect takes it. */
+/** A client-streaming RPC as a Connect implementation. */
 export type CollectImplementation = (
   requests: AsyncIterable<Message>,
   context: HandlerContext,
 ) => Promise<Message>;
 
 /**
- * Any iterable as the reply of an RPC, with error translation and the call's outcome. There is no time limit but the
- * deadline of the caller: such streams are meant to last.
+ * Turns an iterable into the reply of an RPC, with error translation and outcome for the metrics. The only
+ * time limit is the caller's deadline, because such streams are long-lived.
  */
 export function streamRpc(
   method: RpcMethod,
@@ -45,7 +45,7 @@ export function streamRpc(
   };
 }
 
-/** Any function of a stream of messages as an RPC. */
+/** Turns a function of a stream of messages into an RPC. */
 export function collectRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
@@ -67,7 +67,7 @@ export function collectRpc(
   };
 }
 
-/** A message may take as long as a call. */
+/** A single message may take as long as a whole call. */
 async function* inTurns(
   messages: AsyncIterable<Message>,
   method: RpcMethod,

@@ -15,7 +15,7 @@ import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 /** Where failures of RPCs are logged. */
 export interface RpcLogs {
   readonly log: HostLog;
-  /** For calls that cannot be served at present: in an outage there are many, and all for the same reason. */
+  /** For calls that cannot be served at present: an outage causes many, all for the same reason. */
   readonly failures: RepeatLog;
 }
 
@@ -26,17 +26,17 @@ export interface RpcEnvironment extends RpcLogs {
   readonly admission: Pick<Admission, 'keyedTurn'>;
 }
 
-/** How a call arrived. */
+/** Protocol and encoding of a call. */
 export interface Arrival {
   readonly protocol: string;
   /** See `RpcCall.json`. */
   readonly json: JsonCopy | null;
 }
 
-/** A unary RPC as Connect takes it. */
+/** A unary RPC as a Connect implementation. */
 export type UnaryImplementation = (request: Message, context: HandlerContext) => Promise<Message>;
 
-/** Any function as a unary RPC, with time limit, error translation and the call's outcome. */
+/** Turns a function into a unary RPC, with time limit, error translation and outcome for the metrics. */
 export function unaryRpc(
   method: RpcMethod,
   environment: RpcEnvironment,
@@ -46,7 +46,7 @@ export function unaryRpc(
     const call = rpcCallOf(context);
     const time = createCallTime(environment.requestTimeoutMs, () => context.signal);
     try {
-      // A deadline may have passed before the call got here.
+      // The deadline may already have passed.
       context.signal.throwIfAborted();
       const turn = turnOf(method, environment, context.signal);
       if (turn !== undefined) await time.bound(turn);
@@ -70,7 +70,7 @@ export function unaryRpc(
   };
 }
 
-/** When a call or a message of a stream may be worked on; undefined for now. */
+/** Resolves when a call or a message of a stream may be processed; undefined for now. */
 export function turnOf(
   method: RpcMethod,
   { admission }: RpcEnvironment,
@@ -79,18 +79,18 @@ export function turnOf(
   return callClassOf(method) === 'keyed' ? admission.keyedTurn(() => signal.aborted) : undefined;
 }
 
-/** Any error as a status. */
+/** Converts any error to a ConnectError. */
 export function rpcError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   return toConnectError(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
 }
 
-/** Any error as a status that is not thrown. */
+/** Converts any error to a status that is not thrown. */
 export function rpcStatus(error: unknown): RpcStatus {
   return toRpcStatus(error instanceof MappingError ? mappingErrorToServiceError(error) : error);
 }
 
-/** Turns what went wrong with one item of a call into its status, and logs it as it would be logged for a call. */
+/** Converts the error of one item of a call to its status, and logs it like the error of a call. */
 export function itemFailure(logs: RpcLogs, rpc: string, requestId: string): (error: unknown) => RpcStatus {
   return (error) => {
     const status = rpcStatus(error);
@@ -99,7 +99,7 @@ export function itemFailure(logs: RpcLogs, rpc: string, requestId: string): (err
   };
 }
 
-/** Logs what is a fault of the server, and what it cannot serve at present. Mistakes of callers are not logged. */
+/** Logs server faults and calls that cannot be served at present. Errors of callers are not logged. */
 export function logRpcError(
   { log, failures }: RpcLogs,
   rpc: string,
@@ -108,7 +108,7 @@ export function logRpcError(
   error: unknown,
 ): void {
   if (isUnexpected(status)) log.error({ err: error, requestId, rpc }, 'an RPC failed');
-  // What has a status already was ended from outside, for example at shutdown.
+  // Errors that already have a status were caused from outside, for example by shutdown.
   else if (status.code === Code.Unavailable && !(error instanceof ConnectError)) {
     failures.failed(`unavailable ${rpc}`, 'an RPC could not be served', error, { rpc });
   }

@@ -1,12 +1,12 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { Warning } from '../../contract/warnings/warning.js';
 
-/** Messages of these types hold free-form JSON, in a form of their own. */
+/** Messages of these types hold free-form JSON and are mapped separately. */
 const FREE_FORM = /^google\.protobuf\./;
 
 /**
- * Fields of a binary message that this version of the API does not have: a newer client has sent them. Recursion is
- * as deep as the message.
+ * Fields of a binary message that this version of the API does not define: sent by a newer client. Recursion
+ * is as deep as the message.
  */
 export function* unknownFields(desc: DescMessage, message: Message, path = ''): Generator<Warning, void> {
   const numbers = new Set((message.$unknown ?? []).map(({ no }) => no));

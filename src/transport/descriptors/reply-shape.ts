@@ -1,14 +1,14 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
 import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
 
-/** Turns what a handler returned into what a JSON route prints. */
+/** Converts the result of a handler to the value a JSON route prints. */
 export type ReplyShape = (value: object) => object;
 
 type Shape = (value: unknown) => unknown;
 
 /**
- * A printer for replies of one message type: every declared member, in the order of the message, null when it has no
- * value, or left out where nulls are omitted. Free-form objects are printed as they are.
+ * Shape of the replies of one message type: every declared member, in the order of the message; a member
+ * without a value is null, or left out if nulls are omitted. Free-form objects are printed unchanged.
  */
 export function replyShape(desc: DescMessage, omitNulls: boolean): ReplyShape {
   return messageShape(desc, omitNulls, new Map()) as ReplyShape;
@@ -33,7 +33,7 @@ function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, 
   // Registered before its fields are read, because conditions contain conditions.
   known.set(desc.typeName, shape);
   for (const field of desc.fields) {
-    // What travels as a header is not part of the body.
+    // Values sent as a header are not part of the body.
     if (getOption(field, header) !== '') continue;
     const omitEmpty = getOption(field, omit_empty);
     members.push({ name: field.name, shape: fieldShape(field, omitNulls, known), omitEmpty });
@@ -65,7 +65,7 @@ function fieldShape(field: DescField, omitNulls: boolean, known: Map<string, Sha
 
 const FREE_FORM = new Set(['google.protobuf.Struct', 'google.protobuf.Value', 'google.protobuf.ListValue']);
 
-/** Whether a message stands for any JSON. */
+/** Whether a message represents arbitrary JSON. */
 export function isFreeForm(desc: DescMessage): boolean {
   return FREE_FORM.has(desc.typeName);
 }

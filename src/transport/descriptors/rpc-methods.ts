@@ -13,7 +13,7 @@ import type { HttpRule } from '../../../gen/proto/google/api/http_pb.js';
 /** How an RPC is called over JSON. */
 export interface HttpBinding {
   readonly verb: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH';
-  /** Path of the proto, for example `/api/v1/controls/{control_id}`. */
+  /** Path as declared in the proto, for example `/api/v1/controls/{control_id}`. */
   readonly template: string;
   /** Members taken from the path. */
   readonly pathMembers: readonly string[];
@@ -23,7 +23,7 @@ export interface HttpBinding {
   readonly responseBody: string;
 }
 
-/** An RPC with everything its options say. */
+/** An RPC and its options. */
 export interface RpcMethod {
   readonly desc: DescMethod;
   /** `package.Service/Method`, as on the wire. */
@@ -36,10 +36,10 @@ export interface RpcMethod {
   readonly bindings: readonly HttpBinding[];
 }
 
-/** Prefix that HTTP paths have in the proto; a setting may replace it. */
+/** Prefix of HTTP paths in the proto; a setting may replace it. */
 export const PROTO_API_BASE = '/api/v1';
 
-/** Reads the options of every method of a service. Throws on a method that does not state its access level. */
+/** Reads the options of every method of a service. Throws if a method does not declare its access level. */
 export function rpcMethods(service: DescService): RpcMethod[] {
   return service.methods.map((desc) => {
     const level = getOption(desc, access);

@@ -16,34 +16,34 @@ import type { RpcStatus } from '../wire/rpc-status.js';
 import { detailOf, evaluationRequestOf } from './evaluation-input.js';
 import { inSlices } from './in-slices.js';
 
-/** Messages of one stream that may wait at the same time. Local evaluators never wait; it bounds the rest. */
+/** Messages of one stream that may be pending. Local evaluators never wait; this limits the others. */
 export const STREAM_WINDOW = 64;
 /** Longest id of a stream message, in UTF-16 code units. */
 const MAX_STREAM_ID_LENGTH = 128;
 
-/** Who asks over an RPC. */
+/** Caller of an RPC. */
 export interface RpcCaller extends EvaluationCaller {
-  /** Tells the caller, once for all evaluations of its call, that the target it names has no effect. */
+  /** Warns the caller, once for all evaluations of its call, that the target has no effect. */
   tellTargetIgnored(): void;
 }
 
-/** What is known about the call that evaluations belong to. */
+/** Context of the call that evaluations belong to. */
 export interface EvaluationCall {
   readonly caller: RpcCaller;
-  /** Turns what went wrong with one evaluation of many into its status. */
+  /** Converts the error of one evaluation of many to its status. */
   readonly failed: (error: unknown) => RpcStatus;
 }
 
-/** The RPCs of the evaluation, whichever lane they came in and whichever codec read them. */
+/** The RPCs of the evaluation, independent of lane and codec. */
 export interface EvaluationCalls {
-  /** Throws or rejects with what is wrong. */
+  /** Throws or rejects on errors. */
   evaluate(fields: EvaluationFields, caller: RpcCaller): RevisedVerdict | Promise<RevisedVerdict>;
   /** Throws a ServiceError for a batch without evaluations or with too many. */
   batch(
     evaluations: readonly EvaluationFields[],
     call: EvaluationCall,
   ): EvaluationOutcome[] | Promise<EvaluationOutcome[]>;
-  /** Answers one message of a stream. Rejects with the reason of the signal only. */
+  /** Answers one message of a stream. Rejects only with the reason of the signal. */
   message(message: StreamFields, call: EvaluationCall): StreamReply | Promise<StreamReply>;
 }
 
@@ -54,7 +54,7 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
     return service.evaluate(request, detailOf(fields), caller);
   };
 
-  /** What goes wrong with an evaluation becomes its own status. */
+  /** Converts an error of an evaluation to its status. */
   function outcomeOf(
     fields: EvaluationFields,
     { caller, failed }: EvaluationCall,
@@ -96,7 +96,7 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
   };
 }
 
-/** The status of every evaluation of a message, when there are too many; the stream goes on. */
+/** The status of every evaluation of a message if there are too many; the stream continues. */
 function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): RpcStatus | undefined {
   try {
     caller.spend(evaluations);
@@ -106,7 +106,7 @@ function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): Rpc
   }
 }
 
-/** The greatest staleness of the verdicts of a batch; null when none of them tells one. */
+/** The greatest staleness of the verdicts of a batch; null if none has one. */
 export function stalenessOf(outcomes: readonly EvaluationOutcome[]): number | null {
   let stalest: number | null = null;
   for (const outcome of outcomes) {

@@ -16,7 +16,7 @@ import { parseJson } from '../../json/parse-json.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 
-/** A request message as the evaluation takes it. Throws a ServiceError that names the field. */
+/** Converts a request message for the evaluation. Throws a ServiceError that names the field. */
 export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
   return readEvaluateRequest({
     agent_name: fields.agentName === '' ? undefined : fields.agentName,
@@ -28,7 +28,7 @@ export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
   });
 }
 
-/** The detail a message asks for; the verdict alone unless it says otherwise. */
+/** The detail a message requests; by default only the verdict. */
 export function detailOf({ detail }: EvaluationFields): Detail {
   switch (detail) {
     case DetailMessage.UNSPECIFIED:

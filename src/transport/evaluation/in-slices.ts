@@ -1,9 +1,9 @@
-/** Items that are worked on in one go: a few milliseconds of work, after which others get their turn. */
+/** Items processed without a break: a few milliseconds of work, before others get their turn. */
 const SLICE = 64;
 
 /**
- * Works on every item, and gives what came of each, in their order. A long list is worked on in slices: between two
- * of them the event loop serves everybody else, and when `signal` is aborted by then it rejects with its reason.
+ * Processes every item and returns the results in the same order. A long list is processed in slices: between
+ * slices the event loop serves other calls, and if `signal` is aborted by then it rejects with the reason.
  * Items of one slice may wait at the same time; the next slice waits for all of them. `work` must not fail.
  */
 export function inSlices<Item, Result>(

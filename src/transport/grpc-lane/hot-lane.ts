@@ -15,18 +15,19 @@ import { Turns } from './turns.js';
 import { UnaryCall, type UnaryWork } from './unary-call.js';
 
 export interface HotLaneOptions extends Omit<LaneEnvironment, 'running'> {
-  /** The methods of EvaluationService by their names. */
+  /** The methods of EvaluationService by name. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
-  /** Aborted, with the status as its reason, when what still runs has to end. */
+  /** Aborted when running calls have to end; the reason is their status. */
   readonly shutdownSignal: AbortSignal;
 }
 
 type StartCall = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => LaneCall;
 
 /**
- * The short way for the calls that agents make for every step: plain gRPC over HTTP/2 without compression is served
- * on the HTTP/2 stream itself, beneath Fastify and Connect, which cost several times what an evaluation costs. It
- * leaves everything else, and every doubt, to them. To a client both look the same; test/transport/grpc-lane holds them together.
+ * Fast path for the calls that agents make for every step: plain gRPC over HTTP/2 without compression is
+ * served directly on the HTTP/2 stream, bypassing Fastify and Connect, which cost several times as much as an
+ * evaluation. Everything else, and every doubtful case, is left to them. Clients see no difference;
+ * test/transport/grpc-lane checks that.
  */
 export function createHotLane(options: HotLaneOptions): StreamTaker {
   const running = new Set<StoppableCall>();
@@ -89,7 +90,7 @@ function isPlainGrpc(headers: IncomingHttpHeaders): boolean {
   const contentType = headers['content-type'];
   if (contentType !== 'application/grpc' && contentType !== 'application/grpc+proto') return false;
   if (headers[':method'] !== 'POST' || headers.expect !== undefined) return false;
-  // No page speaks plain gRPC, but whether one may act is decided elsewhere.
+  // Browsers do not use plain gRPC; whether a page may act is checked elsewhere.
   if (headers.origin !== undefined) return false;
   const encoding = headers['grpc-encoding'];
   return encoding === undefined || encoding === 'identity';

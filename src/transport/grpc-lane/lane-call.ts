@@ -22,7 +22,7 @@ import { codeWord, type RpcStatus } from '../wire/rpc-status.js';
 import { OK_TRAILERS, statusTrailers } from '../wire/trailers.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 
-/** Takes what a call tells in its trailers. */
+/** Receives the values reported in trailers. */
 export interface LaneReport {
   reportRevision(revision: number): void;
   reportStaleness(seconds: number): void;
@@ -30,12 +30,12 @@ export interface LaneReport {
 
 const TARGET_TRAILERS = { [WARNING_HEADER]: warningHeader([TARGET_WARNING]) };
 
-/** Replies are made by us from stored data, which is bounded; the limit is a safety net, the same as in Connect. */
+/** Replies are built from stored data, which is bounded; a safety net with the same limit as in Connect. */
 const WRITE_LIMIT_FACTOR = 4;
 
 /**
- * One call on the stream it came in on: its headers and trailers, its end, what is measured and logged of it. What
- * happens between is the affair of its kind. No event handler of a call ever throws.
+ * One call on its HTTP/2 stream: headers and trailers, its end, metrics and logging. Subclasses implement
+ * what happens in between. No event handler of a call ever throws.
  */
 export abstract class LaneCall implements RpcCaller, LaneReport {
   readonly protocol = 'grpc';
@@ -46,13 +46,13 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
   readonly #headers: IncomingHttpHeaders;
   readonly #startedAt = performance.now();
   readonly #ticket: CallTicket;
-  /** The word for the metrics; null while the call runs. */
+  /** The status for the metrics; null while the call runs. */
   #code: string | null = null;
   #trailers: OutgoingHttpHeaders = OK_TRAILERS;
   #namesTarget = false;
   #cancel: AbortController | null = null;
   #timer: NodeJS.Timeout | undefined;
-  /** When the caller stops waiting, on the clock of `performance.now`; infinite unless it said. */
+  /** The caller's deadline in the time of `performance.now`; infinite without one. */
   #deadline = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -71,7 +71,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     stream.once('close', () => this.#closed());
   }
 
-  /** Lets the call run if it may. None of its body is read before. */
+  /** Starts the call if it is allowed. None of its body is read before. */
   start(apiKey: string | undefined): void {
     this.guarded(() => {
       this.env.entrance.enterWithKey(this.#ticket, this.method, apiKey);
@@ -86,7 +86,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  /** Whether the status is decided. */
+  /** Whether the status is final. */
   protected get isOver(): boolean {
     return this.#code !== null;
   }
@@ -108,22 +108,22 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
   protected abstract startReading(): void;
   protected abstract onChunk(chunk: Buffer): void;
   protected abstract onEnd(): void;
-  /** Lets go of what has arrived: the call is over. */
+  /** Releases buffered input: the call is over. */
   protected abstract letGo(): void;
 
-  /** Starts to read the body. */
+  /** Starts reading the body. */
   protected read(): void {
     const { stream } = this;
     stream.on('data', (chunk: Buffer) => this.guarded(() => this.onChunk(chunk)));
     stream.once('end', () => this.guarded(() => this.onEnd()));
   }
 
-  /** Counts the bytes that wait for the rest of their message. Throws when the connection has too many of them. */
+  /** Accounts for the bytes of an incomplete message. Throws if the connection holds too many. */
   protected hold(bytes: number): void {
     this.#ticket.hold(bytes);
   }
 
-  /** Ends the call at its deadline, or after `limitMs` if that is sooner. Replaces the limit before it. */
+  /** Ends the call at its deadline, or after `limitMs` if that is sooner. Replaces the previous limit. */
   protected endAfter(limitMs: number, onLimit: () => ConnectError): void {
     clearTimeout(this.#timer);
     const leftMs = this.#deadline - performance.now();
@@ -131,19 +131,19 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     if (waitMs <= LONGEST_TIMER_MS) this.#timer = setTimeout(() => this.stop(reason()), waitMs);
   }
 
-  /** A timer may be late; this is not. */
+  /** Needed because a timer may be late. */
   protected checkDeadline(): void {
     if (this.#deadline !== Number.POSITIVE_INFINITY && performance.now() >= this.#deadline)
       throw deadlinePassed();
   }
 
-  /** Ends the call from outside: its time is up, or the server shuts down. */
+  /** Ends the call from outside: on timeout, or when the server shuts down. */
   stop(reason: ConnectError): void {
     this.fail(reason);
     this.#cancel?.abort(reason);
   }
 
-  /** Runs a part of the call; what it throws ends the call. */
+  /** Runs a part of the call; an error ends the call. */
   protected guarded(part: () => void): void {
     try {
       part();
@@ -152,19 +152,19 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     }
   }
 
-  /** What is wrong with one of many evaluations, as its status. */
+  /** Converts the error of one of many evaluations to its status. */
   protected readonly itemFailed = (error: unknown): RpcStatus => {
     const status = rpcStatus(error);
     logRpcError(this.env, this.method.name, this.#requestId, status, error);
     return status;
   };
 
-  /** Tells the caller by which revision it was answered. */
+  /** Reports the revision that was used for the answer. */
   reportRevision(revision: number): void {
     this.#trailers = { ...OK_TRAILERS, [REVISION_HEADER]: String(revision) };
   }
 
-  /** Tells it how old those controls are. To be called after `reportRevision`. */
+  /** Reports the age of those controls. Must be called after `reportRevision`. */
   reportStaleness(seconds: number): void {
     this.#trailers = { ...this.#trailers, [STALENESS_HEADER]: String(seconds) };
   }
@@ -182,20 +182,20 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     }
   }
 
-  /** Ends the call with what went wrong; `last` are the replies before it. */
+  /** Ends the call with an error; `last` are the replies before it. */
   fail(error: unknown, last?: Buffer): void {
     if (this.isOver) return;
     const status = this.itemFailed(error);
     try {
       this.#trailers = statusTrailers(status);
     } catch {
-      // What cannot be told in trailers; the status itself can.
+      // The details cannot be sent as trailers; the status code can.
       this.#trailers = { 'grpc-status': String(status.code) };
     }
     this.#end(codeWord(status.code), last);
   }
 
-  /** Ends the call well; `last` are its last replies. */
+  /** Ends the call successfully; `last` are its last replies. */
   protected succeed(last?: Buffer): void {
     if (!this.isOver) this.#end('ok', last);
   }
@@ -206,7 +206,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     if (this.#isWritable) this.stream.write(replies);
   }
 
-  /** Refuses replies that hold a message which is larger than clients may be sent. */
+  /** Throws if the replies contain a message above the limit. */
   protected checkedSize(replies: Buffer): Buffer {
     const limit = WRITE_LIMIT_FACTOR * this.env.maxMessageBytes;
     if (replies.length <= limit) return replies;
@@ -232,12 +232,12 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
       if (this.#isWritable) stream.end(last);
     });
     if (stream.readableEnded) return;
-    // What still comes is nobody's; left unread it would keep the stream open.
+    // Discard further input; left unread it would keep the stream open.
     stream.removeAllListeners('data');
     stream.resume();
   }
 
-  /** Does what Node.js may refuse for reasons that we do not know. Nobody above could do anything about it. */
+  /** Runs a step that Node.js may refuse for unknown reasons. Callers could not handle the error. */
   #orGiveUp(step: () => void): void {
     try {
       step();
@@ -254,7 +254,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
 
   #respond(): void {
     const { stream } = this;
-    // Responding on a stream that is gone throws.
+    // Responding on a closed stream throws.
     if (stream.headersSent || stream.destroyed || stream.closed) return;
     stream.once('wantTrailers', () => this.#sendTrailers());
     stream.respond(
@@ -274,7 +274,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     const trailers = this.#namesTarget ? { ...this.#trailers, ...TARGET_TRAILERS } : this.#trailers;
     this.#orGiveUp(() => stream.sendTrailers(trailers));
     if (stream.readableEnded || stream.endAfterHeaders) return;
-    // Behind the trailers, as RFC 9113, section 8.1, asks for: a client may go on sending what is not read any more.
+    // After the trailers, see RFC 9113, section 8.1: the client may still send input that is not read.
     setImmediate(() => {
       if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
     });
@@ -301,7 +301,7 @@ function callCanceled(): ConnectError {
   return new ConnectError('the call was canceled', Code.Canceled);
 }
 
-/** Time that the caller gives the call, in milliseconds; infinite where timers do not reach. */
+/** Timeout set by the caller, in milliseconds; infinite beyond the range of timers. */
 function timeoutMs(timeout: string): number {
   const { timeoutMs: ms = 0, error } = parseTimeout(timeout, Number.POSITIVE_INFINITY);
   if (error !== undefined) throw error;

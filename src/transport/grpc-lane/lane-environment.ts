@@ -12,22 +12,22 @@ export interface StoppableCall {
   stop(reason: ConnectError): void;
 }
 
-/** What every call of the lane needs. */
+/** Dependencies of every call of the lane. */
 export interface LaneEnvironment extends RpcLogs {
   readonly calls: EvaluationCalls;
   readonly codec: EvaluationCodec;
   readonly metrics: CallMeter;
-  /** Whether anybody reads a log line for each call. */
+  /** Whether request log lines are enabled. */
   readonly logsCalls: boolean;
-  /** Told on every reply. */
+  /** Sent with every reply. */
   readonly version: string;
-  /** Longest time of a unary call: for its request to arrive, and then for its answer. In milliseconds. */
+  /** Time limit of a unary call, in milliseconds: for its request to arrive, and then for its answer. */
   readonly requestTimeoutMs: number;
-  /** Largest message of a caller, in bytes. */
+  /** Largest request message, in bytes. */
   readonly maxMessageBytes: number;
   readonly admission: Pick<Admission, 'ticket' | 'peerOf'>;
   readonly entrance: Pick<Entrance, 'enterWithKey'>;
-  /** Calls that want to be told when the server shuts down. */
+  /** Calls to be stopped when the server shuts down. */
   readonly running: Set<StoppableCall>;
 }
 

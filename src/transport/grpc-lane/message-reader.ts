@@ -9,34 +9,34 @@ const COMPRESSED = 1;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Cuts the body of a call into its messages. Nothing is copied as long as messages lie within one chunk; a message in
- * many small ones is gathered in a buffer of its own, so that it takes no more memory than twice its size. At most
- * one message of the largest size and the chunk behind it are held.
+ * Splits the body of a call into messages. Messages within one chunk are not copied; a message in many small
+ * chunks is collected in a separate buffer of at most twice its size. Holds at most one message of the
+ * largest size and the chunk after it.
  */
 export class MessageReader {
   readonly #maxBytes: number;
-  /** What is not read yet is between start and end. What is before start belongs to whoever got it. */
+  /** Unread data is between start and end. Data before start was handed out. */
   #buffer: Buffer = NOTHING;
   #start = 0;
   #end = 0;
-  /** Whether the space behind the end is ours. */
+  /** Whether the space after the end may be written. */
   #mayGrow = false;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether bytes are left that are no whole message. */
+  /** Whether there are bytes of an incomplete message. */
   get isInsideMessage(): boolean {
     return this.#end > this.#start;
   }
 
-  /** Bytes that are not read yet. */
+  /** Number of unread bytes. */
   get heldBytes(): number {
     return this.#end - this.#start;
   }
 
-  /** Forgets everything. */
+  /** Drops all data. */
   clear(): void {
     this.#buffer = NOTHING;
     this.#start = 0;
@@ -47,7 +47,7 @@ export class MessageReader {
   push(chunk: Buffer): void {
     const left = this.#end - this.#start;
     if (left === 0) {
-      // Nothing is kept alive but what is in use.
+      // Only data in use is kept alive.
       this.#buffer = chunk;
       this.#start = 0;
       this.#end = chunk.length;
@@ -59,7 +59,7 @@ export class MessageReader {
     this.#end += chunk.length;
   }
 
-  /** The next message, a view of what was pushed or gathered; undefined until it is complete. Throws a ConnectError. */
+  /** The next message, a view of the received data; undefined until it is complete. Throws a ConnectError. */
   next(): Buffer | undefined {
     if (this.#end - this.#start < PREFIX_LENGTH) return undefined;
     const size = this.#buffer.readUInt32BE(this.#start + 1);
@@ -83,13 +83,13 @@ export class MessageReader {
   }
 }
 
-/** The words of Connect. */
+/** Worded like Connect's error. */
 function tooLarge(size: number, maxBytes: number): ConnectError {
   const text = `message size ${size} is larger than configured readMaxBytes ${maxBytes}`;
   return new ConnectError(text, Code.ResourceExhausted);
 }
 
-/** The body ended inside a message; the words of Connect. */
+/** The body ended inside a message; worded like Connect's error. */
 export function incompleteMessage(): ConnectError {
   return new ConnectError('protocol error: incomplete envelope', Code.InvalidArgument);
 }

@@ -10,27 +10,27 @@ import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
 import type { Turns, TurnTaker } from './turns.js';
 
-/** Bytes that may wait for the client to read them before nothing more is read from it. */
+/** Bytes that may be unsent before reading from the client stops. */
 const MAX_UNSENT_BYTES = 128 * 1024;
 
 /**
- * A stream of messages, each answered by one. Answers that are ready leave together, once in a turn of the event
- * loop. It stops reading, so that back-pressure reaches the client, while too many messages wait for their answer,
- * while the client does not read, and when its connection has had its share of the turn.
+ * A stream of messages, each answered by one. Answers that are ready are sent together, once per turn of the
+ * event loop. Reading stops, for back-pressure, while too many messages are pending, while the client does
+ * not read, and when its connection has used its share of the turn.
  */
 export class StreamCall extends LaneCall implements TurnTaker {
   readonly #reader: MessageReader;
   readonly #turns: Turns;
   readonly #call: EvaluationCall;
   #replies: StreamReply[] = [];
-  /** Messages, and evaluations of them, whose answer is not ready. */
+  /** Messages, and their evaluations, without an answer yet. */
   #openMessages = 0;
   #openEvaluations = 0;
   #isBlocked = false;
   #isFlushDue = false;
   #isWaiting = false;
   #bodyEnded = false;
-  /** Runs while a large message is under way and more of it is wanted. */
+  /** Runs while the rest of a large message is being read. */
   #messageTimer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -47,7 +47,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
   }
 
   protected startReading(): void {
-    // Endless by nature: only a deadline bounds it. Whoever asks for the signal is told of a shutdown.
+    // Unlimited except for the deadline. Users of the signal are notified of a shutdown.
     this.endAfter(Number.POSITIVE_INFINITY, () => {
       throw new Error('a stream without a limit has reached it');
     });
@@ -91,19 +91,19 @@ export class StreamCall extends LaneCall implements TurnTaker {
     this.guarded(() => this.#work());
   }
 
-  /** Sends the answers before the failure first. */
+  /** Sends the answers that precede the failure first. */
   override fail(error: unknown): void {
     if (this.isOver) return;
     let last: Buffer | undefined;
     try {
       if (this.#replies.length > 0) last = this.#takeReplies();
     } catch {
-      // They cannot be sent; the failure itself can.
+      // The answers cannot be sent; the failure can.
     }
     super.fail(error, last);
   }
 
-  /** Answers what has arrived, as far as it may. */
+  /** Answers received messages, as far as limits allow. */
   #work(): void {
     while (!this.isOver) {
       if (!this.#mayGoOn()) {
@@ -127,7 +127,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
       this.succeed(this.#replies.length > 0 ? this.#takeReplies() : undefined);
   }
 
-  /** What a message holds must not be held for ever. Small ones are not worth a timer. */
+  /** Limits how long a large message is held. Small ones do not need a timer. */
   #startMessageTimer(): void {
     const { requestTimeoutMs } = this.env;
     this.#messageTimer ??= setTimeout(() => this.stop(messageTooSlow(requestTimeoutMs)), requestTimeoutMs);
@@ -139,7 +139,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
     this.#messageTimer = undefined;
   }
 
-  /** What ends each pause calls `resume`. */
+  /** The end of each pause calls `resume`. */
   #mayGoOn(): boolean {
     if (this.#isBlocked || this.#openMessages >= STREAM_WINDOW) return false;
     if (this.#openEvaluations >= MAX_EVALUATIONS) return false;

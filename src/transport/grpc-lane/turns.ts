@@ -1,18 +1,18 @@
 import type { Peer } from '../admission/peer.js';
 
-/** Cost of one evaluation, and bytes that cost as much. */
+/** An evaluation costs one unit, as do this many bytes. */
 const BYTES_PER_UNIT = 2_048;
 /**
- * What one connection may spend in one turn of the event loop: evaluations of a millisecond or a few, after which the
- * other connections get their turn.
+ * Limit for one connection in one turn of the event loop: evaluations of one or a few milliseconds, after
+ * which other connections get their turn.
  */
 const UNITS_PER_TURN = 128;
 
-/** A stream that takes its turns. */
+/** A stream that is scheduled in turns. */
 export interface TurnTaker {
-  /** The turn is over: sends what has gathered. */
+  /** Sends the collected replies at the end of a turn. */
   flush(): void;
-  /** Goes on with what it put off. */
+  /** Continues with deferred work. */
   resume(): void;
 }
 
@@ -28,25 +28,25 @@ export class Turns {
     this.#peer = peer;
   }
 
-  /** Whether there is something left to be spent in this turn. */
+  /** Whether the limit of this turn is not used up. */
   get mayGoOn(): boolean {
     return this.#spent < UNITS_PER_TURN && this.#peer?.owner.isHeldUp !== true;
   }
 
   spend(evaluations: number, bytes: number): void {
-    // Counted as one call, because what follows in this turn is charged to the connection as well.
+    // Counted as one call, because later work in this turn is charged to the connection as well.
     if (this.#spent === 0) this.#peer?.callStarted();
     this.#spent += evaluations + bytes / BYTES_PER_UNIT;
     this.#open();
   }
 
-  /** Has a stream flushed once at the end of the turn. */
+  /** Flushes a stream once at the end of the turn. */
   flushLater(stream: TurnTaker): void {
     this.#unflushed.push(stream);
     this.#open();
   }
 
-  /** Has a stream resumed in the next turn. */
+  /** Resumes a stream in the next turn. */
   resumeLater(stream: TurnTaker): void {
     this.#waiting.push(stream);
     this.#open();
@@ -66,7 +66,7 @@ export class Turns {
     this.#unflushed = [];
     this.#waiting = [];
     for (const stream of unflushed) stream.flush();
-    // Each of them looks whether those before it left something, and waits again if not.
+    // Each of them checks whether the ones before it used up the turn, and waits again if so.
     for (const stream of waiting) stream.resume();
   };
 }

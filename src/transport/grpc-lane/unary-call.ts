@@ -8,14 +8,14 @@ import { LaneCall, type LaneReport } from './lane-call.js';
 import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
 
-/** What a unary RPC does with its message. */
+/** Decodes and answers the message of a unary RPC. */
 export interface UnaryWork<Message> {
   decode(bytes: Buffer): Message;
-  /** The reply, framed. Throws or rejects with what is wrong. */
+  /** The framed reply. Throws or rejects on errors. */
   answer(message: Message, call: EvaluationCall, report: LaneReport): Buffer | Promise<Buffer>;
 }
 
-/** A call with one message each way. It runs once its body has ended. */
+/** A call with one message in each direction. It runs after its body has ended. */
 export class UnaryCall<Message> extends LaneCall {
   readonly #work: UnaryWork<Message>;
   readonly #reader: MessageReader;
@@ -76,7 +76,7 @@ export class UnaryCall<Message> extends LaneCall {
   }
 }
 
-/** The words of Connect. */
+/** Worded like Connect's error. */
 function wrongCount(problem: 'missing' | 'received extra'): ConnectError {
   const text = `protocol error: ${problem} input message for unary method`;
   return new ConnectError(text, Code.Unimplemented);

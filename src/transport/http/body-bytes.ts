@@ -3,8 +3,8 @@ import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
 import { isHttp2, type RawRequest } from './unread-body.js';
 
 /**
- * Bounds what the bodies of requests take together, from their first byte until the reply. A body that is too much is
- * refused like one that could not be read, and what still comes of it is dropped.
+ * Limits the total size of request bodies in memory, from their first byte until the reply. A body above the
+ * limit is refused like an unreadable one, and the rest of it is dropped.
  */
 export function boundBodies(scope: FastifyInstance): void {
   scope.addHook('onRequest', (request, _reply, done) => {
@@ -13,7 +13,7 @@ export function boundBodies(scope: FastifyInstance): void {
   });
 }
 
-/** Whether a request has a body of unknown length, or one that is longer than is always allowed. */
+/** Whether a request has a body of unknown length, or one longer than the size that is always allowed. */
 function mayBeLarge(raw: RawRequest): boolean {
   const length = raw.headers['content-length'];
   if (length !== undefined) return Number(length) > FREE_BYTES;
@@ -21,8 +21,8 @@ function mayBeLarge(raw: RawRequest): boolean {
 }
 
 /**
- * Counts what arrives of a body where Node.js hands it to the request, whatever reads it: a listener would start to read.
- * When it is too much, the reader gets the error and nothing more.
+ * Counts the bytes of a body where Node.js passes them to the request, because adding a listener would start
+ * reading. Above the limit, the reader gets the error and no more data.
  */
 export function countBody(raw: RawRequest, ticket: Pick<CallTicket, 'holdMore' | 'release'>): void {
   let refusal: unknown;
@@ -37,7 +37,7 @@ export function countBody(raw: RawRequest, ticket: Pick<CallTicket, 'holdMore' |
       }
     }
     if (refusal === undefined) return push.call(raw, chunk, encoding);
-    // The reading may not have begun yet; then the next chunk tells.
+    // If reading has not started yet, the next chunk reports it.
     if (raw.listenerCount('error') > 0) raw.emit('error', refusal);
     return chunk === null ? push.call(raw, null) : true;
   };

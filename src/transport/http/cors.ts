@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.js';
 import type { ForeignOriginCheck } from '../auth/request-origin.js';
 import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER } from '../wire/reply-headers.js';
 
-/** How long browsers may remember the answer to a preflight, in seconds. */
+/** How long browsers may cache the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const READ_METHODS = ['GET', 'HEAD'];
@@ -19,7 +19,9 @@ const exposed = (ownHeaders: readonly string[]): string[] => [
   ...ownHeaders,
 ];
 
-/** Headers that `registerCors` gives the reply to a request without an origin, names and values by turns. */
+/**
+ * Headers that `registerCors` adds to replies to requests without an origin: a flat list of names and values.
+ */
 export function corsHeadersWithoutOrigin(cors: Config['cors'], ownHeaders: readonly string[]): string[] {
   const [name, value] =
     cors.origins === '*'
@@ -30,27 +32,27 @@ export function corsHeadersWithoutOrigin(cors: Config['cors'], ownHeaders: reado
 
 export interface CorsOptions {
   readonly cors: Config['cors'];
-  /** Headers that every reply has. */
+  /** Headers sent with every reply. */
   readonly ownHeaders: readonly string[];
-  /** Where no key is demanded: tells whether a page that must not change anything is behind a request. */
+  /** If no key is required: whether a request was sent by a page that must not change anything. */
   readonly isForeignPage: ForeignOriginCheck | null;
 }
 
 /**
- * CORS for the JSON routes and for gRPC-Web and Connect. With `*` any origin may call, without credentials; while no key
- * is demanded, any origin may read, but only pages that may change something see a reply to a request that could.
- * Credentials are for listed origins only.
+ * CORS for the JSON routes, gRPC-Web and Connect. With `*` any origin may call, without credentials. If no
+ * key is required, any origin may read, but replies to requests that could change something are visible only
+ * to pages that may make changes. Credentials are for listed origins only.
  */
 export async function registerCors(app: FastifyInstance, options: CorsOptions): Promise<void> {
   const { cors, ownHeaders, isForeignPage } = options;
   const listed = cors.origins === '*' ? null : new Set(cors.origins);
   const mayOnlyRead = (request: FastifyRequest) => isForeignPage?.(request) === true;
   app.addHook('onRequest', (request, reply, done) => {
-    // Caches between us and the browser must not mix up answers to different origins.
+    // Shared caches must not mix up answers to different origins.
     reply.header('vary', 'Origin');
     if (request.method !== 'OPTIONS') return done();
     const { origin, 'access-control-request-method': asked } = request.headers;
-    // The plugin takes every OPTIONS request for a preflight.
+    // The plugin treats every OPTIONS request as a preflight.
     if (origin === undefined || asked === undefined) return void reply.callNotFound();
     const isTaken = listed === null ? isRead(request) || !mayOnlyRead(request) : listed.has(origin);
     if (isTaken) return done();
@@ -60,7 +62,7 @@ export async function registerCors(app: FastifyInstance, options: CorsOptions): 
     origin: listed === null ? '*' : [...listed],
     credentials: listed !== null,
     methods: cors.methods === '*' ? METHODS : [...cors.methods],
-    // Left out, the requested headers are echoed.
+    // If omitted, the requested headers are echoed.
     ...(cors.headers === '*' ? {} : { allowedHeaders: [...cors.headers] }),
     exposedHeaders: exposed(ownHeaders),
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
@@ -78,7 +80,7 @@ export async function registerCors(app: FastifyInstance, options: CorsOptions): 
   });
 }
 
-/** Whether a request only reads; of a preflight, whether the request that it asks about does. RPCs are all POST. */
+/** Whether a request, or for a preflight the request it announces, only reads. RPCs are all POST. */
 function isRead({ method, headers }: FastifyRequest): boolean {
   return READ_METHODS.includes(
     method === 'OPTIONS' ? (headers['access-control-request-method'] ?? '') : method,

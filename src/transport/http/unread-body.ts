@@ -3,16 +3,16 @@ import { constants, type Http2ServerRequest } from 'node:http2';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Ends the stream of a request that is answered before its whole request has arrived, as HTTP/2 asks for (RFC 9113,
- * section 8.1): otherwise it stays open until the client has sent what nobody reads any more.
+ * Closes the stream of a request that is answered before the request is complete, as described in RFC 9113,
+ * section 8.1: otherwise it stays open until the client has sent the rest, which is not read.
  */
 export function abandonUnreadBodies(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const raw: RawRequest = request.raw;
     const stream = isHttp2(raw) ? raw.stream : undefined;
-    // The last moment known before the response counts as finished, which it does only once the stream is closed.
+    // The last event before the response counts as finished, which happens only when the stream is closed.
     stream?.once('wantTrailers', () => {
-      // Behind the trailers.
+      // After the trailers.
       setImmediate(() => {
         const unread = !stream.readableEnded && !stream.endAfterHeaders;
         if (unread && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
@@ -22,7 +22,7 @@ export function abandonUnreadBodies(app: FastifyInstance): void {
   });
 }
 
-/** A request of either version of HTTP, as the listener hands it over. */
+/** A request of either HTTP version, as passed on by the listener. */
 export type RawRequest = IncomingMessage | Http2ServerRequest;
 
 /** Whether a request came over HTTP/2. */

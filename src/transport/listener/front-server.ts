@@ -2,10 +2,10 @@ import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ListenerLimits } from './limits.js';
 
-/** TCP keep-alive probes find peers that vanished without a word. */
+/** TCP keep-alive probes detect peers that vanished silently. */
 const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 
-/** What closing the front server means; the listener decides. */
+/** Actions of the listener that the front server delegates to. */
 export interface FrontServerActions {
   accept(socket: Socket): void;
   drain(): Promise<void>;
@@ -14,8 +14,8 @@ export interface FrontServerActions {
 }
 
 /**
- * The server that owns the port. It is an HTTP/1 server whose accepted connections go to the listener first, which
- * gives those that speak HTTP/1 back to `serveHttp1`. Closing it drains every protocol.
+ * The server that owns the port. It is an HTTP/1 server that passes accepted connections to the listener,
+ * which returns HTTP/1 connections through `serveHttp1`. Closing it drains every protocol.
  */
 export class FrontServer extends Server {
   readonly #actions: FrontServerActions;
@@ -41,27 +41,27 @@ export class FrontServer extends Server {
     );
     this.#actions = actions;
     this.maxConnections = limits.maxConnections;
-    // Headers beyond this count are dropped silently: the one above the limit tells that there were too many.
+    // Headers beyond this count are dropped silently; one above the limit shows that there were too many.
     this.maxHeadersCount = limits.maxHeaderCount + 1;
     this.timeout = limits.sendStallTimeoutMs;
     this.#http1 = this.#takeConnectionListener();
     this.on('connection', (socket: Socket) => actions.accept(socket));
   }
 
-  /** Lets HTTP/1 be spoken on a socket. */
+  /** Serves HTTP/1 on a socket. */
   serveHttp1(socket: Socket): void {
     this.#http1(socket);
   }
 
-  /** Gets ready for connections that another process accepts. */
+  /** Prepares for connections that another process accepts. */
   expectHandedOver(): void {
-    // An HTTP server starts to look for slow requests when it listens, and it does not learn otherwise that it serves.
+    // An HTTP server starts checking for slow requests on this event, which otherwise requires `listen`.
     this.emit('listening');
   }
 
-  /** Serves a connection that another process accepted like those of its own. */
+  /** Serves a connection accepted by another process like one accepted here. */
   takeHandedOver(socket: Socket): void {
-    // What a server gives to the sockets that it accepts.
+    // The settings a server applies to sockets that it accepts.
     socket.allowHalfOpen = true;
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
@@ -87,7 +87,7 @@ export class FrontServer extends Server {
     this.#actions.destroyAll();
   }
 
-  /** An HTTP server serves a socket in its own listener of 'connection'; ours comes first. */
+  /** Removes and returns Node's own 'connection' listener, so that `accept` runs first. */
   #takeConnectionListener(): (socket: Socket) => void {
     const listeners = this.listeners('connection');
     const [http1] = listeners;

@@ -13,7 +13,7 @@ export type RequestServer = (
   response: ServerResponse,
 ) => void;
 
-/** One HTTP/1 connection and the requests that run on it. */
+/** One HTTP/1 connection and its running requests. */
 export class Http1Connection implements Connection {
   readonly protocol = 'http1';
   readonly peer: Peer | undefined;
@@ -21,11 +21,11 @@ export class Http1Connection implements Connection {
   readonly #limits: ListenerLimits;
   readonly #onProblem: ProblemListener;
   readonly #pipelined: PipelinedRequests | undefined;
-  /** In the order of arrival: responses are sent in that order. */
+  /** In order of arrival, which is the order responses are sent in. */
   readonly #responses = new Set<ServerResponse>();
   #last: ServerResponse | null = null;
   #finishing = false;
-  /** A request has begun on it. */
+  /** Whether a request has begun on it. */
   #used = false;
 
   constructor(
@@ -47,12 +47,12 @@ export class Http1Connection implements Connection {
     return this.#socket.destroyed ? 0 : this.#responses.size + this.#waiting;
   }
 
-  /** Requests that have arrived and wait for their turn. */
+  /** Received requests that wait for their turn. */
   get #waiting(): number {
     return this.#pipelined?.waiting ?? 0;
   }
 
-  /** Calls `serve` for a request that has arrived: now, or when it is its turn; never, if the connection closes. */
+  /** Calls `serve` for a received request: now or when it is its turn, or never if the connection closes. */
   take(request: IncomingMessage, response: ServerResponse, serve: RequestServer): void {
     if (this.#pipelined?.mustWait(this.#responses.size > 0) === true) {
       this.#pipelined.wait(() => serve(this, request, response));
@@ -62,11 +62,11 @@ export class Http1Connection implements Connection {
   }
 
   /**
-   * Notes a request. False when it must be left unanswered because the connection closes after an earlier one; the
-   * client sees that it was not processed.
+   * Registers a request. Returns false if it must be left unanswered because the connection closes after an
+   * earlier one; the client sees that it was not processed.
    */
   begin(response: ServerResponse): boolean {
-    // The first request was on its way when the end was ordered: its client could not know.
+    // The first request may have been sent before the connection was asked to finish.
     if ((this.#finishing || this.#isClosing) && this.#used) return false;
     if (this.#finishing) response.shouldKeepAlive = false;
     this.#used = true;
@@ -79,15 +79,15 @@ export class Http1Connection implements Connection {
     return true;
   }
 
-  /** Whether the last answer said that it is the last one. */
+  /** Whether the last response announced the end of the connection. */
   get #isClosing(): boolean {
     const last = this.#last;
     return last?.writableEnded === true && !last.shouldKeepAlive;
   }
 
   /**
-   * Node.js tells only the response that has the socket that it is closed; those to pipelined requests behind it would
-   * never hear of it, and what they hold would never be given back.
+   * Node.js emits 'close' only on the response that has the socket; without this, those to pipelined requests
+   * behind it would never release their resources.
    */
   #closeResponses(): void {
     for (const response of this.#responses) response.emit('close');
@@ -102,9 +102,9 @@ export class Http1Connection implements Connection {
     this.#finishing = true;
     const last = [...this.#responses].at(-1);
     if (last === undefined && this.#used) this.#socket.destroy();
-    // Its first request is on its way, or its protocol would hardly be known.
+    // Its first request is probably on the way, because the protocol is already known.
     else if (last === undefined) this.#limitFirstRequest();
-    // Says `Connection: close` unless the headers have already gone.
+    // Sends `Connection: close` unless the headers were already sent.
     else last.shouldKeepAlive = false;
   }
 
@@ -115,7 +115,7 @@ export class Http1Connection implements Connection {
     this.#socket.once('close', () => clearTimeout(timer));
   }
 
-  /** Nothing was received or sent for a while: the connection is idle, or its peer does not read. */
+  /** Handles inactivity: the connection is idle, or its peer does not read. */
   quiet(): void {
     if (this.#responses.size === 0) {
       this.#socket.destroy();
@@ -128,8 +128,8 @@ export class Http1Connection implements Connection {
   }
 
   /**
-   * Whether an error of the client may be answered: not when the answer would stand in the place or in the midst of
-   * the response to a request that is already running.
+   * Whether a client error may be answered: not if the answer would replace or interrupt the response to a
+   * running request.
    */
   mayAnswerError(): boolean {
     const [first, ...others] = this.#responses;
@@ -151,7 +151,7 @@ export function refuseTooManyHeaders(response: ServerResponse): void {
   response.end(body);
 }
 
-/** Number of header lines of a request; more than the limit means too many, not how many. */
+/** Number of header lines of a request; above the limit the exact number is not known. */
 export function headerCount(request: IncomingMessage): number {
   return request.rawHeaders.length / 2;
 }

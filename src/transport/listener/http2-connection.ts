@@ -10,10 +10,10 @@ import type { ListenerLimits } from './limits.js';
 import type { Connection } from './open-connections.js';
 import type { ConnectionProblemKind, ProblemListener } from './problem.js';
 
-/** Content types whose request body may stay open for as long as the client likes. */
+/** Content types whose request body may stay open without a limit. */
 const ENDLESS_BODY = /^application\/(?:grpc|connect\+)/;
 
-/** One HTTP/2 session and the streams that run on it. */
+/** One HTTP/2 session and its streams. */
 export class Http2Connection implements Connection {
   readonly protocol = 'http2';
   readonly #session: ServerHttp2Session;
@@ -22,7 +22,7 @@ export class Http2Connection implements Connection {
   readonly #limits: ListenerLimits;
   readonly #onProblem: ProblemListener;
   readonly #peer: Peer | undefined;
-  /** Fires when no stream has been open for the idle time; started anew when the last one closes. */
+  /** Fires when no stream has been open for the idle time; restarted when the last one closes. */
   readonly #idleTimer: NodeJS.Timeout;
   /** Fires when the next ping is due. */
   readonly #pingTimer: NodeJS.Timeout;
@@ -76,7 +76,7 @@ export class Http2Connection implements Connection {
     this.#lingerIfOver();
   }
 
-  /** Clients wait with further calls; those under way go on. */
+  /** Clients delay further calls; running ones continue. */
   #limitStreams(isNarrow: boolean): void {
     if (this.#session.closed || this.#session.destroyed) return;
     const { http2MaxConcurrentStreams: most, http2NarrowStreams } = this.#limits;
@@ -91,7 +91,7 @@ export class Http2Connection implements Connection {
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     this.#streams += 1;
     const endReceiving = this.#boundReceiving(stream, headers);
-    // A stream error is the client's reset or the session's end; whoever handles the request sees it close.
+    // Stream errors are resets by the client or the end of the session; request handlers see the close event.
     stream.on('error', () => {});
     stream.once('close', () => {
       endReceiving?.();
@@ -104,15 +104,15 @@ export class Http2Connection implements Connection {
     this.#boundSending(stream);
   }
 
-  /** A request body that has an end must arrive in time. Returns what ends the limit. */
+  /** Limits the time for a finite request body to arrive. Returns a function that removes the limit. */
   #boundReceiving(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): (() => void) | undefined {
     if (stream.endAfterHeaders || ENDLESS_BODY.test(headers['content-type'] ?? '')) return undefined;
     const isOver = () => stream.readableEnded || stream.destroyed;
     const limit = setTimeout(() => {
-      // What came while this process was busy is read first.
+      // Input that arrived while the process was busy is read first.
       setImmediate(() => {
         if (isOver()) return;
-        // Nothing has asked for the body yet, or the connection is not read: the client is not what is slow.
+        // The body is not being read, or the connection is paused: the delay is not caused by the client.
         if (stream.readableFlowing === null || this.#peer?.isPaused === true) {
           limit.refresh();
           return;
@@ -124,7 +124,7 @@ export class Http2Connection implements Connection {
     return () => clearTimeout(limit);
   }
 
-  /** A client that grants no window must not hold a response for ever. */
+  /** Limits how long a client without flow-control window can hold up a response. */
   #boundSending(stream: ServerHttp2Stream): void {
     stream.on('timeout', () => {
       if (stream.writableLength > 0) {
@@ -137,7 +137,10 @@ export class Http2Connection implements Connection {
     stream.setTimeout(this.#limits.sendStallTimeoutMs);
   }
 
-  /** Asks the peer whether it is still there. A closing session cannot ask; its streams or the linger time end it. */
+  /**
+   * Checks whether the peer is alive. Closing sessions cannot ping; their streams or the linger time end
+   * them.
+   */
   #ping(): void {
     if (this.#session.closed || this.#session.destroyed) return;
     this.#answerTimer = setTimeout(() => {
@@ -150,7 +153,9 @@ export class Http2Connection implements Connection {
     });
   }
 
-  /** A closed session without streams flushes what it has to say; a peer that does not take it is cut off. */
+  /**
+   * Lets a closed session without streams flush its output; destroys the socket if the peer does not read.
+   */
   #lingerIfOver(): void {
     if (this.#streams > 0 || this.#lingerTimer !== undefined) return;
     if (!this.#session.closed && !this.#session.destroyed) return;

@@ -15,13 +15,13 @@ import { Http2Connection } from './http2-connection.js';
 import type { ListenerLimits } from './limits.js';
 import type { ProblemListener } from './problem.js';
 
-/** Frames that break the protocol, and streams refused, after which a session is destroyed. */
+/** Protocol errors and refused streams after which a session is destroyed. */
 const MAX_INVALID_FRAMES = 100;
 const MAX_REJECTED_STREAMS = 100;
 
 /**
- * Gets every request before it becomes one: as the stream it came in on, its headers by name, and names and values by
- * turns. Returns true when it serves the stream, false when it leaves it alone. Must not throw.
+ * Receives every HTTP/2 stream before a request object is created: the stream, its headers by name, and as a
+ * flat list of names and values. Returns true if it serves the stream, false if not. Must not throw.
  */
 export type StreamTaker = (
   stream: ServerHttp2Stream,
@@ -29,18 +29,18 @@ export type StreamTaker = (
   rawHeaders: readonly string[],
 ) => boolean;
 
-/** Speaks HTTP/2 on sockets that others accepted. */
+/** Serves HTTP/2 on sockets accepted elsewhere. */
 export interface Http2Sockets {
   /**
-   * Starts a session on an open socket; `opened` is called once the client has acknowledged our settings. Returns
-   * undefined when no session could be started.
+   * Starts a session on an open socket; `opened` is called once the client has acknowledged the server's
+   * settings. Returns undefined if no session could be started.
    */
   serve(socket: Socket, opened: () => void, peer: Peer | undefined): Http2Connection | undefined;
 }
 
 export interface Http2SocketOptions {
   readonly limits: ListenerLimits;
-  /** Gets the requests of all sessions that `takeStream` does not take. */
+  /** Handles the requests of all sessions that `takeStream` does not serve. */
   readonly onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
   readonly onProblem: ProblemListener;
   readonly admission: Admission | undefined;
@@ -48,10 +48,10 @@ export interface Http2SocketOptions {
   readonly takeStream: StreamTaker | undefined;
 }
 
-/** Makes the HTTP/2 server. */
+/** Creates the HTTP/2 server. */
 export function createHttp2Sockets(options: Http2SocketOptions): Http2Sockets {
   const { limits, onRequest, onProblem, admission, gate, takeStream } = options;
-  // This server never listens: sockets are handed to it.
+  // This server never listens: it is given open sockets.
   const server = createServer(
     {
       maxHeaderListPairs: limits.maxHeaderCount,
@@ -79,7 +79,7 @@ export function createHttp2Sockets(options: Http2SocketOptions): Http2Sockets {
 
   return {
     serve(socket, opened, peer) {
-      // A session does not end by itself when a half-open socket ends.
+      // A session does not end when a half-open socket ends.
       socket.allowHalfOpen = false;
       const remoteAddress = socket.remoteAddress;
       server.emit('connection', socket);
@@ -87,7 +87,7 @@ export function createHttp2Sockets(options: Http2SocketOptions): Http2Sockets {
       started = undefined;
       if (session === undefined) return undefined;
       session.on('error', (error) => onProblem({ kind: 'http2-session', error, remoteAddress }));
-      // Header size and stream count are enforced from the acknowledgement on.
+      // Header size and stream count are enforced after the acknowledgement.
       session.once('localSettings', opened);
       if (peer !== undefined) admission?.recognize(session, peer);
       return new Http2Connection(session, socket, limits, onProblem, peer);
@@ -102,10 +102,10 @@ type StreamListener = (
   rawHeaders: string[],
 ) => void;
 
-/** Gets every stream, with what makes a request of it. */
+/** Receives every stream, and a function that creates a request from it. */
 type FirstListener = (...parameters: [...Parameters<StreamTaker>, makeRequest: () => void]) => void;
 
-/** A server that has requests makes them in a listener of 'stream' of its own; ours comes before it. */
+/** The server creates requests in its own 'stream' listener; this runs `first` before it. */
 function putFirst(server: Http2Server, first: FirstListener): void {
   const listeners = server.listeners('stream') as StreamListener[];
   const [makeRequest] = listeners;
@@ -115,6 +115,6 @@ function putFirst(server: Http2Server, first: FirstListener): void {
   server.removeAllListeners('stream');
   const onStream: StreamListener = (stream, headers, flags, rawHeaders) =>
     first(stream, headers, rawHeaders, () => makeRequest.call(server, stream, headers, flags, rawHeaders));
-  // The types of Node.js leave out the raw headers, which every listener is given.
+  // The Node.js types omit the raw headers, which are passed to every listener.
   server.on('stream', onStream as (...parameters: never) => void as never);
 }

@@ -16,48 +16,48 @@ import { isResetStorm, type Opening, type Protocol, peekProtocol } from './proto
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
 import { isHttp, refuseProtocol } from './wrong-protocol.js';
 
-/** How often it is looked whether every connection has spoken, in milliseconds. */
+/** Interval at which connections are checked for being open, in milliseconds. */
 const SETTLE_CHECK_MS = 10;
 
-/** How a listener is made. */
+/** Options of a listener. */
 export interface ListenerOptions {
-  /** With credentials the port speaks TLS only, without it plaintext only. */
+  /** With credentials the port serves TLS only, without them plaintext only. */
   readonly tls?: TlsCredentials | undefined;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Told about every connection that was given up, for logs and metrics. */
+  /** Called for every connection that is closed because of an error, for logs and metrics. */
   readonly onProblem?: ProblemListener | undefined;
-  /** Decides which connections are taken, and is told of their calls. Without it every connection is. */
+  /** Decides which connections are accepted, and counts their calls. Without it all are accepted. */
   readonly admission?: Admission | undefined;
-  /** Stands before Fastify. */
+  /** Runs before Fastify. */
   readonly gate?: Pick<FrontGate, 'stream' | 'request'> | undefined;
-  /** Gets HTTP/2 streams before Fastify does. */
+  /** Receives HTTP/2 streams before Fastify. */
   readonly takeStream?: StreamTaker | undefined;
-  /** Gets HTTP/1 requests before Fastify does. */
+  /** Receives HTTP/1 requests before Fastify. */
   readonly takeRequest?: RequestTaker | undefined;
 }
 
-/** Returns true when it serves the request, false when it leaves it alone. Must not throw. */
+/** Returns true if it serves the request, false if not. Must not throw. */
 export type RequestTaker = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** One port for HTTP/1.1 and HTTP/2. */
 export interface Listener {
   /** For `fastify({ serverFactory })`; serves one Fastify instance. */
   readonly serverFactory: FastifyServerFactory;
-  /** Instead of listening: gets ready for connections that another process accepts, and hands to `accept`. */
+  /** Used instead of listening: prepares for connections that another process accepts, for `accept`. */
   expectConnections(): void;
   /** Serves a connection that another process accepted. */
   accept(socket: Socket): void;
   /**
-   * Resolves when every open connection has spoken, after `limitMs` in any case. Draining closes those that have not,
-   * which is hard on clients that were let in a moment ago and could as well have been sent elsewhere.
+   * Resolves when every connection is past its opening, or after `limitMs`. Draining closes those that are
+   * not, although their clients were just accepted and could have been sent elsewhere.
    */
   settled(limitMs: number): Promise<void>;
-  /** Aborted when draining starts: handlers of endless streams end them then. */
+  /** Aborted when draining starts, so that handlers of endless streams end them. */
   readonly draining: AbortSignal;
   /**
-   * Stops accepting, closes idle connections, lets running requests finish and refuses new ones; after `graceMs`
-   * (default: the limit `drainGraceMs`) destroys what is left. Resolves when every connection is closed. Calling it
-   * again can only shorten the time. `close` of the Fastify instance does the same.
+   * Stops accepting, closes idle connections, lets running requests finish and refuses new ones; after
+   * `graceMs` (default: the limit `drainGraceMs`) destroys the rest. Resolves when every connection is
+   * closed. Calling it again can only shorten the time. `close` of the Fastify instance does the same.
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
   counts(): ListenerCounts;
@@ -69,8 +69,8 @@ type RequestHandler = (
 ) => void;
 
 /**
- * Makes the network listener: plaintext (HTTP/1.1 and HTTP/2 with prior knowledge) or TLS (both by ALPN). Throws an
- * Error that says what is wrong when certificate or key cannot be used.
+ * Creates the network listener: plaintext (HTTP/1.1 and HTTP/2 with prior knowledge) or TLS (both by ALPN).
+ * Throws an Error with the reason if the certificate or key cannot be used.
  */
 export function createListener(options: ListenerOptions = {}): Listener {
   const limits: ListenerLimits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
@@ -114,7 +114,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
     server.on('drop', (peer) => onProblem({ kind: 'refused', remoteAddress: peer?.remoteAddress }));
     server.on('listening', () => server.on('error', (error) => onProblem({ kind: 'accept', error })));
     server.on('timeout', (socket) => http1.get(socket)?.quiet());
-    // The answer itself comes from `answerClientError`, which keeps silent on destroyed sockets.
+    // The answer itself is sent by `answerClientError`, which ignores destroyed sockets.
     server.on('clientError', (_error, socket) => {
       const connection = http1.get(socket as Socket);
       if (connection === undefined || !connection.mayAnswerError()) socket.destroy();
@@ -196,7 +196,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
   return {
     serverFactory: (handler) => {
       if (front !== undefined) throw new Error('A listener serves one Fastify instance only');
-      // Fastify types its handler for one kind of server, but handles the requests of both.
+      // Fastify types its handler for one kind of server, but handles requests of both.
       front = createFront(handler as RequestHandler);
       return front;
     },

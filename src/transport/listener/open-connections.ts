@@ -4,22 +4,22 @@ import type { Protocol } from './protocol-peek.js';
 /** A connection whose protocol is known. */
 export interface Connection {
   readonly protocol: Protocol;
-  /** Requests or streams that run on it now. */
+  /** Number of running requests or streams. */
   readonly running: number;
-  /** Closes it if nothing runs on it. */
+  /** Closes it if no request is running. */
   closeIfIdle(): void;
   /**
-   * Refuses new requests, and closes it now if it is idle, else after the last running request. One that has had no
-   * request yet may wait a moment for its first.
+   * Refuses new requests, and closes the connection now if it is idle, else after the last running request.
+   * One without a request so far may wait a moment for its first.
    */
   finish(): void;
 }
 
-/** Numbers for metrics, as of now. */
+/** Current numbers for metrics. */
 export interface ListenerCounts {
-  /** Open connections of every kind. */
+  /** All open connections. */
   readonly connections: number;
-  /** Those that have not spoken yet: TLS handshake, or protocol unknown. */
+  /** Connections that are still opening: TLS handshake, or protocol unknown. */
   readonly opening: number;
   readonly http1Connections: number;
   /** HTTP/1 requests without a complete response. */
@@ -37,13 +37,13 @@ export class OpenConnections {
     return this.#connections.size;
   }
 
-  /** Adds an accepted socket that has not spoken yet; it leaves by itself when it closes. */
+  /** Adds an accepted socket whose protocol is unknown; it is removed when it closes. */
   add(accepted: Socket): void {
     this.#connections.set(accepted, undefined);
     accepted.once('close', () => this.#remove(accepted));
   }
 
-  /** The protocol of an accepted socket is known from now on. */
+  /** Sets the connection once its protocol is known. */
   established(accepted: Socket, connection: Connection): void {
     if (this.#connections.has(accepted)) this.#connections.set(accepted, connection);
   }

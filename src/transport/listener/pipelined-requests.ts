@@ -2,21 +2,21 @@ import type { Socket } from 'node:net';
 import type { Peer } from '../admission/peer.js';
 import { readInSlices } from './sliced-reading.js';
 
-/** Requests of one connection that are started in one turn of the event loop. */
+/** Requests of one connection started in one turn of the event loop. */
 const REQUESTS_PER_TURN = 16;
-/** Requests that may wait on all connections together: some 40 MB. */
+/** Requests that may wait on all connections together: about 40 MB. */
 const MAX_WAITING = 10_000;
 
-/** Number of the pipelined requests that wait on all connections. */
+/** Number of pipelined requests waiting on all connections. */
 export interface WaitingCount {
   waiting: number;
 }
 
 /**
- * Requests that a connection has sent without waiting for the replies to those before them. Node.js parses all that it
- * has read of a socket at once, which may be thousands of requests: those behind the first wait for a turn, and from
- * then on the socket is read in slices. Connections that never pipeline are left to Node.js, which reads them at
- * some 15 % less CPU for each request.
+ * Requests sent on a connection without waiting for earlier replies. Node.js parses all data it has read from
+ * a socket synchronously, which may be thousands of requests: those after the first wait for a turn, and from
+ * then on the socket is read in slices. Connections without pipelining are left to Node.js, which reads them
+ * with about 15 % less CPU per request.
  */
 export class PipelinedRequests {
   readonly #socket: Socket;
@@ -32,12 +32,12 @@ export class PipelinedRequests {
     socket.once('close', () => this.#drop());
   }
 
-  /** Requests that wait for their turn. */
+  /** Number of requests waiting for their turn. */
   get waiting(): number {
     return this.#starts.length;
   }
 
-  /** Whether a request has to wait; `isBehind` when one before it is not answered yet. */
+  /** Whether a request has to wait; `isBehind` if an earlier one is not answered yet. */
   mustWait(isBehind: boolean): boolean {
     if (this.#starts.length > 0) return true;
     return isBehind && !this.#isSliced && Number.isFinite(this.#peer.sliceBytes);
@@ -58,7 +58,7 @@ export class PipelinedRequests {
     peer.nextTurn(this.#goOn);
     if (this.#isSliced) return;
     this.#isSliced = true;
-    // Not while the parser runs that is taken off the socket by it.
+    // Not while the parser runs: this detaches it from the socket.
     process.nextTick(() => {
       if (!this.#socket.destroyed) readInSlices(this.#socket, peer);
     });

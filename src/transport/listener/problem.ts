@@ -1,18 +1,18 @@
-/** Why the listener gave up a connection or a stream. */
+/** Why the listener closed a connection or a stream. */
 export type ConnectionProblemKind =
   /** The connection limit was reached. */
   | 'refused'
-  /** A connection could not be accepted, for example for want of file descriptors. */
+  /** A connection could not be accepted, for example for lack of file descriptors. */
   | 'accept'
-  /** The connection did not speak in time. */
+  /** The connection was not opened in time. */
   | 'opening-timeout'
-  /** TLS was spoken to a plaintext port, or HTTP without TLS to a TLS port. */
+  /** TLS on a plaintext port, or HTTP without TLS on a TLS port. */
   | 'wrong-protocol'
   /** The TLS handshake failed. */
   | 'tls-handshake'
-  /** The socket failed, mostly a reset by the peer. */
+  /** The socket failed, usually because of a reset by the peer. */
   | 'socket'
-  /** The HTTP/2 session failed, mostly a breach of protocol by the peer. */
+  /** The HTTP/2 session failed, usually because of a protocol error by the peer. */
   | 'http2-session'
   /** A request was not received in time. */
   | 'request-timeout'
@@ -23,10 +23,10 @@ export type ConnectionProblemKind =
   /** The peer sent too many control frames. */
   | 'control-frame-flood';
 
-/** Something that went wrong on one connection. Never the fault of the service alone: log it at debug level. */
+/** A problem with one connection. Never the fault of the service alone: log it at debug level. */
 export interface ConnectionProblem {
   readonly kind: ConnectionProblemKind;
-  /** Address of the peer, as far as it is known. */
+  /** Address of the peer, if known. */
   readonly remoteAddress?: string | undefined;
   readonly error?: Error | undefined;
 }
@@ -42,7 +42,9 @@ export interface HostLog {
   error(facts: object, message: string): void;
 }
 
-/** What may be logged of a problem. Errors of the HTTP parser hold the bytes they choked on, keys and steps among them. */
+/**
+ * The loggable part of a problem. HTTP parser errors contain the bytes they failed on, even keys and steps.
+ */
 export function problemFacts({ kind, remoteAddress, error }: ConnectionProblem): object {
   const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
   return { kind, remoteAddress, code, reason: message };

@@ -3,18 +3,19 @@ import type { Duplex } from 'node:stream';
 /** Protocol of a connection. */
 export type Protocol = 'http1' | 'http2';
 
-/** What a client speaks first. */
+/** First protocol used by a client. */
 export type Opening = Protocol | 'tls';
 
-/** Type of a TLS record that holds a handshake message (RFC 8446, section 5.1). No method of HTTP begins with it. */
+/** Type of a TLS record with a handshake message (RFC 8446, section 5.1). No HTTP method starts with it. */
 const TLS_HANDSHAKE = 0x16;
 
 const HTTP2_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
 /**
- * Tells the protocol of a connection from its first bytes and leaves them unread. A TLS handshake is known by its first
- * byte. Whatever else is not the whole HTTP/2 connection preface is HTTP/1, which answers garbage with an error. A connection that ends before it
- * is decided is destroyed; one that stays silent is the caller's to time out. `decided` is also given what was read.
+ * Detects the protocol of a connection from its first bytes without consuming them. A TLS handshake is
+ * recognized by its first byte. Anything but the complete HTTP/2 connection preface is HTTP/1, which answers
+ * garbage with an error. A connection that ends before the decision is destroyed; the caller handles the
+ * timeout of silent ones. `decided` also receives the bytes read.
  */
 export function peekProtocol(socket: Duplex, decided: (opening: Opening, received: Buffer) => void): void {
   let received = Buffer.alloc(0);
@@ -40,18 +41,18 @@ export function peekProtocol(socket: Duplex, decided: (opening: Opening, receive
   socket.on('readable', onReadable);
 }
 
-/** Length of the connection preface, and of the head of each frame (RFC 9113, sections 3.4 and 4.1). */
+/** Length of the connection preface, and of a frame header (RFC 9113, sections 3.4 and 4.1). */
 const PREFACE_BYTES = 24;
 const HEAD_BYTES = 9;
 const RST_STREAM = 3;
 
-/** Streams that a client may have reset before the service has said a word. */
+/** Streams that a client may have reset before the service has sent anything. */
 const MAX_RESETS = 20;
 
 /**
- * Whether what a client of HTTP/2 has sent first opens streams only to reset them. It is looked at before a session is
- * made: Node.js takes a hundred times longer to find the same out, and a client that connects anew each time would keep
- * it busy with that.
+ * Whether the first bytes of an HTTP/2 client open streams only to reset them. Checked before a session is
+ * created: Node.js takes a hundred times longer to detect this, and a client that reconnects each time would
+ * keep it busy.
  */
 export function isResetStorm(received: Buffer): boolean {
   let resets = 0;

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import type { Peer } from '../admission/peer.js';
 
 /**
- * Has the HTTP/1 parser of Node.js read a socket in parts; see `Peer.sliceBytes`. Left alone it works off all that has
- * arrived at once, which may be thousands of requests, also when the connection is closed in between. To be called once
- * HTTP/1 is spoken on the socket, but not while the parser runs. Throws where Node.js does not read sockets by one
- * listener of 'data'.
+ * Makes the HTTP/1 parser of Node.js read a socket in parts; see `Peer.sliceBytes`. By default it processes
+ * all received data without interruption, which may be thousands of requests, even if the connection is
+ * closed meanwhile. Must be called after HTTP/1 was set up on the socket, but not while the parser runs.
+ * Throws if Node.js does not read sockets with a single 'data' listener.
  */
 export function readInSlices(socket: Socket, peer: Peer): void {
   const listeners = socket.listeners('data');
@@ -27,7 +27,7 @@ export function readInSlices(socket: Socket, peer: Peer): void {
     }
   }
 
-  /** Parses what waits, as far as it may now. The parser must not be given anything while the socket is paused. */
+  /** Parses waiting data as far as allowed. The parser must not receive data while the socket is paused. */
   function goOn(): void {
     const [chunk, ...others] = waiting;
     if (socket.destroyed || peer.isIgnored) waiting = [];
@@ -43,6 +43,6 @@ export function readInSlices(socket: Socket, peer: Peer): void {
     else peer.isWorking = false;
   }
 
-  // Node.js reads the socket past its events until there is a listener of ours.
+  // Node.js bypasses the socket's events until there is another listener.
   socket.on('data', read);
 }

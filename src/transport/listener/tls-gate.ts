@@ -10,9 +10,9 @@ export interface TlsCredentials {
   readonly key: Buffer | string;
 }
 
-/** Turns raw connections into decrypted ones. */
+/** Performs TLS handshakes on raw connections. */
 export interface TlsGate {
-  /** Starts the handshake. The caller bounds its time by destroying the raw socket. */
+  /** Starts the handshake. The caller limits its time by destroying the raw socket. */
   handshake(raw: Socket, secured: (socket: TLSSocket, protocol: Protocol) => void): void;
 }
 
@@ -20,7 +20,7 @@ export interface TlsGate {
 export function createTlsGate(credentials: TlsCredentials, onProblem: ProblemListener): TlsGate {
   checkCredentials(credentials);
   const waiting = new Map<string, (socket: TLSSocket, protocol: Protocol) => void>();
-  // This server never listens: it is handed raw connections and emits them decrypted.
+  // This server never listens: it is given raw connections and emits them decrypted.
   const server = createServer({
     cert: credentials.cert,
     key: credentials.key,
@@ -36,7 +36,7 @@ export function createTlsGate(credentials: TlsCredentials, onProblem: ProblemLis
     socket.on('error', (error) => onProblem({ kind: 'socket', error, remoteAddress: socket.remoteAddress }));
     const secured = waiting.get(endpoints(socket));
     if (secured === undefined)
-      socket.destroy(); // the peer has gone meanwhile
+      socket.destroy(); // the peer has disconnected meanwhile
     else secured(socket, socket.alpnProtocol === 'h2' ? 'http2' : 'http1');
   });
 
@@ -54,14 +54,14 @@ export function createTlsGate(credentials: TlsCredentials, onProblem: ProblemLis
 }
 
 /**
- * Identifies a connection: no two open ones share both ends. Nothing public leads from a decrypted socket to the raw
- * one below it, but both know their ends.
+ * Identifies a connection: no two open ones share both ends. There is no public way from a decrypted socket
+ * to its raw socket, but both report the same ends.
  */
 function endpoints(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`;
 }
 
-/** Throws an Error that says what is wrong when certificate or key cannot be used. */
+/** Throws an Error with the reason if the certificate or key cannot be used. */
 export function checkCredentials({ cert, key }: TlsCredentials): void {
   const certificate = explain('The TLS certificate cannot be read', () => new X509Certificate(cert));
   const privateKey = explain('The TLS private key cannot be read', () => createPrivateKey(key));

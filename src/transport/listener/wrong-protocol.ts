@@ -5,7 +5,7 @@ import { stringifyJson } from '../../json/stringify-json.js';
 import { problemBody } from '../wire/problem.js';
 import type { Opening } from './protocol-peek.js';
 
-/** What is dropped of what a refused client goes on sending before its connection is destroyed, in bytes. */
+/** Bytes that are dropped from a refused client before its connection is destroyed. */
 const MAX_DROPPED_BYTES = 65_536;
 
 const EXPLANATION = 'This port speaks https';
@@ -13,7 +13,7 @@ const EXPLANATION = 'This port speaks https';
 /** A fatal alert: protocol_version (RFC 8446, section 6). */
 const TLS_ALERT = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]);
 
-/** SETTINGS, which a server has to send first, and GOAWAY with INADEQUATE_SECURITY (RFC 9113, sections 3.4 and 6.8). */
+/** SETTINGS, sent first by a server, and GOAWAY with INADEQUATE_SECURITY (RFC 9113, sections 3.4 and 6.8). */
 const HTTP2_REFUSAL = Buffer.concat([
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
   Buffer.from([0, 0, 8 + EXPLANATION.length, 7, 0, 0, 0, 0, 0]),
@@ -21,15 +21,15 @@ const HTTP2_REFUSAL = Buffer.concat([
   Buffer.from(EXPLANATION),
 ]);
 
-/** Whether the first bytes of a connection may be those of an HTTP request: its method is a word. */
+/** Whether the first bytes of a connection may be an HTTP request: a method starts with a letter. */
 export function isHttp(received: Buffer): boolean {
   return /^[A-Za-z]/.test(String.fromCharCode(received[0] ?? 0));
 }
 
 /**
- * Tells a client in its own protocol that the port does not speak it, and closes the connection: TLS on a plaintext port,
- * or HTTP without TLS on a TLS port. Nothing of the request is read but its first bytes. A client that does not close its
- * end is cut off after `lingerMs`.
+ * Refuses a client in its own protocol, because the port does not serve it, and closes the connection: TLS on
+ * a plaintext port, or HTTP without TLS on a TLS port. Only the first bytes of the request are read. A client
+ * that does not close its end is disconnected after `lingerMs`.
  */
 export function refuseProtocol(socket: Socket, spoken: Opening, received: Buffer, lingerMs: number): void {
   let dropped = 0;
@@ -60,7 +60,7 @@ function http1Refusal(received: Buffer): string {
   return `${headers.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** The path of a request without its query, as far as its first line has arrived; `/` where it has not. */
+/** The path of a request without its query, if its first line has arrived, else `/`. */
 function pathIn(received: Buffer): string {
   const path = /^[A-Za-z]+ (\/[^ ?\r\n]*)[ ?]/.exec(received.toString('latin1', 0, 8_192))?.[1] ?? '/';
   try {
@@ -71,9 +71,9 @@ function pathIn(received: Buffer): string {
 }
 
 /**
- * Answers what is no request of HTTP/1 and closes the connection; for `fastify({ clientErrorHandler })`. The answers are
- * those of Fastify itself, which destroys the socket at once: over TLS, where a write may have to wait for the one before
- * it, the answer would be lost.
+ * Answers input that is not valid HTTP/1 and closes the connection; for `fastify({ clientErrorHandler })`.
+ * The answers are the same as Fastify's, which destroys the socket immediately: over TLS, where a write may
+ * have to wait for the previous one, the answer would be lost.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;

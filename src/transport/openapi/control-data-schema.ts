@@ -9,14 +9,14 @@ import type { SchemaPool } from './schema-pool.js';
 const DEFINITION = 'enforcement.v1.ControlDefinition';
 const LOCAL = '#/$defs/';
 
-/** Whether a request member of this type takes the data of a control. */
+/** Whether a request member of this type holds the data of a control. */
 export function isControlData(message: DescMessage): boolean {
   return message.typeName === DEFINITION;
 }
 
 /**
- * What a client sends as the data of a control: a definition that is written out, by the very schema that
- * `GET /controls/schema` tells, or a template with values.
+ * Schema of control data in requests: a full definition, by the schema of `GET /controls/schema`, or a
+ * template with values.
  */
 export function controlDataSchema(pool: SchemaPool): JsonObject {
   return pool.define('ControlDataInput', () => ({
@@ -25,7 +25,7 @@ export function controlDataSchema(pool: SchemaPool): JsonObject {
   }));
 }
 
-/** The schema of definitions, its parts named like everything else that is sent. */
+/** The schema of definitions, with parts named like other request schemas. */
 function writtenDefinition(pool: SchemaPool): JsonObject {
   const { $defs, title: _, ...definition } = controlJsonSchema;
   for (const [name, part] of Object.entries($defs as JsonObject)) {
@@ -34,7 +34,7 @@ function writtenDefinition(pool: SchemaPool): JsonObject {
   return pool.define('ControlDefinitionInput', () => described(DEFINITION, definition));
 }
 
-/** A part with the comments of the message it stands for. */
+/** Adds the comments of the corresponding message to a part. */
 function described(message: string, part: JsonObject): JsonObject {
   const schema = withNamedParts(part) as JsonObject;
   const properties = Object.entries(schema.properties as JsonObject).map(([name, member]) => [
@@ -44,7 +44,7 @@ function described(message: string, part: JsonObject): JsonObject {
   return { ...descriptionOf(message), ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** Names the parts where the document has them. */
+/** Points local references to the components of the document. */
 function withNamedParts(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return schema.map(withNamedParts);
   if (typeof schema !== 'object' || schema === null) return schema;

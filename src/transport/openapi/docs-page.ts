@@ -5,8 +5,8 @@ export const VIEWER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-
 export const START_FILE = 'start.js';
 
 /**
- * The API page. Every address is relative, so that it works behind a prefix; scripts are files, so that the policy
- * below can forbid all others.
+ * The API page. All URLs are relative, so that it works behind a prefix; scripts are files, so that the
+ * policy below can forbid all others.
  */
 export const DOCS_PAGE = `<!DOCTYPE html>
 <html lang="en">
@@ -26,7 +26,7 @@ export const DOCS_PAGE = `<!DOCTYPE html>
 </html>
 `;
 
-/** Starts the viewer. It would ask an outside validator about the document unless told not to. */
+/** Starts the viewer. `validatorUrl: null` prevents it from sending the document to an external validator. */
 export const START_SCRIPT = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#api',
@@ -36,7 +36,7 @@ export const START_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-/** What the page may load: its own files, and nothing from elsewhere. The viewer styles its elements inline. */
+/** What the page may load: only its own files. The viewer uses inline styles. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -6,7 +6,7 @@ import { commentOf } from './proto-comments.js';
 import { type DescribedRoute, rpcOperation, tagOf } from './rpc-operations.js';
 import { createSchemaPool } from './schema-pool.js';
 
-/** What a document is made from. */
+/** Input of a document. */
 export interface DocumentSource {
   readonly routes: readonly DescribedRoute[];
   readonly version: string;
@@ -21,7 +21,7 @@ const HOST_TAGS: Readonly<Record<string, string>> = {
   Operations: 'Tells how the service is.',
 };
 
-/** The OpenAPI 3.1 document of what is served. Throws when two operations have the same id or place. */
+/** The OpenAPI 3.1 document of the service. Throws if two operations have the same id or path and method. */
 export function openApiDocument(source: DocumentSource): JsonObject {
   const pool = createSchemaPool();
   const paths = new Map<string, JsonObject>();
@@ -55,7 +55,7 @@ export function openApiDocument(source: DocumentSource): JsonObject {
         'Stores controls for AI agents and evaluates every step against them. Each operation is also an RPC, named ' +
         'by `x-rpc`, over gRPC, gRPC-Web and Connect on the same port. Integers and booleans may also come as text.',
     },
-    // Where the document is: it works behind a prefix that the service knows nothing of.
+    // Relative to the document, so that it works behind a prefix unknown to the service.
     servers: [{ url: '.' }],
     tags: [...tags].map(([name, description]) => ({ name, description })),
     paths: Object.fromEntries(paths),

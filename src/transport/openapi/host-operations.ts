@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json-value.js';
 import { failure, response } from './problem-schemas.js';
 import type { SchemaPool } from './schema-pool.js';
 
-/** An operation of the host itself, which no descriptor tells of. */
+/** An operation of the host itself, which has no descriptor. */
 export interface HostOperation {
   readonly path: string;
   readonly verb: 'get' | 'post';
@@ -69,8 +69,8 @@ const HEALTH = object(
 );
 
 /**
- * Every operation of the host that clients use. The metrics are for machines that know them. `apiPrefix` is the first
- * part of the path of the JSON routes.
+ * Every operation of the host for clients, excluding the metrics. `apiPrefix` is the first part of the path
+ * of the JSON routes.
  */
 export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperation[] {
   const login = pool.define('LoginReply', () => ({
@@ -111,7 +111,7 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
       responses: {
         '200': { ...response('The session is in the cookie.', login), headers: setCookie },
         '401': response('The key is unknown.', login),
-        // Over plain HTTP the body is that of a refused key; from a page of another origin it is a problem.
+        // Over plain HTTP the body is that of a refused key; for a page of another origin it is a problem.
         '403': response('Not from here, or not without TLS.', {
           anyOf: [login, { $ref: '#/components/schemas/Problem' }],
         }),

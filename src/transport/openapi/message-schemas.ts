@@ -7,13 +7,13 @@ import { descriptionOf } from './proto-comments.js';
 import { mayBeAbsent } from './reply-presence.js';
 import { nullableSchema, type SchemaPool } from './schema-pool.js';
 
-/** Which JSON of a message is described: a reply that prints nulls, one that leaves them out, or a request. */
+/** Which JSON form of a message is described: a reply with nulls, a reply without nulls, or a request. */
 export type Form = 'nulls' | 'no-nulls' | 'request';
 
-/** One message has up to three schemas; the name tells which one it is. */
+/** A message has up to three schemas, distinguished by name. */
 const SUFFIX: Readonly<Record<Form, string>> = { nulls: '', 'no-nulls': 'WithoutNulls', request: 'Input' };
 
-/** Members of requests that must be there, where no schema of ours says so. */
+/** Required members of requests that have no schema in code. */
 const REQUIRED_INPUT: Readonly<Record<string, readonly string[]>> = {
   ControlTemplate: ['definition_template'],
   TemplateParameter: ['label', 'type'],
@@ -24,10 +24,10 @@ export function schemaName(message: DescMessage, form: Form): string {
   return message.name + SUFFIX[form];
 }
 
-/** A reference to the schema of a message as the JSON routes carry it. */
+/** A reference to the schema of a message in the JSON routes. */
 export function messageSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
   if (isFreeForm(message)) return freeForm(message);
-  // Over JSON an error inside a reply looks like an error that is the reply.
+  // In JSON, an error inside a reply has the same form as an error reply.
   if (message.typeName === 'google.rpc.Status') return problemSchema(pool);
   const wrapped = getOption(message, list_wrapper) ? message.fields[0] : undefined;
   if (wrapped !== undefined) return fieldSchema(wrapped, form, pool);
@@ -65,7 +65,7 @@ function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonO
   };
 }
 
-/** A request may send null for what it may leave out; for lists and maps that would be an error. */
+/** A request may contain null for an optional scalar; for lists and maps that is an error. */
 function mayBeNullInRequest(field: DescField): boolean {
   return field.fieldKind === 'scalar' && !REQUIRED_INPUT[field.parent.name]?.includes(field.name);
 }
@@ -84,7 +84,7 @@ function valueSchema(field: DescField, form: Form, pool: SchemaPool): JsonObject
   return scalarSchema(field.scalar);
 }
 
-/** The words that JSON has for the values of an enum. The first value means that there is none. */
+/** The JSON names of enum values. The first value means that there is none. */
 function enumSchema(desc: DescEnum): JsonObject {
   return {
     type: 'string',

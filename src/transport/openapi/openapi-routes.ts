@@ -20,10 +20,10 @@ export const OPENAPI_PATHS: readonly ServedPath[] = [
   ...[START_FILE, ...VIEWER_FILES].map((name) => `/docs/${name}`),
 ].map((template) => ({ template, methods: METHODS }));
 
-/** A restart may bring another version: caches ask again soon, and are answered by the tag. */
+/** A restart may bring another version: caches revalidate soon, using the ETag. */
 const CACHE_CONTROL = 'public, max-age=60';
 
-/** Serves the document and a page that shows it: public, from this process alone. */
+/** Serves the document and a page that shows it: public, and from this process only. */
 export async function registerOpenApi(app: FastifyInstance, document: JsonObject): Promise<void> {
   const text = JSON.stringify(document);
   serveText(app, '/openapi.json', 'application/json; charset=utf-8', text);
@@ -35,7 +35,7 @@ export async function registerOpenApi(app: FastifyInstance, document: JsonObject
   app.route({
     method: METHODS,
     url: '/redoc',
-    // Relative, like everything on the page.
+    // Relative, like all URLs of the page.
     handler: (_request, reply) => reply.code(302).header('location', 'docs').send(),
   });
   const viewer = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -49,7 +49,7 @@ export async function registerOpenApi(app: FastifyInstance, document: JsonObject
   }
 }
 
-/** A text that never changes while the process runs. */
+/** Serves a text that does not change while the process runs. */
 function serveText(
   app: FastifyInstance,
   url: string,

@@ -77,7 +77,7 @@ export function problemSchema(pool: SchemaPool): JsonObject {
   }));
 }
 
-/** The schema of what the host answers when a request cannot even be read. */
+/** The schema of the host's reply to a request that cannot be read. */
 function failureSchema(pool: SchemaPool): JsonObject {
   return pool.define('Failure', () => ({
     description: 'A problem; of a request that cannot even be decoded the detail alone.',
@@ -88,7 +88,7 @@ function failureSchema(pool: SchemaPool): JsonObject {
   }));
 }
 
-/** The responses that operations share, to go into the components of a document. */
+/** The responses shared by operations, for the components of a document. */
 export function failureResponses(pool: SchemaPool): JsonObject {
   const problem = problemSchema(pool);
   return {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { findUp } from '../../process/package-root.js';
 
 /**
- * What the proto files say about services, RPCs, messages and members, by full name. Generated code keeps no comments,
- * so `npm run generate` writes them to a file of their own.
+ * Comments of services, RPCs, messages and members in the proto files, by full name. Generated code has no
+ * comments, so `npm run generate` writes them to a separate file.
  */
 const COMMENTS = new Map(
   Object.entries(
@@ -11,12 +11,12 @@ const COMMENTS = new Map(
   ),
 );
 
-/** The comment of something by its full name; undefined when it has none. */
+/** The comment for a full name; undefined if there is none. */
 export function commentOf(fullName: string): string | undefined {
   return COMMENTS.get(fullName);
 }
 
-/** `{ description }` of something by its full name, or nothing, to be spread into a schema. */
+/** `{ description }` for a full name, or an empty object, to be spread into a schema. */
 export function descriptionOf(fullName: string): { description?: string } {
   const description = commentOf(fullName);
   return description === undefined ? {} : { description };

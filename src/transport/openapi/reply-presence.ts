@@ -2,8 +2,8 @@ import type { DescField } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence as Presence } from '@bufbuild/protobuf/wkt';
 
 /**
- * Members of replies for which the descriptor does not settle whether they can be without a value. It cannot for
- * lists, enums and messages, and it says `optional` of members that only a request may leave out.
+ * Members of replies whose descriptor does not show whether they may be absent. That applies to lists, enums
+ * and messages, and to `optional` members that only a request may omit.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'Agent?': ['agent_metadata'],
@@ -44,14 +44,14 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'StatsTotals?': ['timeseries'],
 };
 
-/** Whether a member of a reply can be without a value. */
+/** Whether a member of a reply may be absent. */
 export function mayBeAbsent(field: DescField): boolean {
   if (EXCEPTIONS[`${field.parent.name}?`]?.includes(field.name)) return true;
   if (EXCEPTIONS[`${field.parent.name}!`]?.includes(field.name)) return false;
   return field.fieldKind === 'scalar' && field.presence === Presence.EXPLICIT;
 }
 
-/** `Message.member` of every exception: each must be there, or it says nothing. */
+/** `Message.member` of every exception; each must exist. */
 export function presenceExceptions(): string[] {
   return Object.entries(EXCEPTIONS).flatMap(([message, members]) =>
     members.map((member) => `${message.slice(0, -1)}.${member}`),

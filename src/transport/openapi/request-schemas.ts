@@ -14,15 +14,15 @@ const INTEGER_TEXT = '^[+-]?[0-9]+$';
 
 /** The parts of a request. */
 export interface RequestParts {
-  /** Members in the path, the query or a header; some members of a body may be in the query as well. */
+  /** Members in the path, the query or a header; some body members may also be sent in the query. */
   readonly parameters: JsonObject[];
   /** Undefined without a body. */
   readonly body?: JsonObject;
 }
 
 /**
- * Describes the request of a JSON route: by the schema that reads it, with the comments of the message. Where that
- * schema reads in code and shows nothing, by the message alone.
+ * Describes the request of a JSON route by its input schema, with the comments of the message. If the input
+ * is validated in code and has no schema, by the message alone.
  */
 export function requestParts(
   message: DescMessage,
@@ -64,7 +64,7 @@ function isInQuery(field: DescField | undefined): boolean {
   return field !== undefined && getOption(field, in_query);
 }
 
-/** Adds the comments of a message to the schema of an object that stands for it, at every level. */
+/** Adds the comments of a message to the schema of its object, at every level. */
 function describedObject(schema: JsonObject, message: DescMessage, pool: SchemaPool): JsonObject {
   const fields = new Map(message.fields.map((field) => [field.name, field]));
   const properties = Object.entries((schema.properties ?? {}) as JsonObject).map(([name, shown]) => {
@@ -93,7 +93,7 @@ function describedMember(schema: JsonObject, field: DescField, pool: SchemaPool)
   return namedObject(schema, message, pool);
 }
 
-/** Cursors of controls are numbers that replies carry as text: what came with a page can be sent for the next. */
+/** Cursors of controls are numbers, but text in replies: they can be sent back unchanged. */
 function asText(schema: JsonObject): JsonObject {
   const given = withoutNull(schema);
   return given.type === 'integer' ? { anyOf: [given, { type: 'string', pattern: INTEGER_TEXT }] } : schema;

@@ -11,7 +11,7 @@ import { commentOf } from './proto-comments.js';
 import { requestParts } from './request-schemas.js';
 import type { SchemaPool } from './schema-pool.js';
 
-/** What an access level is called. */
+/** Names of the access levels. */
 const LEVELS: Readonly<Record<Access, string>> = {
   [Access.UNSPECIFIED]: 'none',
   [Access.PUBLIC]: 'public',
@@ -19,16 +19,16 @@ const LEVELS: Readonly<Record<Access, string>> = {
   [Access.ADMIN]: 'admin',
 };
 
-/** Either credential will do. */
+/** Either credential is sufficient. */
 const CREDENTIALS: JsonObject[] = [{ apiKey: [] }, { session: [] }];
 
-/** What a document is made from: a JSON route of an RPC. */
+/** A JSON route of an RPC, as input of a document. */
 export interface DescribedRoute {
   readonly method: RpcMethod;
   readonly binding: HttpBinding;
   /** Path with the configured prefix. */
   readonly template: string;
-  /** Reads the input. */
+  /** Schema of the input. */
   readonly input: z.ZodType;
 }
 
@@ -63,7 +63,7 @@ export function tagOf(method: DescMethod): string {
   return method.parent.name.replace(/Service$/, '');
 }
 
-/** An RPC that is reached at several paths has an operation for each. */
+/** An RPC with several paths has an operation for each. */
 function operationId(method: RpcMethod, binding: HttpBinding): string {
   const index = method.bindings.indexOf(binding);
   return index <= 0 ? method.desc.localName : `${method.desc.localName}${index + 1}`;

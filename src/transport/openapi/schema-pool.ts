@@ -3,9 +3,9 @@ import type { JsonObject } from '../../json/json-value.js';
 
 /** The named schemas of a document. */
 export interface SchemaPool {
-  /** A reference to the schema of that name, which is made on its first use; it may refer to itself. */
+  /** A reference to the schema of that name, which is created on first use; it may refer to itself. */
   define(name: string, make: () => JsonObject): JsonObject;
-  /** A reference to this schema under that name, or the schema itself when the name stands for another one. */
+  /** A reference to this schema under that name, or the schema itself if the name is taken by another one. */
   share(name: string, schema: JsonObject): JsonObject;
   /** Every schema by name, sorted. */
   all(): JsonObject;
@@ -16,7 +16,7 @@ export function createSchemaPool(): SchemaPool {
   return {
     define(name, make) {
       if (!schemas.has(name)) {
-        // Taken before it is made, because messages contain themselves.
+        // Reserved before it is created, because messages contain themselves.
         schemas.set(name, {});
         schemas.set(name, make());
       }
@@ -38,7 +38,7 @@ function referenceTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A schema that also takes null. */
+/** A schema that also accepts null. */
 export function nullableSchema(schema: JsonObject): JsonObject {
   const { description, ...rest } = schema;
   const told = description === undefined ? {} : { description };

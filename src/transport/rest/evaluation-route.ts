@@ -22,7 +22,7 @@ import { type ErrorContext, problemOf } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
 import { printVerdict } from './verdict-json.js';
 
-/** The JSON routes of Evaluate and EvaluateBatch: they call the evaluation directly and return everything. */
+/** The JSON routes of Evaluate and EvaluateBatch: call the evaluation directly and return full results. */
 export function evaluationRoutes(
   evaluation: EvaluationService,
   methods: Iterable<RpcMethod>,
@@ -74,11 +74,11 @@ function callerOf({ ticket }: RestRequest, context: CallContext): EvaluationCall
   };
 }
 
-/** Header by which a caller demands a revision. */
+/** Header with the minimum revision that a caller requires. */
 const MIN_REVISION_HEADER = 'X-Service-Min-Revision';
 const MIN_REVISION_KEY = MIN_REVISION_HEADER.toLowerCase();
 
-/** The revision that the header demands, 0 without one. Throws a VALIDATION_ERROR when it is none. */
+/** The revision in the header, 0 without one. Throws a VALIDATION_ERROR for an invalid revision. */
 function demandedRevision(context: CallContext): number {
   const text = context.header(MIN_REVISION_KEY);
   if (text === undefined) return 0;
@@ -135,7 +135,7 @@ function evaluateBatch(
   return results instanceof Promise ? results.then(reply) : reply(results);
 }
 
-/** One result as JSON text; what goes wrong with an evaluation is its own result. */
+/** One result as JSON text; an error of an evaluation is returned as its result. */
 function evaluateItem(
   judge: () => RevisedVerdict | Promise<RevisedVerdict>,
   succeeded: (verdict: RevisedVerdict) => Buffer,

@@ -24,25 +24,25 @@ const NONE = {};
 const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
 
 export interface RestLaneOptions extends ErrorContext {
-  /** Served by the lane: POST with a body, and no parameters in the path. */
+  /** Routes of the lane: POST with a body, without path parameters. */
   readonly routes: readonly RestRoute[];
   readonly admission: Pick<Admission, 'ticket'>;
   readonly entrance: Pick<Entrance, 'enterWithKey'>;
   readonly metrics: Pick<CallMeter, 'restStarted' | 'restEnded'>;
   readonly log: FastifyBaseLogger;
-  /** Whether anybody reads a log line for each request. */
+  /** Whether request log lines are enabled. */
   readonly logsCalls: boolean;
-  /** Told on every reply. */
+  /** Sent with every reply. */
   readonly version: string;
-  /** Headers of every reply to a request without an origin, names and values by turns. */
+  /** Headers of every reply to a request without an origin, as a flat list of names and values. */
   readonly corsHeaders: readonly string[];
-  /** Longest time that an evaluation may take, in milliseconds. */
+  /** Time limit of an evaluation, in milliseconds. */
   readonly requestTimeoutMs: number;
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
 }
 
-/** One request of the lane, from its headers to the end of its reply; what its route is given of it, too. */
+/** One request of the lane, from its headers to the end of its reply; also the input of its route. */
 export class LaneRequest implements RestRequest, CallContext {
   readonly id: string;
   readonly url: string;
@@ -80,7 +80,7 @@ export class LaneRequest implements RestRequest, CallContext {
     this.id = requestIdOf(request.headers);
     this.ticket = options.admission.ticket(request.socket, request.headers['x-forwarded-for']);
     options.metrics.restStarted('POST', route.template);
-    // Comes once: when the reply is complete, or the client went away.
+    // Emitted once: when the reply is complete, or the client disconnects.
     response.on('close', () => this.#closed());
   }
 
@@ -114,7 +114,7 @@ export class LaneRequest implements RestRequest, CallContext {
     this.#warnings = this.#warnings === null ? warnings : [...this.#warnings, ...warnings];
   }
 
-  /** Reads the body and answers, if the call may run. */
+  /** Reads the body and answers, if the call is allowed. */
   start(apiKey: string | undefined): void {
     try {
       this.principal = this.#options.entrance.enterWithKey(this.ticket, this.#route.method, apiKey);
@@ -170,7 +170,7 @@ export class LaneRequest implements RestRequest, CallContext {
 
   #send(status: number, headers: readonly string[], text: RestReply): void {
     const response = this.#response;
-    // Nobody is left to be answered.
+    // The client has disconnected.
     if (response.closed || response.destroyed) return;
     const { version, corsHeaders } = this.#options;
     const body = typeof text === 'string' ? Buffer.from(text) : text;
@@ -200,5 +200,5 @@ export class LaneRequest implements RestRequest, CallContext {
 }
 
 const NO_HEADERS: readonly string[] = [];
-/** As Fastify writes it. */
+/** In lower case, as sent by Fastify. */
 const VERSION_LINE = VERSION_HEADER.toLowerCase();

@@ -2,12 +2,12 @@ import { constants } from 'node:http2';
 import { Readable } from 'node:stream';
 import { untilAborted } from '../../contract/call/until-aborted.js';
 
-/** Newline-delimited JSON: one value in each line. */
+/** Newline-delimited JSON: one value per line. */
 export const LINES_MEDIA_TYPE = 'application/x-ndjson';
 
 /**
- * Lines as a body. The first one is awaited, so that what fails before it still gets an ordinary error reply. What
- * fails later breaks the reply off, so that the client sees that the end is missing.
+ * A body made of lines. The first line is awaited, so that earlier errors get an ordinary error reply. Later
+ * errors abort the reply, so that the client sees that it is incomplete.
  */
 export async function lineStream(
   lines: AsyncIterable<string>,
@@ -20,8 +20,8 @@ export async function lineStream(
 }
 
 /**
- * Breaks a reply off when its body fails. Over HTTP/1.1 the end of the last chunk is missing anyway; over HTTP/2 the
- * stream has to be reset, since merely destroying the response ends it as if it were complete.
+ * Aborts a reply when its body fails. Over HTTP/1.1 the terminating chunk is missing anyway; over HTTP/2 the
+ * stream must be reset, because destroying the response would end it as if it were complete.
  */
 export function breakOffWithBody(body: Readable, response: object): void {
   const stream = (response as { readonly stream?: { close?(code: number): void } }).stream;

@@ -9,13 +9,13 @@ export interface RefusedCallOptions {
   readonly version: string;
   readonly log: FailedRequest['log'];
   readonly now: () => Date;
-  /** Whether a path is one of an RPC: those are answered in the words of gRPC, gRPC-Web or Connect. */
+  /** Whether a path belongs to an RPC, which is answered in the format of gRPC, gRPC-Web or Connect. */
   readonly isRpc: (path: string) => boolean;
 }
 
 /**
- * Answers calls that are refused before Fastify has seen them, in the words of their protocol. It is made to cost little:
- * a refused call must be cheaper than one that is answered.
+ * Answers calls that are refused before they reach Fastify, in the format of their protocol. Kept cheap: a
+ * refused call must cost less than an answered one.
  */
 export function createRefusedCalls(options: RefusedCallOptions): FrontGateOptions['refuse'] {
   const { version, log, now, isRpc } = options;
@@ -45,7 +45,7 @@ export function createRefusedCalls(options: RefusedCallOptions): FrontGateOption
     request(error, call, response) {
       if (response.destroyed || response.closed) return;
       const { status, headers, body } = replyTo(error, call);
-      // What the client has sent behind the request is not read either.
+      // Input that the client sent after the request is not read either.
       response.shouldKeepAlive = false;
       response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
       response.end(body);
@@ -53,10 +53,10 @@ export function createRefusedCalls(options: RefusedCallOptions): FrontGateOption
   };
 }
 
-/** Refusals are counted by metrics: what turns calls away must not fill the log. */
+/** Refusals are counted by metrics; they must not fill the log. */
 const UNLOGGED = { failed: () => {} };
 
-/** A client may go on sending what is not read any more; RFC 9113, section 8.1, asks to tell it so. */
+/** The client may still be sending input that is not read; see RFC 9113, section 8.1. */
 function closeBehindReply(stream: ServerHttp2Stream): void {
   if (stream.readableEnded || stream.endAfterHeaders) return;
   stream.resume();

@@ -11,21 +11,21 @@ import {
 import { isObject, type JsonValue } from '../../json/json-value.js';
 import { parseJson } from '../../json/parse-json.js';
 
-/** The body cannot even be decoded: answered 400 with `{"detail": …}` alone, as deployed clients know it. */
+/** The body cannot be decoded: answered 400 with `{"detail": …}` alone, as expected by deployed clients. */
 export class UndecodableBodyError extends Error {}
 
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 
-/** A request whose body has arrived. */
+/** A request with its complete body. */
 export interface ArrivedBody {
   readonly headers: IncomingHttpHeaders;
-  /** A Buffer; nothing else counts as one. */
+  /** A Buffer; other values count as no body. */
   readonly body?: unknown;
 }
 
 /**
- * The body of a JSON route. The item says why there is none that could be used. Throws UndecodableBodyError for bytes
- * that are no text.
+ * The body of a JSON route, or a problem that says why there is no usable one. Throws UndecodableBodyError
+ * for bytes that are not text.
  */
 export function readBody(request: ArrivedBody): { value: JsonValue } | { problem: ServiceError } {
   const bytes = request.body;

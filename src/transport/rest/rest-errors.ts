@@ -10,42 +10,42 @@ import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wir
 import { rpcErrorReply } from '../wire/rpc-reply.js';
 import { UndecodableBodyError } from './rest-body.js';
 
-/** Nobody is left to be answered. */
+/** The client has disconnected. */
 export class ClientGoneError extends ServiceError {
   constructor() {
     super('SERVICE_UNAVAILABLE', { detail: 'The client went away.' });
   }
 }
 
-/** What errors are answered and logged with. */
+/** Context for answering and logging errors. */
 export interface ErrorContext {
   readonly now: () => Date;
-  /** For requests that cannot be served at present: in an outage there are many, and all for the same reason. */
+  /** For requests that cannot be served at present: an outage causes many, all for the same reason. */
   readonly failures: Pick<RepeatLog, 'failed'>;
 }
 
-/** The same, with what is served. */
+/** The same, with the served routes. */
 export interface ServedContext extends ErrorContext {
   readonly finder: RouteFinder;
   readonly unserved: Unserved;
 }
 
-/** Gives every error and every unserved request of a Fastify instance the shape of the REST contract. */
+/** Formats every error and every unserved request of a Fastify instance according to the REST contract. */
 export function registerRestErrors(app: FastifyInstance, served: ServedContext): void {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, served));
   app.setNotFoundHandler((request, reply) => answerUnserved(served, request, reply));
 }
 
-/** What is told and logged of a request that failed. */
+/** A failed request, for its reply and log entry. */
 export type FailedRequest = Pick<FastifyRequest, 'url' | 'id' | 'log'> & {
-  /** Absent where the path has no parameters. */
+  /** Absent if the path has no parameters. */
   readonly routeOptions?: { readonly url?: string | undefined };
 };
 
 /** The reply to a request that failed. */
 export interface ErrorAnswer {
   readonly status: number;
-  /** Names and values by turns; those of every reply and those of the body are not among them. */
+  /** A flat list of names and values, without the common headers and those of the body. */
   readonly headers: readonly string[];
   /** JSON text. */
   readonly body: string;
@@ -63,7 +63,7 @@ export function sendError(
   return reply.code(status).type('application/json').send(body);
 }
 
-/** The reply to a request that failed with `error`, which it logs when it is a failure of the server. */
+/** The reply to a request that failed with `error`, which is logged if it is a failure of the server. */
 export function errorAnswer(error: unknown, request: FailedRequest, context: ErrorContext): ErrorAnswer {
   if (error instanceof UndecodableBodyError) return detailAnswer(400, error.message);
   const known = fastifyError(error);
@@ -84,7 +84,7 @@ export function errorAnswer(error: unknown, request: FailedRequest, context: Err
   return { status, headers, body: stringifyJson(body) };
 }
 
-/** The problem body of what went wrong with one part of a request, logged like the failure of a whole one. */
+/** The problem body for an error in one part of a request, logged like the failure of a whole one. */
 export function problemOf(error: unknown, request: FailedRequest, context: ErrorContext): JsonObject {
   const serviceError = toServiceError(error);
   logFailure(serviceError, error, request, context);
@@ -110,7 +110,7 @@ function detailAnswer(status: number, detail: string): ErrorAnswer {
   return { status, headers: [], body: JSON.stringify({ detail }) };
 }
 
-/** What Fastify itself found wrong with a request. */
+/** Converts errors raised by Fastify itself. */
 function fastifyError(error: unknown): ServiceError | { status: number; detail: string } | undefined {
   const { code, statusCode, message } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
@@ -119,7 +119,7 @@ function fastifyError(error: unknown): ServiceError | { status: number; detail: 
       hint: 'Send less at once; SERVICE_MAX_BODY_BYTES sets the limit of all routes but the login.',
     });
   }
-  // The connection ended inside the body. Only who reads bodies gives this error a status.
+  // The connection ended inside the body. Only body readers give this error a status.
   if (code === 'ECONNRESET' && statusCode === 400) {
     return { status: 400, detail: 'The body did not arrive completely.' };
   }
@@ -156,7 +156,7 @@ function answerUnserved(served: ServedContext, request: FastifyRequest, reply: F
   return sendError(unserved.path(path), request, reply, served);
 }
 
-/** Clients of Connect take 404 for UNIMPLEMENTED, and the message from the body. */
+/** Connect clients map 404 to UNIMPLEMENTED, and take the message from the body. */
 function unknownConnectRpc(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body } = rpcErrorReply(request.headers, error);
   return reply
@@ -165,10 +165,10 @@ function unknownConnectRpc(error: ServiceError, request: FastifyRequest, reply: 
     .send(Buffer.from(body));
 }
 
-/** gRPC clients look for the status in the headers when these end the reply. */
+/** gRPC clients read the status from the headers of a reply without a body. */
 function unknownRpc(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.headers(rpcErrorReply(request.headers, error).headers);
-  // Fastify would end the reply with a frame of its own, and a gRPC client would miss the trailers before it.
+  // Fastify would end the reply with a separate frame, and gRPC clients would miss the trailers before it.
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);

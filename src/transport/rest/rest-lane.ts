@@ -7,10 +7,10 @@ import { LaneRequest } from './lane-request.js';
 import type { RestRoute } from './rest-route.js';
 
 /**
- * The short way for the JSON requests that agents make for every step: over HTTP/1.1, with an ordinary JSON body of a
- * stated length, and from no browser. They are served on the request itself, beneath Fastify, whose router, hooks and
- * reply cost several times what an evaluation costs. It leaves everything else, and every doubt, to Fastify. To a
- * client both look the same; test/transport/rest/lane holds them together.
+ * Fast path for the JSON requests that agents make for every step: over HTTP/1.1, with an ordinary JSON body
+ * of declared length, and not from a browser. They are served directly on the request, bypassing Fastify,
+ * whose router, hooks and reply cost several times as much as an evaluation. Everything else, and every
+ * doubtful case, is left to Fastify. Clients see no difference; test/transport/rest/lane checks that.
  */
 export function createRestLane(options: RestLaneOptions): RequestTaker {
   const routes = new Map<string | undefined, RestRoute>();
@@ -21,11 +21,11 @@ export function createRestLane(options: RestLaneOptions): RequestTaker {
       throw new Error(`${method.name} has no place in the lane`);
     routes.set(template, route);
   }
-  // What larger bodies take together is bounded where Fastify reads them.
+  // The total size of larger bodies is limited where Fastify reads them.
   const maxBodyBytes = Math.min(options.maxBodyBytes, FREE_BYTES);
 
   return (request: IncomingMessage, response: ServerResponse): boolean => {
-    // Exactly the path: with a query, or written in another way, it goes to the router.
+    // Exact match: a path with a query or in another spelling goes to the router.
     const route = routes.get(request.url);
     if (route === undefined || !isOrdinary(request, maxBodyBytes)) return false;
     new LaneRequest(options, route, request, response).start(apiKeyOf(request));
@@ -45,7 +45,7 @@ function isOrdinary({ method, httpVersion, headers }: IncomingMessage, maxBodyBy
     headers['transfer-encoding'] === undefined &&
     headers.expect === undefined &&
     headers.upgrade === undefined &&
-    // Only browsers send these; a session, and whether a page may act, is read elsewhere.
+    // Only browsers send these; sessions and the rights of pages are checked elsewhere.
     headers.cookie === undefined &&
     headers.origin === undefined &&
     headers['sec-fetch-site'] === undefined

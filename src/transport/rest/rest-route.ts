@@ -8,16 +8,16 @@ import type { FailedRequest } from './rest-errors.js';
 /** A JSON reply, already as text, or as its bytes in UTF-8. */
 export type RestReply = string | Buffer;
 
-/** What a route is told of a request. */
+/** The part of a request that a route receives. */
 export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query' | 'ticket'>;
 
-/** What runs behind a JSON route. */
+/** The implementation of a JSON route. */
 export interface RestRoute {
   readonly method: RpcMethod;
   readonly binding: HttpBinding;
   /** Path with the configured prefix, for example `/api/v1/controls/{control_id}`. */
   readonly template: string;
-  /** Reads the input; for the documentation of the route. */
+  /** Schema of the input; for the documentation of the route. */
   readonly input: z.ZodType;
   /** The reply; an iterable of lines when the RPC answers with a stream. */
   run(request: RestRequest, context: CallContext): RestReply | Promise<RestReply> | AsyncIterable<string>;

@@ -24,7 +24,7 @@ import { checkQuery, queryMembers, receivedRequest, unreadHint } from './unread-
 /** Media type of JSON replies. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Status under which requests are counted whose clients went away before they were answered; nobody gets to see it. */
+/** Status in the metrics for requests whose clients disconnected before the reply; never sent. */
 export const CLIENT_GONE_STATUS = 499;
 
 declare module 'fastify' {
@@ -40,11 +40,11 @@ declare module 'fastify' {
 export interface HandlerRouteOptions {
   /** Prefix of the paths, for example `/api/v1`. */
   readonly apiBase: string;
-  /** Whether parameters of the query that a route does not have are refused; else the reply has a warning. */
+  /** Whether unknown query parameters are refused; otherwise the reply has a warning. */
   readonly strict: boolean;
 }
 
-/** The routes that an RPC with a handler has. Throws for an RPC that takes a stream: JSON has no form for it. */
+/** The routes of an RPC with a handler. Throws for an RPC that takes a stream: JSON has no form for it. */
 export function handlerRoutes(
   method: RpcMethod,
   handler: AnyHandler,
@@ -88,13 +88,13 @@ function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => st
   return (reply) => stringifyJson((shape(reply) as JsonObject)[binding.responseBody] ?? null);
 }
 
-/** What a request was read into, and its body as it is; null without one. */
+/** The input read from a request, and its unprocessed body; null without one. */
 interface ReadRequest {
   readonly input: unknown;
   readonly body: JsonValue;
 }
 
-/** Path, query and body as one input; all their problems are reported together. */
+/** Combines path, query and body into one input; all their problems are reported together. */
 function readInput(
   schema: z.ZodType,
   method: RpcMethod,
@@ -121,7 +121,7 @@ function readInput(
   throw invalidRequest(places, places.length, unreadHint(method, binding, body.value));
 }
 
-/** What path and query say wins over a body member of the same name. */
+/** Path and query take precedence over a body member of the same name. */
 function withParams(body: JsonObject, params: Record<string, string>): JsonObject {
   return Object.keys(params).length === 0 ? body : { ...body, ...params };
 }
@@ -130,7 +130,7 @@ function firstPart(item: ErrorItem): string {
   return /^[^.[]*/.exec(item.field ?? '')?.[0] ?? '';
 }
 
-/** An item about one of `params` is placed in `place`, any other one in `other`. */
+/** Prefixes the field of an item: with `place` if it is one of `params`, else with `other`. */
 function located(
   item: ErrorItem,
   params: Record<string, string>,
@@ -148,14 +148,14 @@ export interface RestOptions {
   readonly admission: Pick<Admission, 'takeTurn'>;
   readonly credentials: CredentialReader;
   readonly requestTimeoutMs: number;
-  /** Ends streams that are under way when the server shuts down. */
+  /** Ends running streams when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Adds the JSON routes to a Fastify scope of their own. */
+/** Adds the JSON routes to a separate Fastify scope. */
 export function registerRestRoutes(scope: FastifyInstance, options: RestOptions): void {
   scope.removeAllContentTypeParsers();
-  // Routes read the bytes themselves, after the access check, and those without a body never look at them.
+  // Routes read the bytes themselves, after the access check; those without a body never do.
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   scope.decorateRequest('principal', null);
   for (const route of options.routes) addRoute(scope, route, options);
@@ -168,7 +168,7 @@ function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions
     url: route.template.replace(/\{(\w+)\}/g, ':$1'),
     config: { template: route.template },
     onRequest: (request, reply, done) => {
-      // The router takes `/agents/` for an agent without a name; it is a path nobody serves.
+      // The router matches `/agents/` as an agent without a name; that path is not served.
       if (Object.values(request.params as object).includes('')) return reply.callNotFound();
       const credentials = options.credentials.ofRest(request);
       const principal = options.entrance.enter(request.ticket, method, credentials);
@@ -236,7 +236,7 @@ async function answer(
   }
 }
 
-/** Aborted when the connection closes. After the reply was sent nobody looks at it any more. */
+/** Aborted when the connection closes. Not used after the reply was sent. */
 function clientSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort(new ClientGoneError()));

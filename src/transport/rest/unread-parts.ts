@@ -11,13 +11,13 @@ import type { JsonValue } from '../../json/json-value.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import type { RestRequest } from './rest-route.js';
 
-/** Parameters that a warning names; a query string may have thousands. */
+/** Most parameters named in warnings; a query string may have thousands. */
 const MAX_NAMED_PARAMETERS = 20;
 
-/** Members that the hint of an error names. */
+/** Most members named in the hint of an error. */
 const MAX_HINTED_MEMBERS = 3;
 
-/** The members of a request with a body that its query carries. */
+/** The members of a request with a body that are sent in the query. */
 export function queryMembers(method: RpcMethod, request: RestRequest): Record<string, string> {
   const query = request.query as Record<string, string>;
   const names = method.desc.input.fields
@@ -28,10 +28,7 @@ export function queryMembers(method: RpcMethod, request: RestRequest): Record<st
   );
 }
 
-/**
- * A warning for each parameter of the query that the route does not have. Throws a VALIDATION_ERROR for them when
- * `strict`.
- */
+/** A warning for each query parameter that the route does not have, or a VALIDATION_ERROR if `strict`. */
 export function checkQuery(
   method: RpcMethod,
   binding: HttpBinding,
@@ -59,8 +56,8 @@ export function checkQuery(
 }
 
 /**
- * Advice about a request that is refused, with the members that are not read: one of them may be what is missing.
- * Undefined when there are none.
+ * Hint for a refused request that names the members that are not read: one of them may be a misspelled
+ * required one. Undefined if there are none.
  */
 export function unreadHint(method: RpcMethod, binding: HttpBinding, body: JsonValue): string | undefined {
   const options = { spelling: 'rest', elsewhere: binding.pathMembers } as const;
@@ -73,7 +70,7 @@ export function unreadHint(method: RpcMethod, binding: HttpBinding, body: JsonVa
   return `Each entry of errors names a member and what is wrong with it. Members that are not read: ${named.join(', ')}`;
 }
 
-/** Names of the parameters that the query of a route may have. */
+/** Names of the query parameters of a route. */
 function queryNames(method: RpcMethod, binding: HttpBinding): ReadonlySet<string> {
   const fields = method.desc.input.fields.filter((field) => {
     if (binding.pathMembers.includes(field.name)) return false;
@@ -82,7 +79,7 @@ function queryNames(method: RpcMethod, binding: HttpBinding): ReadonlySet<string
   return new Set(fields.map(({ name }) => name));
 }
 
-/** A request as it arrived: `body` as it was read from the bytes, null without one. */
+/** A request as received: `body` as parsed from the bytes, null without one. */
 export function receivedRequest(
   method: RpcMethod,
   binding: HttpBinding,

@@ -5,7 +5,7 @@ import { stringifyJson } from '../../json/stringify-json.js';
 
 const buffer = new PrintBuffer();
 
-/** A verdict as JSON text, with every declared member; `before` and `behind` it what the caller wants there. */
+/** A verdict as JSON text with every declared member, between `before` and `behind`. */
 export function printVerdict(verdict: Verdict, before = '', behind = ''): Buffer {
   return buffer.print((out) => {
     const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
@@ -40,7 +40,7 @@ function printResults(results: readonly ControlResult[], out: PrintBuffer): void
   out.text(']');
 }
 
-/** What a control said, behind the text of its execution id. */
+/** The result of a control, after its execution id. */
 function printBehindId(item: ControlResult): string {
   const { result, steering_context: steering } = item;
   const metadata = result.metadata === null ? 'null' : stringifyJson(result.metadata);

@@ -4,15 +4,15 @@ import { ServerReflection as ServerReflectionV1 } from '../../../gen/proto/grpc/
 import { ServerReflection as ServerReflectionV1Alpha } from '../../../gen/proto/grpc/reflection/v1alpha/reflection_pb.js';
 import { restTemplate, rpcMethods } from '../descriptors/rpc-methods.js';
 
-/** Tells which of the running calls are streams, so that they can be counted without a counter of their own. */
+/** Identifies streams among the running calls, so that they can be counted without a separate counter. */
 export interface StreamNames {
-  /** Whether an RPC, `package.Service/Method`, takes a stream or answers with one. */
+  /** Whether an RPC, `package.Service/Method`, takes or returns a stream. */
   isStream(rpc: string): boolean;
-  /** The RPC behind a JSON route that answers with a stream; undefined for every other route. */
+  /** The RPC of a JSON route that returns a stream; undefined for every other route. */
   streamOfRoute(verb: string, template: string): string | undefined;
 }
 
-/** Services of gRPC itself, which have no options of ours. */
+/** gRPC's own services, which have no options of this API. */
 const OF_GRPC = [Health, ServerReflectionV1, ServerReflectionV1Alpha];
 
 /** Finds the streams among the methods of services; `apiBase` is the prefix of JSON routes. */

@@ -2,30 +2,30 @@ import { type CallClass, callClassOf } from '../admission/call-class.js';
 import type { PathClass } from '../admission/front-gate.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 
-/** What calls without a key cost, in units of a simple request: Connect takes some hundred microseconds for an RPC. */
+/** Cost of calls without a key, in units of a simple request: Connect takes some hundred µs for an RPC. */
 const RPC_UNITS = 5;
-/** A long text. */
+/** Metrics are a long text. */
 const METRICS_UNITS = 5;
-/** It looks for a key and signs a token. */
+/** A login checks a key and signs a token. */
 const LOGIN_UNITS = 5;
 
 export interface PathClassOptions {
   readonly methods: Iterable<RpcMethod>;
-  /** Prefix of the JSON routes, for example `/api/v1`; what is below needs a key unless its RPC does not. */
+  /** Prefix of the JSON routes, for example `/api/v1`; RPCs below it need a key unless they are public. */
   readonly apiBase: string;
   /** Prefix of the session routes, for example `/api`. */
   readonly apiPrefix: string;
 }
 
-/** `/package.Service/Method`; no other path of the service looks like it. */
+/** `/package.Service/Method`; no other path of the service has this form. */
 const RPC_PATH = /^\/[A-Za-z_][\w.]*\.\w+\/\w+$/;
 
-/** Whether a path is one of an RPC, served or not. */
+/** Whether a path has the form of an RPC, served or not. */
 export function isRpcPath(path: string): boolean {
   return RPC_PATH.test(path);
 }
 
-/** Tells the class of a call by its path alone, before it is routed. */
+/** Determines the class of a call by its path alone, before routing. */
 export function createPathClasses({
   methods,
   apiBase,

@@ -1,14 +1,14 @@
-/** A path the host serves, with the methods it takes there. */
+/** A path served by the host, with its methods. */
 export interface ServedPath {
   readonly template: string;
   readonly methods: readonly string[];
 }
 
-/** Tells what is served at a path, for requests that no route took. */
+/** Finds the routes of a path, for requests that no route matched. */
 export interface RouteFinder {
-  /** Methods of the first route whose path matches; undefined when none does. */
+  /** Methods of the first route whose path matches; undefined if none does. */
   methodsAt(path: string): readonly string[] | undefined;
-  /** Methods of every route whose path matches, each once; empty when none does. */
+  /** Methods of every route whose path matches, without duplicates; empty if none does. */
   allMethodsAt(path: string): readonly string[];
 }
 

@@ -4,36 +4,36 @@ import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { isRpcPath } from './path-classes.js';
 import type { RouteFinder } from './route-finder.js';
 
-/** Most characters of a path that a message repeats. */
+/** Most characters of a path that are repeated in a message. */
 const MAX_SHOWN = 200;
 
-/** What a port serves, for the explanations of requests that it does not serve. */
+/** The routes of a port, for error messages about requests that it does not serve. */
 export interface UnservedOptions {
   readonly finder: RouteFinder;
   /** `package.Service/Method` of every RPC. */
   readonly rpcs: readonly string[];
-  /** Where the JSON routes are; null on a port that has none. */
+  /** Paths of the JSON routes; null on a port without them. */
   readonly api: {
     /** Prefix of the session routes, for example `/api`. */
     readonly prefix: string;
     /** Prefix of the other routes, for example `/api/v1`. */
     readonly base: string;
-    /** Path of the page that documents them. */
+    /** Path of their documentation page. */
     readonly docs: string;
   } | null;
 }
 
-/** Explains that nothing is served at a path. */
+/** Creates the errors for requests to unserved paths. */
 export interface Unserved {
-  /** For a request of plain HTTP: RESOURCE_NOT_FOUND, with the path that was probably meant. */
+  /** For a plain HTTP request: RESOURCE_NOT_FOUND, with the path that was probably meant. */
   path(path: string): ServiceError;
-  /** For a call of an RPC: UNIMPLEMENTED, with the RPC that was probably meant. */
+  /** For an RPC: UNIMPLEMENTED, with the RPC that was probably meant. */
   rpc(path: string): ServiceError;
-  /** Whether a path that is not served was probably meant as that of an RPC. */
+  /** Whether an unserved path was probably meant as an RPC. */
   isRpc(path: string): boolean;
 }
 
-/** Makes the explanations for one port. */
+/** Creates the errors for one port. */
 export function createUnserved({ finder, rpcs, api }: UnservedOptions): Unserved {
   const methods = new Map<string, string[]>();
   for (const rpc of rpcs) {
@@ -48,7 +48,7 @@ export function createUnserved({ finder, rpcs, api }: UnservedOptions): Unserved
       ? 'this port serves /health, /ready and /metrics'
       : `JSON routes begin with ${api.base}; see ${api.docs}`;
 
-  /** Where the name of a service stands among the segments of a path; -1 for nowhere. */
+  /** Index of the service name among the segments of a path; -1 if there is none. */
   function serviceAt(segments: readonly string[]): number {
     const known = segments.findIndex((segment) => methods.has(segment));
     if (known !== -1) return known;

@@ -11,7 +11,7 @@ import { SESSION_SECONDS } from '../auth/session-tokens.js';
 import { readBody } from '../rest/rest-body.js';
 import type { ServedPath } from '../routing/route-finder.js';
 
-/** What the session routes work with. */
+/** Options of the session routes. */
 export interface SessionRouteOptions {
   /** First part of their paths, for example `/api`. */
   readonly prefix: string;
@@ -23,7 +23,7 @@ export interface SessionRouteOptions {
   readonly debug: boolean;
 }
 
-/** Why a login over plain http from another machine is refused. */
+/** Reason for refusing a login over plain http from another machine. */
 const NEEDS_HTTPS =
   'over plain http, logins are taken at localhost or with SERVICE_DEBUG=true only; use https';
 /** Most characters of a host name in the log. */
@@ -41,20 +41,20 @@ export function sessionPaths(prefix: string): ServedPath[] {
   ];
 }
 
-/** The routes a web console uses to find out about authentication, to log in and to log out. All are public. */
+/** The routes of a web console for the authentication settings, login and logout. All are public. */
 export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
   const { prefix, authenticator, entrance, credentials, isForeign, debug } = options;
   const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
-    // A page elsewhere must not log a user out, into an account of its choice, or use up the attempts of its address.
+    // Other origins must not log a user out, or into their account, or use up the attempts of the address.
     if (isForeign(request)) throw foreignOrigin();
     done();
   };
 
-  /** Whether a cookie is for https alone: always where it is set over TLS, else unless plain http has to do as well. */
+  /** Whether a cookie is for https only: always if set over TLS, else unless plain http must work too. */
   const isSecure = (request: FastifyRequest): boolean =>
     request.protocol === 'https' || (!debug && !isLocal(request));
 
-  /** Whether a request has a key or a session. Fails with RATE_LIMITED when its address has guessed keys. */
+  /** Whether a request has a valid key or session. Fails with RATE_LIMITED if its address guesses keys. */
   async function recognizes(request: FastifyRequest): Promise<boolean> {
     const shown = credentials.ofRest(request);
     const { apiKey } = shown;
@@ -117,17 +117,17 @@ function accept(reply: FastifyReply, { token, isAdmin }: NewSession, secure: boo
     .send({ authenticated: true, is_admin: isAdmin });
 }
 
-/** Consoles look at these members, so this is no problem body: that would have an `error_code`. */
+/** Consoles read these members, so this is not a problem body, which would have an `error_code`. */
 function refuse(reply: FastifyReply, status: 401 | 403, detail?: string): FastifyReply {
   return notStored(reply).code(status).send({ authenticated: false, is_admin: false, detail });
 }
 
-/** The answer is about one browser at one time. */
+/** The answer applies to one browser at one time. */
 function notStored(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'no-store');
 }
 
-/** Browsers take these names for secure even over plain http. */
+/** Browsers treat these names as secure even over plain http. */
 function isLocal(request: FastifyRequest): boolean {
   return /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/i.test(request.host);
 }

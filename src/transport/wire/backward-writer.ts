@@ -1,21 +1,21 @@
 const INITIAL_BYTES = 64 * 1024;
-/** A larger buffer is given back once its message is done. */
+/** A larger buffer is released after its message. */
 const LARGEST_KEPT_BYTES = 1024 * 1024;
-/** Longest string, in UTF-16 code units, that is written a character at a time. */
+/** Longest string, in UTF-16 code units, that is written character by character. */
 const SHORT = 64;
-/** Longest tag and varint of what this writer writes. */
+/** Maximum size of a tag and varint written by this writer. */
 const TAG_AND_VARINT_BYTES = 9;
-/** Bytes before each message of gRPC: a flag and the length. */
+/** Bytes before each gRPC message: a flag and the length. */
 const PREFIX_BYTES = 5;
 
 /**
- * Writes protobuf from its end to its beginning: when a message comes to its length, the length is known, so that
- * nothing is measured first or moved after. Fields have to be written in descending order, lists from their last item.
- * All tags are of one byte. Encodings: https://protobuf.dev/programming-guides/encoding/
+ * Writes protobuf from end to start: the length of a message is known by the time it is written, so nothing
+ * has to be measured or moved. Fields must be written in descending order, lists from their last item. All
+ * tags are one byte long. Encodings: https://protobuf.dev/programming-guides/encoding/
  */
 export class BackwardWriter {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
-  /** Where the last written byte is. */
+  /** Position of the last written byte. */
   #position = INITIAL_BYTES;
 
   /** Bytes written since `start`. */
@@ -23,13 +23,13 @@ export class BackwardWriter {
     return this.#buffer.length - this.#position;
   }
 
-  /** Forgets what was written. */
+  /** Discards everything written. */
   start(): void {
     if (this.#buffer.length > LARGEST_KEPT_BYTES) this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);
     this.#position = this.#buffer.length;
   }
 
-  /** A copy of what was written. */
+  /** Returns a copy of the written bytes. */
   finish(): Buffer {
     const made = Buffer.allocUnsafe(this.length);
     this.#buffer.copy(made, 0, this.#position);
@@ -37,7 +37,7 @@ export class BackwardWriter {
     return made;
   }
 
-  /** A varint field; `value` is a safe integer that is not negative. */
+  /** Writes a varint field; `value` is a non-negative safe integer. */
   varint(tag: number, value: number): void {
     this.#need(TAG_AND_VARINT_BYTES);
     this.#varint(value);
@@ -51,7 +51,7 @@ export class BackwardWriter {
     this.#buffer[--this.#position] = tag;
   }
 
-  /** Lone surrogates become U+FFFD, as in every encoder of UTF-8. */
+  /** Lone surrogates become U+FFFD, as in any UTF-8 encoder. */
   string(tag: number, text: string): void {
     const size = text.length > SHORT ? this.#longText(text) : this.#shortText(text);
     this.#varint(size);
@@ -66,14 +66,14 @@ export class BackwardWriter {
     this.#buffer[--this.#position] = tag;
   }
 
-  /** Makes a message of everything written since `length` was `before`. */
+  /** Turns everything written since `length` was `before` into a message. */
   message(tag: number, before: number): void {
     this.#need(TAG_AND_VARINT_BYTES);
     this.#varint(this.length - before);
     this.#buffer[--this.#position] = tag;
   }
 
-  /** The same, a message of gRPC: not compressed, its length as a big-endian integer of four bytes. */
+  /** The same for a gRPC message: not compressed, with its length as a big-endian integer of four bytes. */
   frame(before: number): void {
     this.#need(PREFIX_BYTES);
     const size = this.length - before;
@@ -82,7 +82,7 @@ export class BackwardWriter {
     this.#buffer.writeUInt32BE(size, this.#position + 1);
   }
 
-  /** Room must be there. */
+  /** There must be enough space. */
   #varint(value: number): void {
     const buffer = this.#buffer;
     if (value < 0x80) {

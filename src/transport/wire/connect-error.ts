@@ -13,35 +13,35 @@ import { connectErrorOf, RpcStatus, type StatusDetail, statusOfConnectError } fr
 /** Domain of the reasons in `google.rpc.ErrorInfo`. */
 export const ERROR_DOMAIN = 'control-enforcement';
 
-/** Most field violations sent in trailers; clients commonly accept 8 KiB of them. */
+/** Most field violations in trailers; clients commonly accept 8 KiB of them. */
 const MAX_VIOLATIONS = 20;
-/** Most characters of all violations together, for the same reason: names of template parameters are free. */
+/** Most characters of all violations together, for the same reason: parameter names are arbitrary. */
 const MAX_VIOLATIONS_LENGTH = 3_000;
-/** Most characters of one text in a status. */
+/** Most characters of a text in a status. */
 const MAX_TEXT_LENGTH = 500;
 
 /**
- * Any error as a status with `google.rpc.ErrorInfo` (reason: our error code; metadata: name, kind, hint and facts) and, when
- * members are to blame, `google.rpc.BadRequest` with all of them, as far as they fit.
+ * Converts an error to a status with `google.rpc.ErrorInfo` (reason: the service's error code; metadata:
+ * name, kind, hint and facts) and, for invalid members, `google.rpc.BadRequest` with as many of them as fit.
  */
 export function toRpcStatus(error: unknown): RpcStatus {
-  // What the protocol itself reports (deadline, cancellation, size limits) already is a status.
+  // Protocol errors (deadline, cancellation, size limits) already have a status.
   if (error instanceof ConnectError) return statusOfConnectError(error);
   const serviceError = toServiceError(error);
   return new RpcStatus(
     serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode,
-    // Half of a surrogate pair, which JSON may carry, cannot be sent.
+    // Lone surrogates, which JSON may contain, cannot be sent.
     statusText(serviceError).toWellFormed(),
     statusDetails(serviceError),
   );
 }
 
-/** The same as Connect throws it. */
+/** The same as a ConnectError. */
 export function toConnectError(error: unknown): ConnectError {
   return error instanceof ConnectError ? error : connectErrorOf(toRpcStatus(error));
 }
 
-/** Text of a status: the detail, the first offending member and, where there are several, how many. */
+/** Text of a status: the detail, the first invalid member and, if there are several, their number. */
 export function statusText(error: ServiceError): string {
   const { items, requestValidation } = error.options;
   const first = isServerFault(error) ? undefined : items?.[0];
@@ -51,7 +51,7 @@ export function statusText(error: ServiceError): string {
   return `${publicDetail(error)} (${count}${shortened(place + first.message)})`;
 }
 
-/** The detail of a request that failed validation states the number itself; it may be higher than that of the items. */
+/** For failed validation the detail already states the number; it may exceed the number of items. */
 function countOf(items: number, isStated: boolean): string {
   if (items === 1) return '';
   return isStated ? 'first: ' : `${items} problems; first: `;
@@ -90,7 +90,7 @@ function violationsOf(items: readonly ErrorItem[]) {
   return violations;
 }
 
-/** A field violation has no members for what an item says of a template, so its description says it. */
+/** Field violations have no members for template facts, so the description includes them. */
 function describe({ message, parameter, parameterLabel, renderedField }: ErrorItem): string {
   const facts = [
     parameter === undefined ? '' : `parameter ${parameter}`,
@@ -100,12 +100,12 @@ function describe({ message, parameter, parameterLabel, renderedField }: ErrorIt
   return facts.length === 0 ? message : `${message} (${facts.join(', ')})`;
 }
 
-/** A text that fits into trailers, without halves of surrogate pairs. */
+/** Shortens a text to fit into trailers, without lone surrogates. */
 function shortened(text: string): string {
   return (text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text).toWellFormed();
 }
 
-/** Whether a status is a fault of the server that has to be logged. */
+/** Whether a status is a server fault, which is logged. */
 export function isUnexpected({ code }: { readonly code: Code }): boolean {
   return code === Code.Internal || code === Code.Unknown || code === Code.DataLoss;
 }

@@ -6,9 +6,9 @@ import { writeBatchReply, writeStreamReply, writeVerdict } from './verdict-write
 import { UNUSUAL } from './wire-reader.js';
 
 /**
- * The codec without message objects in between: from bytes to the fields of a request, from a verdict to bytes. It
- * reads what writers of protobuf write; everything else, valid or not, goes to protobuf-es, so that both accept and
- * refuse the same, with the same words. Nothing here waits, so one writer serves all.
+ * Codec without intermediate message objects: from bytes to request fields, from a verdict to bytes. It reads
+ * the usual form of protobuf writers; everything else, valid or not, is left to protobuf-es, so that both
+ * accept and refuse the same input with the same errors. It is synchronous, so one writer is enough.
  */
 export const directCodec: EvaluationCodec = {
   decodeEvaluate: orElse(readRequestMessage, protobufEsCodec.decodeEvaluate),

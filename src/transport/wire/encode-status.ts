@@ -3,10 +3,10 @@ import { BadRequestSchema, ErrorInfoSchema } from '../../../gen/proto/google/rpc
 import { BackwardWriter } from './backward-writer.js';
 import type { RpcStatus, StatusDetail } from './rpc-status.js';
 
-// The tags below are those of google/rpc/status.proto, google/rpc/error_details.proto and google/protobuf/any.proto;
-// test/transport/wire/encode-status.test.ts holds both together.
+// The tags below are those of google/rpc/status.proto, google/rpc/error_details.proto and
+// google/protobuf/any.proto; test/transport/wire/encode-status.test.ts checks them.
 
-/** Nothing here waits, so one writer serves all. */
+/** Everything here is synchronous, so one writer is enough. */
 const writer = new BackwardWriter();
 
 /** A status as `google.rpc.Status`. */
@@ -61,7 +61,7 @@ function writeBadRequest({ fieldViolations = [] }: MessageInitShape<typeof BadRe
   }
 }
 
-/** An empty text is left out. */
+/** Omits an empty text. */
 function writeText(tag: number, text: string | undefined): void {
   if (text !== undefined && text !== '') writer.string(tag, text);
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json-value.js';
 import type { MappingError } from './mapping-error.js';
 import type { RpcStatus } from './rpc-status.js';
 
-/** One EvaluateRequest, its fields as they were sent: nothing is checked beyond what protobuf checks. */
+/** One EvaluateRequest, its fields as sent: only checked as far as protobuf does. */
 export interface EvaluationFields {
   /** Empty when absent. */
   readonly agentName: string;
@@ -11,17 +11,20 @@ export interface EvaluationFields {
   readonly stage: number;
   /** Number of the Detail; 0 when absent. */
   readonly detail: number;
-  /** The revision that is demanded; 0 when absent. Not exact beyond 2^53, where it is refused all the same. */
+  /** The required revision; 0 when absent. Not exact beyond 2^53, where it is refused anyway. */
   readonly minRevision: number;
   /** Undefined when absent; so is the other half of the target. */
   readonly targetType: string | undefined;
   readonly targetId: string | undefined;
   /**
-   * The step sent as a message, as plain JSON with the members of Step. Or why it cannot be plain JSON, path included,
-   * so that one bad step of a batch does not spoil the others. Undefined when the other form or none was sent.
+   * The step sent as a message, as plain JSON with the members of Step; or the reason why it cannot be plain
+   * JSON, including its path, so that one bad step does not fail a whole batch. Undefined if the other form
+   * or none was sent.
    */
   readonly step: JsonObject | MappingError | undefined;
-  /** The step sent as JSON text. A view of the decoded bytes. Undefined when the other form or none was sent. */
+  /**
+   * The step sent as JSON text, a view of the decoded bytes. Undefined if the other form or none was sent.
+   */
   readonly stepJson: Uint8Array | undefined;
 }
 
@@ -32,7 +35,7 @@ export interface StreamFields {
   readonly evaluations: readonly EvaluationFields[];
 }
 
-/** What came of one evaluation of a batch or stream: the verdict, or the status why there is none. */
+/** Result of one evaluation of a batch or stream: the verdict, or an error status. */
 export type EvaluationOutcome = RevisedVerdict | RpcStatus;
 
 /** One EvaluateStreamResponse. */
@@ -42,12 +45,12 @@ export interface StreamReply {
 }
 
 /**
- * Reads and writes the messages of the evaluation in the binary form of protobuf. It accepts and rejects exactly what
- * protobuf-es does, and writes the same bytes.
+ * Reads and writes the messages of the evaluation in the binary form of protobuf. It accepts and rejects the
+ * same input as protobuf-es, and writes the same bytes.
  *
- * `decode…` takes the bytes of one message and throws the Error that protobuf-es throws (its message is told to the
- * caller) when they are none. `frame…` returns complete gRPC messages: a zero byte, the length in four bytes, the
- * message. The buffer is the caller's to keep.
+ * `decode…` takes the bytes of one message and throws the Error of protobuf-es (its message is sent to the
+ * caller) if they are invalid. `frame…` returns complete gRPC messages: a zero byte, the length in four
+ * bytes, the message. The caller owns the buffer.
  */
 export interface EvaluationCodec {
   decodeEvaluate(bytes: Uint8Array): EvaluationFields;
@@ -55,6 +58,6 @@ export interface EvaluationCodec {
   decodeStream(bytes: Uint8Array): StreamFields;
   frameVerdict(verdict: RevisedVerdict): Buffer;
   frameBatch(outcomes: readonly EvaluationOutcome[]): Buffer;
-  /** Several messages, one behind the other. */
+  /** Several messages, one after the other. */
   frameStream(replies: readonly StreamReply[]): Buffer;
 }

@@ -4,17 +4,17 @@ import { Decimal } from '../../json/decimal.js';
 import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
 import { MappingError } from './mapping-error.js';
 
-/** Deepest free-form JSON the service takes, over every protocol. */
+/** Maximum depth of free-form JSON, in every protocol. */
 export const MAX_FREE_FORM_DEPTH = 200;
 
-/** Levels of messages that one level of free-form JSON takes: Value, Struct or ListValue, and a map entry. */
+/** Message levels per level of free-form JSON: Value, Struct or ListValue, and a map entry. */
 const MESSAGES_PER_JSON_LEVEL = 3;
-/** Levels of the messages around free-form JSON, and to spare. */
+/** Message levels around free-form JSON, with some reserve. */
 const OTHER_MESSAGE_LEVELS = 100;
-/** Deepest nesting of messages that is read. Beyond MAX_FREE_FORM_DEPTH the mapper refuses with a better error. */
+/** Maximum nesting of messages. Beyond MAX_FREE_FORM_DEPTH the mapper fails with a better error. */
 export const MESSAGE_RECURSION_LIMIT = MESSAGES_PER_JSON_LEVEL * MAX_FREE_FORM_DEPTH + OTHER_MESSAGE_LEVELS;
 
-/** A google.protobuf.Value as JSON. Refuses NaN, infinities and what is nested too deep. */
+/** A google.protobuf.Value as JSON. Refuses NaN, infinities and values nested too deeply. */
 export function valueToPlain(value: Value, depth = 1): JsonValue {
   const { kind } = value;
   switch (kind.case) {
@@ -33,13 +33,13 @@ export function valueToPlain(value: Value, depth = 1): JsonValue {
   }
 }
 
-/** A google.protobuf.Struct as protobuf-es holds it in fields of its own: as a JSON object. */
+/** A google.protobuf.Struct, which protobuf-es stores in fields as a JSON object. */
 export function structToPlain(struct: JsonObject): JsonObject {
   checkJson(struct, 1);
   return struct;
 }
 
-/** JSON as the message that stands for it. Numbers that no double holds, integers beyond 2^53 among them, become text. */
+/** The message for a JSON value. Numbers that no double holds, such as integers beyond 2^53, become text. */
 export function freeFormFromPlain(desc: DescMessage, value: JsonValue): unknown {
   if (desc.typeName === StructSchema.typeName) return withDoublesOnly(value);
   return plainToValue(value);
@@ -55,8 +55,8 @@ function fieldsToPlain(struct: Struct, depth: number): JsonObject {
 }
 
 /**
- * protobuf-es stores map entries by plain assignment, so an entry named `__proto__` ends up as the prototype of the
- * map. Left there, a step could hide data from every control.
+ * protobuf-es stores map entries by plain assignment, so an entry named `__proto__` becomes the prototype of
+ * the map. If ignored, a step could hide data from every control.
  */
 export function protoMember<T>(map: { [key: string]: T }): T | undefined {
   const prototype: unknown = Object.getPrototypeOf(map);

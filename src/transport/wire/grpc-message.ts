@@ -2,18 +2,18 @@ import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 
 const GRPC_MESSAGE = 'grpc-message';
 
-/** Everything that a status message must escape: what is not printable ASCII, and the escape character itself. */
+/** Characters that a status message must escape: all but printable ASCII, and the escape character itself. */
 const MUST_ESCAPE = /[^\x20-\x24\x26-\x7e]+|%/gu;
 
 /**
- * Percent-encodes a status message as little as the gRPC protocol asks for (gRPC over HTTP2, "Responses"). Connect
- * escapes all punctuation, which grpc-js for one does not turn back.
+ * Percent-encodes a status message only as far as the gRPC protocol requires (gRPC over HTTP2, "Responses").
+ * Connect escapes all punctuation, which grpc-js, for example, does not decode.
  */
 export function encodeGrpcMessage(message: string): string {
   return message.replace(MUST_ESCAPE, encodeURIComponent);
 }
 
-/** Gives the status message in the trailers of a gRPC response its minimal encoding once the body has ended. */
+/** Encodes the status message in the trailers of a gRPC response minimally once the body has ended. */
 export function withMinimalMessage(response: UniversalServerResponse): UniversalServerResponse {
   const { body, trailer } = response;
   if (trailer === undefined || body === undefined || !(Symbol.asyncIterator in body)) return response;
@@ -25,7 +25,7 @@ function rewrite(trailer: Headers): void {
   if (message !== null) trailer.set(GRPC_MESSAGE, encodeGrpcMessage(decodeURIComponent(message)));
 }
 
-/** Passes an iterable on and runs `then` at its end. Not a generator: streams are iterated once for each message. */
+/** Passes an iterable on, then runs `then`. Not a generator: streams are iterated once per message. */
 function afterLast(source: AsyncIterable<Uint8Array>, then: () => void): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {

@@ -3,7 +3,7 @@ import { protocolOf } from './protocol.js';
 /** Bytes before a message in an envelope: flags and length. */
 const PREFIX_LENGTH = 5;
 
-/** Keeps the bytes of a request with one JSON message, of which Connect gives only what the message knows. */
+/** Keeps the bytes of a request with one JSON message, of which Connect returns only the declared fields. */
 export class JsonCopy {
   readonly #hasEnvelope: boolean;
   readonly #chunks: Uint8Array[] = [];
@@ -12,7 +12,7 @@ export class JsonCopy {
     this.#hasEnvelope = hasEnvelope;
   }
 
-  /** Passes a body on and keeps its chunks; they count as part of the request already. */
+  /** Passes a body on and keeps its chunks; they are already counted as part of the request. */
   async *copying(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
       this.#chunks.push(chunk);
@@ -20,17 +20,17 @@ export class JsonCopy {
     }
   }
 
-  /** The message as text. To be asked for once the message has been read. */
+  /** The message as text. Only valid after the message has been read. */
   text(): string {
     const bytes = Buffer.concat(this.#chunks);
     return bytes.toString('utf8', this.#hasEnvelope ? PREFIX_LENGTH : 0);
   }
 }
 
-/** A copy for a request of a content type; null when that is not JSON. */
+/** A copy for a request of a content type; null if it is not JSON. */
 export function jsonCopyFor(contentType: string): JsonCopy | null {
   const isConnectUnary = /^application\/json\s*(?:;|$)/i.test(contentType);
   if (!isConnectUnary && !/^application\/[\w-]+\+json\s*(?:;|$)/i.test(contentType)) return null;
-  // Of gRPC-Web as base64 text there is no JSON form.
+  // gRPC-Web as base64 text has no JSON form.
   return new JsonCopy(!isConnectUnary || protocolOf(contentType) !== 'connect');
 }

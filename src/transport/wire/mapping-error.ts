@@ -2,7 +2,7 @@ import type { ServiceError } from '../../contract/errors/service-error.js';
 import { fieldPath } from '../../contract/input/items.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 
-/** A message holds something that no plain value can stand for. Its path grows as it passes outwards. */
+/** A message has a value without a plain equivalent. The path is extended as the error propagates. */
 export class MappingError extends Error {
   readonly code: string;
   readonly path: (string | number)[] = [];
@@ -14,7 +14,7 @@ export class MappingError extends Error {
   }
 }
 
-/** Maps the value of a field; a MappingError inside learns where it happened. */
+/** Maps the value of a field; adds the field to the path of a MappingError. */
 export function within<Value, Mapped>(
   name: string,
   index: number | null,
@@ -32,7 +32,7 @@ export function within<Value, Mapped>(
   }
 }
 
-/** What the caller is told about a MappingError. */
+/** Converts a MappingError for the caller. */
 export function mappingErrorToServiceError(error: MappingError): ServiceError {
   return invalidRequest([
     { resource: 'Request', field: fieldPath(error.path), code: error.code, message: error.message },

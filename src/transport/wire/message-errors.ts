@@ -3,31 +3,31 @@ import { JsonSyntaxError } from '../../json/json-errors.js';
 import { parseStoredJson } from '../../json/parse-json.js';
 import type { JsonCopy } from './json-copy.js';
 
-/** How Connect begins the messages of what it calls an internal error, though the caller did it. */
+/** Prefixes of Connect's messages for internal errors that are caused by the caller. */
 const DECODE_ERROR = 'parse binary: ';
 const COMPRESSION_ERROR = 'received compressed envelope';
 
 const JSON_ERROR = /^cannot decode message \S+ from JSON: /;
 
-/** The bytes of a message are none; `reason` in the words of protobuf-es. */
+/** The bytes are not a valid message; `reason` is the error text of protobuf-es. */
 export function undecodableMessage(reason: string): ConnectError {
   return new ConnectError(`the request message cannot be decoded: ${reason}`, Code.InvalidArgument);
 }
 
-/** A message is marked as compressed, but the call has no encoding. */
+/** A message is marked as compressed, but the call declares no encoding. */
 export function unexpectedCompression(): ConnectError {
   const text = 'a request message is marked as compressed, but the call states no encoding';
   return new ConnectError(text, Code.InvalidArgument);
 }
 
-/** A decode error, corrected; any other one as it is. For streams, which meet it while they read. */
+/** Corrects a decode error; returns other errors unchanged. For streams, where it occurs while reading. */
 export function correctedDecodeError(error: ConnectError): ConnectError {
   return correctedStatus(error.code, error.rawMessage) ?? error;
 }
 
 /**
- * What Connect calls an internal error of ours, as the error of the caller that it is; also a request that is no JSON,
- * with its place instead of a piece of it. Undefined for anything else.
+ * Converts what Connect reports as an internal error to the caller error that it is; also invalid JSON, with
+ * its position instead of an excerpt. Undefined for anything else.
  */
 export function correctedStatus(
   code: Code,

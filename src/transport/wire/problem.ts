@@ -16,14 +16,14 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 };
 
-/** What the server says of its own failures: never more than this. */
+/** Texts for server faults; no other details are sent. */
 const SERVER_DETAILS: Partial<Record<ErrorCode, string>> = {
   DATABASE_ERROR: 'The database refused the operation.',
 };
 const GENERIC_SERVER_DETAIL = 'An unexpected error occurred. Nothing about it is known to the caller.';
 const MAX_TEXT_LENGTH = 500;
 
-/** Wraps anything that was thrown. What is not a ServiceError is a fault of ours. */
+/** Wraps any thrown value. Everything but a ServiceError is a server fault. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   return new ServiceError('INTERNAL_ERROR', { detail: GENERIC_SERVER_DETAIL, cause: error });
@@ -34,18 +34,18 @@ export function httpStatusOf(error: ServiceError): number {
   return error.options.httpStatus ?? ERROR_TABLE[error.code].httpStatus;
 }
 
-/** Whether the fault is the server's own: then nothing of it but its kind is told. */
+/** Whether it is a server fault, of which only the kind is disclosed. */
 export function isServerFault(error: ServiceError): boolean {
   return httpStatusOf(error) === 500;
 }
 
-/** The detail text that may leave the service. */
+/** The detail text that may be sent to clients. */
 export function publicDetail(error: ServiceError): string {
   if (isServerFault(error)) return SERVER_DETAILS[error.code] ?? GENERIC_SERVER_DETAIL;
   return shorten(error.options.detail);
 }
 
-/** The items that may leave the service, values redacted. */
+/** The items that may be sent to clients, with values redacted. */
 export function publicItems(error: ServiceError): JsonObject[] {
   if (isServerFault(error)) return [];
   return (error.options.items ?? []).map(publicItem);
@@ -64,18 +64,18 @@ function publicItem(item: ErrorItem): JsonObject {
   return shown;
 }
 
-/** Booleans and numbers are harmless; whatever may hold text is not shown. */
+/** Booleans and numbers are harmless; values that may contain text are not shown. */
 function redact(value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'boolean' || typeof value === 'number' ? value : '[REDACTED]';
 }
 
-/** Facts of the request that a problem body mentions. */
+/** Facts of the request for a problem body. */
 export interface ProblemContext {
   /** Request path without query, percent-decoded. */
   readonly instance: string;
   readonly now: Date;
-  /** Shown on server faults so that the log entry can be found. */
+  /** Included for server faults so that the log entry can be found. */
   readonly requestId: string;
 }
 

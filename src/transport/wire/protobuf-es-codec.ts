@@ -17,10 +17,10 @@ import {
 } from './evaluation-messages.js';
 import { MESSAGE_RECURSION_LIMIT } from './free-form-mapper.js';
 
-/** Bytes before each message of gRPC: a flag and the length. */
+/** Bytes before each gRPC message: a flag and the length. */
 const PREFIX_LENGTH = 5;
 
-/** The codec over the messages of protobuf-es: what every other codec is measured and checked against. */
+/** The codec based on protobuf-es messages: the reference for tests and benchmarks of other codecs. */
 export const protobufEsCodec: EvaluationCodec = {
   decodeEvaluate: (bytes) => evaluationFieldsOf(read(EvaluateRequestSchema, bytes)),
   decodeBatch: (bytes) => read(EvaluateBatchRequestSchema, bytes).evaluations.map(evaluationFieldsOf),

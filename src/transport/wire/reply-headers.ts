@@ -2,36 +2,36 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Warning } from '../../contract/warnings/warning.js';
 
-/** Header that tells the version of the server on every reply. */
+/** Header with the version of the server, on every reply. */
 export const VERSION_HEADER = 'X-SERVICE-Server-Version';
-/** Header that names a request, on requests and replies. */
+/** Header with the id of a request, on requests and replies. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Header and trailer that carry the revision a change produced. */
+/** Header and trailer with the revision that a change produced. */
 export const REVISION_HEADER = 'x-service-revision';
-/** Header and trailer that tell how old the controls are by which was decided; only when they may be too old. */
+/** Header and trailer with the age of the controls used for the decision; only if they may be outdated. */
 export const STALENESS_HEADER = 'x-service-staleness-seconds';
 
-/** Request ids of callers are taken over when they look like ids; anything else could forge log lines. */
+/** Request ids of callers are accepted if they look like ids; anything else could forge log lines. */
 const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** The id of a request: the one its caller gave it, or a new one. */
+/** The id of a request: the one sent by its caller, or a new one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && ACCEPTABLE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 /**
- * Header and trailer with warnings about a call whose reply has no member for them: `FIELD: MESSAGE`, several with
- * ` | ` between them. The only place for such warnings.
+ * Header and trailer with warnings about a call whose reply has no member for them: `FIELD: MESSAGE`, several
+ * joined with ` | `. The only place for such warnings.
  */
 export const WARNING_HEADER = 'x-service-warning';
 
-/** Longest value of the header, in characters: proxies commonly take 4 to 8 KiB of all headers. */
+/** Maximum length of the value, in characters: proxies commonly accept 4 to 8 KiB of headers in total. */
 const MAX_LENGTH = 1_000;
 const SEPARATOR = ' | ';
 
-/** The value of the header; it is printable ASCII, whatever the warnings quote. Undefined without warnings. */
+/** The header value; always printable ASCII, whatever the warnings quote. Undefined without warnings. */
 export function warningHeader(warnings: readonly Warning[]): string | undefined {
   let text = '';
   for (const [index, { field, message }] of warnings.entries()) {

@@ -3,7 +3,7 @@ import type { EvaluationFields, StreamFields } from './evaluation-codec.js';
 import { readStep } from './step-reader.js';
 import { UNUSUAL, WireReader } from './wire-reader.js';
 
-// The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts holds both together.
+// The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts checks them.
 
 /** Highest field numbers of the messages. */
 const EVALUATE_FIELDS = 8;
@@ -66,7 +66,7 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
         stage = reader.varint(end);
         break;
       case 0x1a:
-        // Two steps are merged; a step behind a step_json is not.
+        // Two steps are merged; a step after a step_json is not.
         if (step !== undefined) throw UNUSUAL;
         step = readStep(reader, reader.sectionEnd(end));
         stepJson = undefined;

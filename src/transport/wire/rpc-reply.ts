@@ -9,22 +9,22 @@ import { toConnectError, toRpcStatus } from './connect-error.js';
 import { toServiceError } from './problem.js';
 import { statusTrailers } from './trailers.js';
 
-/** A whole reply to a call of gRPC, gRPC-Web or Connect that failed before any handler of its RPC has seen it. */
+/** A complete reply to a gRPC, gRPC-Web or Connect call that failed before reaching a handler. */
 export interface RpcErrorReply {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  /** Empty for a reply whose headers are all there is. */
+  /** Empty if the reply consists only of headers. */
   readonly body: Uint8Array | string;
 }
 
-/** The trailers of errors that are told again and again. */
+/** The trailers of errors that are sent repeatedly. */
 const knownTrailers = new WeakMap<object, OutgoingHttpHeaders>();
 
-/** The reply to a failed call, in the form that its content type asks for; that of Connect for everything unknown. */
+/** The reply to a failed call, in the format of its content type; Connect's for unknown ones. */
 export function rpcErrorReply(headers: IncomingHttpHeaders, error: unknown): RpcErrorReply {
   const contentType = headers['content-type'] ?? '';
   if (contentType.startsWith('application/grpc')) {
-    // The status stands in the headers of a reply without messages (gRPC over HTTP2, "Trailers-Only").
+    // A reply without messages has the status in its headers (gRPC over HTTP2, "Trailers-Only").
     const trailers = trailersOf(toServiceError(error));
     return { status: 200, headers: { 'content-type': contentType, ...trailers }, body: '' };
   }

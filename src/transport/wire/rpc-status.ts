@@ -1,13 +1,13 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 
-/** A message that a status carries: its type, and its fields as `create` of protobuf-es takes them. */
+/** A status detail: its message type, and its fields as accepted by `create` of protobuf-es. */
 export interface StatusDetail {
   readonly desc: DescMessage;
   readonly value: Record<string, unknown>;
 }
 
-/** A status of gRPC, before a protocol has given it its form. It is no Error, because those cost more to make. */
+/** A gRPC status, independent of protocol. Not an Error, because those are more expensive to create. */
 export class RpcStatus {
   readonly code: Code;
   readonly message: string;
@@ -20,12 +20,12 @@ export class RpcStatus {
   }
 }
 
-/** A status as Connect throws it. */
+/** Converts a status to a ConnectError. */
 export function connectErrorOf({ code, message, details }: RpcStatus): ConnectError {
   return new ConnectError(message, code, undefined, details as ConstructorParameters<typeof ConnectError>[3]);
 }
 
-/** The status that Connect has thrown. */
+/** Converts a ConnectError to a status. */
 export function statusOfConnectError(error: ConnectError): RpcStatus {
   const details = error.details.filter((detail): detail is StatusDetail & typeof detail => 'desc' in detail);
   return new RpcStatus(error.code, error.rawMessage, details);
@@ -37,7 +37,7 @@ const WORDS = new Map(
     .map(([name, code]) => [code, name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()]),
 );
 
-/** A status as the metrics name it, for example `invalid_argument`. */
+/** The name of a status in the metrics, for example `invalid_argument`. */
 export function codeWord(code: Code): string {
   return WORDS.get(code) ?? 'unknown';
 }

@@ -1,18 +1,18 @@
-/** Places for strings; a power of two. At most 40 characters each: 100 KB or so. */
+/** Cache entries for strings; a power of two. At most 40 characters each: about 100 KB. */
 const PLACES = 1024;
 /** FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), 32 bits. */
 const OFFSET_BASIS = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /**
- * Remembers short ASCII strings by their bytes: agent names, step types, tool names and the keys of objects come
- * again and again, and to find one costs a third of making it anew. A string that nobody met before takes the place of
- * another; what is found is compared, so that chosen bytes can make it slower but never wrong.
+ * Caches short ASCII strings by their bytes: agent names, step types, tool names and object keys repeat, and
+ * a lookup takes a third of the time of creating a string. A new string replaces another one; entries are
+ * compared on lookup, so that crafted bytes can make it slower but never wrong.
  */
 export class ShortStrings {
   readonly #places: (string | undefined)[] = new Array(PLACES).fill(undefined);
 
-  /** The string in `from` to `to`; undefined when it is not ASCII. */
+  /** The string from `from` to `to`; undefined if it is not ASCII. */
   ascii(bytes: Buffer, from: number, to: number): string | undefined {
     let hash = OFFSET_BASIS;
     let bits = 0;

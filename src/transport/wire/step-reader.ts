@@ -6,8 +6,8 @@ import { UNUSUAL, type WireReader } from './wire-reader.js';
 const STEP_FIELDS = 5;
 
 /**
- * Reads a Step up to `end` as plain JSON: what valueToPlain makes of the messages, without the messages. Leaves to it
- * whatever it refuses, and what has to be merged. Throws UNUSUAL.
+ * Reads a Step up to `end` as plain JSON: the result of valueToPlain, without the messages. Throws UNUSUAL
+ * for everything that valueToPlain refuses, and for values that must be merged.
  */
 export function readStep(reader: WireReader, end: number): JsonObject {
   let type = '';
@@ -44,7 +44,7 @@ export function readStep(reader: WireReader, end: number): JsonObject {
 }
 
 function topValue(reader: WireReader, end: number, before: JsonValue | undefined): JsonValue {
-  // Two Values are merged, and Structs within them.
+  // Two Values are merged, and so are Structs within them.
   if (before !== undefined) throw UNUSUAL;
   return readValue(reader, reader.sectionEnd(end), 1);
 }
@@ -98,7 +98,7 @@ function readStruct(reader: WireReader, end: number, depth: number): JsonObject 
       value = readValue(reader, reader.sectionEnd(entryEnd), depth);
       tag = 0;
     }
-    // An assignment to it would not make a member.
+    // Assigning to it would not create a member.
     if (tag !== 0 || reader.position !== entryEnd || key === '__proto__') throw UNUSUAL;
     plain[key] = value;
   }

@@ -2,12 +2,12 @@ import { Decimal } from '../../json/decimal.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import type { BackwardWriter } from './backward-writer.js';
 
-/** Fields of google.protobuf.Struct. Numbers that no double holds, integers beyond 2^53 among them, become text. */
+/** Fields of google.protobuf.Struct. Numbers that no double holds, as integers beyond 2^53, become text. */
 export function writeStructFields(writer: BackwardWriter, object: JsonObject): void {
   const keys = Object.keys(object);
   for (let index = keys.length - 1; index >= 0; index -= 1) {
     const key = keys[index] as string;
-    // protobuf-es loses it, as an assignment makes no member of it. Replies of both lanes are the same.
+    // protobuf-es drops it too, so replies of both lanes are the same.
     if (key === '__proto__') continue;
     const before = writer.length;
     writeValue(writer, 0x12, object[key]);
@@ -42,7 +42,7 @@ function writeKind(writer: BackwardWriter, value: JsonValue | undefined): void {
       else writeObject(writer, value);
       return;
     default:
-    // What JSON does not know is a Value without a kind.
+    // A value unknown to JSON is a Value without a kind.
   }
 }
 

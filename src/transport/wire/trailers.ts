@@ -3,20 +3,20 @@ import { encodeStatus } from './encode-status.js';
 import { encodeGrpcMessage } from './grpc-message.js';
 import type { RpcStatus } from './rpc-status.js';
 
-/** The trailers of a call that went well. */
+/** The trailers of a successful call. */
 export const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' };
 
-/** The trailers that carry a status; its message is escaped as little as gRPC asks for. */
+/** The trailers of a status; its message is escaped only as far as gRPC requires. */
 export function statusTrailers(status: RpcStatus): OutgoingHttpHeaders {
   const { code, message, details } = status;
   const trailers: OutgoingHttpHeaders = {
     'grpc-status': String(code),
-    // Values of fields begin and end without blanks (RFC 9113, section 8.2.1); with one the field would be dropped.
+    // Field values must not begin or end with blanks (RFC 9113, section 8.2.1); the field would be dropped.
     'grpc-message': encodeGrpcMessage(message.trim()),
   };
   if (details.length > 0) {
     const bytes = encodeStatus(status);
-    // Without padding, as gRPC asks for (gRPC over HTTP2, "Binary-Header").
+    // Without padding, as gRPC recommends (gRPC over HTTP2, "Binary-Header").
     trailers['grpc-status-details-bin'] = bytes
       .toString('base64')
       .slice(0, Math.ceil((bytes.length * 4) / 3));

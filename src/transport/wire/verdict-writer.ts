@@ -7,7 +7,7 @@ import type { EvaluationOutcome, StreamReply } from './evaluation-codec.js';
 import { RpcStatus } from './rpc-status.js';
 import { writeStructFields } from './struct-writer.js';
 
-// The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts holds both together.
+// The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts checks them.
 
 const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;
 const LARGEST_INT32 = 2 ** 31 - 1;
@@ -95,7 +95,7 @@ function writeSteering(writer: BackwardWriter, tag: number, steering: SteeringCo
   writer.message(tag, before);
 }
 
-/** proto3 leaves out 0, but not -0. */
+/** proto3 omits 0, but not -0. */
 function writeDouble(writer: BackwardWriter, tag: number, value: number): void {
   if (!Object.is(value, 0)) writer.double(tag, value);
 }

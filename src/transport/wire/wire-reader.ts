@@ -1,23 +1,23 @@
 import { ShortStrings } from './short-strings.js';
 
 /**
- * Thrown when bytes are not in the form that writers of protobuf give them: broken, or allowed but seldom met. It
- * never reaches a caller of the codec, which then asks protobuf-es. One for all, because a stack costs more than
- * the reading.
+ * Thrown if bytes are not in the usual form of protobuf writers: invalid, or valid but rare. It never reaches
+ * callers of the codec, which falls back to protobuf-es. A shared instance, because capturing a stack costs
+ * more than the reading.
  */
 export const UNUSUAL = new Error('the message is not in its usual form');
 
-/** Longest string, in bytes, that is looked up among those met before. */
+/** Longest string, in bytes, that is looked up in the cache. */
 const SHORT = 40;
-/** What a decoder puts in the place of invalid UTF-8. */
+/** The decoder's replacement for invalid UTF-8. */
 const REPLACEMENT = '\ufffd';
 const BYTE_ORDER_MARK = 0xfeff;
 
 const shortStrings = new ShortStrings();
 
 /**
- * Reads the scalars of protobuf (https://protobuf.dev/programming-guides/encoding/) in the form that writers give
- * them. `end` is always the end of the message that is read; nothing is read beyond it. Throws UNUSUAL.
+ * Reads protobuf scalars (https://protobuf.dev/programming-guides/encoding/) in the usual form of writers.
+ * `end` is always the end of the current message; nothing is read beyond it. Throws UNUSUAL.
  */
 export class WireReader {
   buffer: Buffer;
@@ -29,7 +29,7 @@ export class WireReader {
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** A tag of one byte: field numbers 1 to 15. The caller has checked that a byte is left. */
+  /** A tag of one byte: field numbers 1 to 15. The caller must check that there is a byte left. */
   tag(): number {
     return this.buffer[this.position++] as number;
   }
@@ -70,7 +70,7 @@ export class WireReader {
     return this.buffer.readDoubleLE(at);
   }
 
-  /** Where the message, string or bytes ends whose length comes next. */
+  /** End of the message, string or bytes whose length is read next. */
   sectionEnd(end: number): number {
     const sectionEnd = this.varint(end) + this.position;
     if (sectionEnd > end) throw UNUSUAL;
@@ -98,11 +98,11 @@ export class WireReader {
     return text;
   }
 
-  /** Skips the field whose tag was just read, of a message that has the fields 1 to `known`. */
+  /** Skips the field whose tag was just read, in a message with the fields 1 to `known`. */
   skipUnknown(end: number, known: number): void {
     this.position -= 1;
     const tag = this.varint(end);
-    // protobuf-es reads a known field by its type, whatever its wire type.
+    // protobuf-es reads a known field according to its type, whatever its wire type.
     if (tag >>> 3 <= known) throw UNUSUAL;
     switch (tag & 7) {
       case 0:

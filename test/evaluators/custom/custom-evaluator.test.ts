@@ -104,7 +104,11 @@ describe('a check that goes wrong', () => {
     });
   });
   it('is told that its time is up, and keeps its worker when it ends then', async () => {
-    const { check, status, logged } = await loadModule('unruly.mjs', { environment: { TIME_LIMIT: '2000' } });
+    const { check, status, logged } = await loadModule('unruly.mjs', {
+      environment: { TIME_LIMIT: '2000' },
+      // On a busy machine it takes a while until a worker hears of it.
+      abortGraceMs: 60_000,
+    });
     await expect(check({ do: 'wait for abort' })).rejects.toThrow('timeout');
     expect(await check('bad')).toEqual(MATCHED);
     expect(status().workerRestarts).toBe(0);

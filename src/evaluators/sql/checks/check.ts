@@ -2,16 +2,16 @@ import type { JsonObject } from '../../../json/json-value.js';
 import type { ParsedQuery } from '../../../sql-reader/model.js';
 import type { SqlConfig } from '../config.js';
 
-/** What a check found. Metadata are made only for those who want them. */
+/** Violation found by a check. Metadata are created only on request. */
 export interface Violation {
   readonly message: string;
   /** The members of this kind of violation. */
   readonly details: JsonObject;
-  /** Which members it has besides: those of every violation, only the beginning of the query, or none. */
+  /** Additional members: those of every violation, or only the beginning of the query. */
   readonly common: 'snippet' | 'query';
 }
 
-/** A check looks at the model only: no I/O, no parser, no clock. Null when the query passes. */
+/** A check depends on the model only: no I/O, no parser, no clock. Null when the query passes. */
 export type Check = (query: ParsedQuery, config: SqlConfig, context: JsonObject) => Violation | null;
 
 export function violation(

@@ -4,7 +4,7 @@ import type { EqualityTest, Statement, TableReference } from '../../../sql-reade
 import type { ColumnValueRule, SqlConfig } from '../config.js';
 import { type Check, type Violation, violation } from './check.js';
 
-/** Whether each statement demands that its rows belong to the context (a filter for tenants, for example). */
+/** Whether each statement restricts its rows to the context (a tenant filter, for example). */
 export const checkColumnValues: Check = ({ statements }, config, context) => {
   const { columnValues } = config;
   if (columnValues === null) return null;
@@ -55,7 +55,7 @@ function checkRule(
     const base = tables.map(({ schema, table }) => (schema === null ? table : `${schema}.${table}`));
     return { kind: 'ambiguous_unqualified_column', more: { base_tables: base } };
   }
-  // Every reference to the table must be held to the value: a second one, or one in a subquery, reads other rows.
+  // Every reference to the table must be restricted: a second one, or one in a subquery, reads other rows.
   const guarded = tables.filter(({ table }) => rule.table === null || fold(table) === fold(rule.table));
   const isHeld = (table: TableReference): boolean =>
     table.topLevel &&
@@ -68,7 +68,7 @@ function checkRule(
   return { kind: 'missing_or_invalid_value_predicate', more: {} };
 }
 
-/** The text that a literal must have; null for what is no scalar. */
+/** The required text of a literal; null for a value that is not a scalar. */
 function scalarText(value: JsonValue): string | null {
   if (value === true) return 'True';
   if (value === false) return 'False';

@@ -9,7 +9,7 @@ import type { SqlConfig } from '../config.js';
 import { type Check, type Violation, violation } from './check.js';
 import { checkColumnValues } from './column-values.js';
 
-/** Whether the required columns occur where they must; all statements are taken together. */
+/** Whether the required columns occur where they must; all statements are checked together. */
 const checkColumns: Check = ({ statements }, config) => {
   const { requiredColumns, columnPresenceLogic, columnContext, columnContextScope, fold } = config;
   if (requiredColumns === null) return null;
@@ -94,7 +94,7 @@ function checkSelect({ limit, nested, offset }: SelectBlock, config: SqlConfig):
   );
 }
 
-/** What the statements do, anywhere in them. Text that is run unseen may do anything that is blocked. */
+/** The operations of the statements, at any depth. Dynamic SQL may perform any blocked operation. */
 const checkOperations: Check = ({ statements }, { blockedOperations, allowedOperations }) => {
   if (blockedOperations === null && allowedOperations === null) return null;
   const operations = statements.flatMap((statement) => statement.operations);
@@ -111,7 +111,7 @@ const checkOperations: Check = ({ statements }, { blockedOperations, allowedOper
   });
 };
 
-/** How many statements the text holds. */
+/** The number of statements in the text. */
 const checkStatements: Check = ({ statementCount }, config) => {
   if (!config.allowMultiStatements && statementCount > 1) {
     return violation(
@@ -129,7 +129,7 @@ const checkStatements: Check = ({ statementCount }, config) => {
   );
 };
 
-/** Which tables and schemas are used. */
+/** The tables and schemas used. */
 const checkTables: Check = ({ statements }, config) => {
   const { allowedTables, blockedTables, allowedSchemas, blockedSchemas } = config;
   if (
@@ -146,7 +146,7 @@ const checkTables: Check = ({ statements }, config) => {
   );
   const violations = [
     ...tables.flatMap((table) => problemsOf(table, config)),
-    // Unseen text may use any table.
+    // Dynamic SQL may use any table.
     ...(hidden ? ['the tables of a statement are not visible'] : []),
   ];
   if (violations.length === 0) return null;
@@ -163,7 +163,7 @@ function problemsOf({ schema, table }: TableReference, config: SqlConfig): strin
     if (blockedSchemas?.has(name)) return [`schema ${schema} is blocked`];
     if (allowedSchemas !== null && !allowedSchemas.has(name)) return [`schema ${schema} is not allowed`];
   }
-  // A whole schema is named: none of its tables in particular.
+  // A whole schema is named, not one of its tables.
   if (table === '') return allowedTables === null ? [] : [`schema ${schema} as a whole is not allowed`];
   const name = fold(table);
   if (blockedTables?.has(name)) return [`table ${table} is blocked`];
