@@ -1,7 +1,7 @@
 import { DATABASE_PART_NAMES, DATABASE_URL_NAMES, DEFAULT_DATABASE_URL } from '../config/config-database.js';
 import { VARIABLES, type Variable } from '../config/config-variables.js';
 
-/** The variables as a Markdown table, for the README. */
+/** The variables as a Markdown table, for docs/configuration.md. */
 export function configurationTable(): string {
   const rows = Object.values(VARIABLES).map((definition) => {
     const { names, help, shownDefault } = definition as Variable;

@@ -41,7 +41,7 @@ function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
 const MIB = 1024 * 1024;
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical', 'fatal'] as const;
 
-/** Every variable the service reads. A test compares the configuration table of the README with it. */
+/** Every variable the service reads. A test compares the table in docs/configuration.md with it. */
 export const VARIABLES = {
   host: variable(['SERVICE_HOST', 'HOST'], textSetting(), '0.0.0.0', 'Address to listen on.'),
   port: variable(
