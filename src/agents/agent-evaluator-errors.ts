@@ -1,4 +1,4 @@
-import { Code } from '@connectrpc/connect';
+import { GrpcCode } from '../contract/errors/grpc-code.js';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 
 /** The agent has no evaluator of the requested name. */
@@ -9,7 +9,7 @@ export function evaluatorNotFound(agentName: string, evaluatorName: string): Ser
     name: evaluatorName,
     kind: 'Evaluator',
     httpStatus: 404,
-    grpcCode: Code.NotFound,
+    grpcCode: GrpcCode.NotFound,
   });
 }
 

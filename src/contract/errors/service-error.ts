@@ -1,7 +1,7 @@
-import type { Code } from '@connectrpc/connect';
 import { withoutStack } from '../../json/json-errors.js';
 import type { JsonValue } from '../../json/json-value.js';
 import type { ErrorCode } from './error-table.js';
+import type { GrpcCode } from './grpc-code.js';
 
 /** Resource of an error item. */
 export type ErrorResource = 'Agent' | 'Step' | 'Evaluator' | 'Control' | 'Policy' | 'Evaluation' | 'Request';
@@ -40,7 +40,7 @@ export interface ErrorOptions {
   /** Overrides the HTTP status of the table, for codes that deployed clients expect with two statuses. */
   readonly httpStatus?: number;
   /** Overrides the gRPC code of the table; used with `httpStatus` where the statuses differ in meaning. */
-  readonly grpcCode?: Code;
+  readonly grpcCode?: GrpcCode;
   /** Machine-readable details; over gRPC, entries of the metadata of `google.rpc.ErrorInfo`. */
   readonly facts?: Readonly<Record<string, string>>;
   /** Seconds after which a retry is useful. */
