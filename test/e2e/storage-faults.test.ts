@@ -40,6 +40,8 @@ interface Fault {
   readonly undo?: (file: string) => Promise<unknown>;
   /** Everything that was ever acknowledged is found after a restart, also what was before the fault. */
   readonly losesNothing?: boolean;
+  /** The line of the log that says that what was at risk is saved. */
+  readonly saves?: RegExp;
 }
 
 /** Copies the log into the database, so that a fault of the database concerns all of it. */
@@ -84,6 +86,7 @@ const FAULTS: Record<string, Fault> = {
     cause: (file) => unlink(`${file}-wal`),
     state: 'REPLACED',
     losesNothing: true,
+    saves: /all that it held was copied into the database/,
   },
   'its log (-wal) is emptied': { cause: (file) => truncate(`${file}-wal`, 0), state: 'CORRUPT' },
   'its log (-wal) is made read-only': {
@@ -242,7 +245,7 @@ function linesOf(service: ServiceProcess): { storage: string; msg: string }[] {
 describe('a SQLite database that goes wrong while it is written', () => {
   it.each(Object.entries(FAULTS))(
     'is told of, and nothing is acknowledged that a restart would not find, when %s',
-    async (_name, { cause, state, undo, losesNothing = false }) => {
+    async (_name, { cause, state, undo, losesNothing = false, saves }) => {
       // In memory, where a busy disk slows nothing down, but for what has to be on a disk.
       const isOnDisk = state === 'READONLY';
       const folder = await (isOnDisk ? mkdtemp(path.join(tmpdir(), PREFIX)) : quickFolder(PREFIX));
@@ -269,6 +272,12 @@ describe('a SQLite database that goes wrong while it is written', () => {
           await untilStored(writing);
         }
         await writing.stop();
+        if (saves !== undefined) {
+          await until(
+            () => linesOf(service),
+            (lines) => lines.some(({ msg }) => saves.test(String(msg))),
+          );
+        }
         service.process.kill('SIGKILL');
         await service.ended;
         const stored = storedIn(file);
