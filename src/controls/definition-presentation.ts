@@ -58,7 +58,7 @@ export type PresentedCondition = {
 };
 
 /** Result of reading a stored control: the control, also in printed form, or its problems. */
-export type DefinitionReading =
+export type StoredReading =
   | { readonly ok: true; readonly stored: StoredControl; readonly definition: PresentedControl }
   /** `draft`: it has a template and no condition. */
   | { readonly ok: false; readonly draft: boolean; readonly items: readonly ErrorItem[] };
@@ -68,7 +68,7 @@ export type DefinitionReading =
  * name an evaluator that has become stricter. The fields of the items are relative to the definition;
  * `withDataPrefix` makes them relative to the control.
  */
-export function readStoredDefinition(text: string, registry: EvaluatorRegistry): DefinitionReading {
+export function readStoredDefinition(text: string, registry: EvaluatorRegistry): StoredReading {
   let data: JsonValue;
   try {
     data = parseStoredJson(text);
