@@ -46,7 +46,8 @@ const STREAM_END_MARGIN_MS = 500;
 const SETTLE_LIMIT_MS = 1_000;
 
 /**
- * Assembles the service: foundations, programs, features, transports. On failure, closes everything opened.
+ * Assembles the service: foundations, programs, features, transports. If a stage fails, the database and the
+ * evaluators are closed.
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const closers = createClosers();

@@ -2,7 +2,7 @@ import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen
 import type { Config } from '../config/config.js';
 import type { HandlersOf } from '../contract/call/handler.js';
 import type { Database } from '../database/database.js';
-import type { RepeatLog } from '../process/repeat-log.js';
+import type { FactsLog, RepeatLog } from '../process/repeat-log.js';
 import { createExportEvents } from './event-export.js';
 import { EventFeed } from './event-feed.js';
 import { createIngest } from './event-ingest.js';
@@ -20,7 +20,7 @@ import { createRecorder, type Recorder } from './recorder.js';
 export interface ObservabilityParts {
   readonly config: Config['observability'];
   readonly database: Database;
-  readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
+  readonly log: FactsLog<'info' | 'warn' | 'error'>;
   /** For failures that recur while the database is unreachable. */
   readonly failures: RepeatLog;
   readonly meter: ObservabilityMeter;

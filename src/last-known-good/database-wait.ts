@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LateDatabase } from '../database/late-database.js';
+import type { FactsLog } from '../process/repeat-log.js';
 import type { Attempt, DatabaseProblem } from './opening.js';
 
 /** Pauses between attempts to open the database, in milliseconds: the first and the longest. */
@@ -26,7 +27,7 @@ export interface DatabaseWaitOptions {
   readonly problem: DatabaseProblem;
   /** The id of the expected database, if known. */
   readonly expected: string | null;
-  readonly log: Record<'info' | 'error', (facts: object, message: string) => void>;
+  readonly log: FactsLog<'info' | 'error'>;
 }
 
 export function waitForDatabase(options: DatabaseWaitOptions): DatabaseWait {

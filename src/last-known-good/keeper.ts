@@ -1,5 +1,6 @@
 import type { RecordedChange } from '../database/change-log.js';
 import type { Database } from '../database/database.js';
+import type { FactsLog } from '../process/repeat-log.js';
 import type { StateHeader } from './file-format.js';
 import { writeDatabaseState } from './read-database.js';
 import type { Saved, StateFile } from './state-file.js';
@@ -40,7 +41,7 @@ export interface KeeperOptions {
   readonly maxStalenessMs: number | null;
   /** Called if the file has a later revision than its database: the database was restored. */
   readonly onRestored: (revision: number) => void;
-  readonly log: Record<'info' | 'warn' | 'error', (facts: object, message: string) => void>;
+  readonly log: FactsLog<'info' | 'warn' | 'error'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }

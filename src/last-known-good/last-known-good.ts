@@ -4,11 +4,12 @@ import { loadedInTime } from '../database/in-time.js';
 import type { Progress } from '../decisions/loaded-program.js';
 import type { ReadAgentState } from '../decisions/program-loader.js';
 import type { ChangeFollower } from '../decisions/revision-watch.js';
+import type { FactsLog } from '../process/repeat-log.js';
 import { createAgentStates } from './agent-states.js';
 import { Keeper, type KeeperMeter } from './keeper.js';
 import { ageMs, KeptAgents } from './kept-agents.js';
 import { KnownChanges } from './known-changes.js';
-import type { StartedDatabase, StartLog } from './start-database.js';
+import type { StartedDatabase } from './start-database.js';
 
 export interface LastKnownGoodOptions {
   readonly started: StartedDatabase;
@@ -16,7 +17,7 @@ export interface LastKnownGoodOptions {
   /** Reads the controls of an agent from the database. */
   readonly stored: (agentName: string) => Promise<AgentState>;
   readonly maxStalenessMs: number | null;
-  readonly log: StartLog;
+  readonly log: FactsLog;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Milliseconds of a monotonic clock. */

@@ -4,6 +4,7 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { type Database, type DatabaseOptions, openDatabase } from '../database/database.js';
 import { parseDatabaseUrl } from '../database/database-url.js';
 import { createLateDatabase } from '../database/late-database.js';
+import type { FactsLog } from '../process/repeat-log.js';
 import { type DatabaseWait, waitForDatabase } from './database-wait.js';
 import type { StateHeader } from './file-format.js';
 import { nodeFileSystem } from './file-system.js';
@@ -12,8 +13,6 @@ import type { KeptState } from './kept-state.js';
 import { fileLocation } from './location.js';
 import { type Attempt, createOpening, type DatabaseProblem, storageReportOf } from './opening.js';
 import { StateFile } from './state-file.js';
-
-export type StartLog = Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>;
 
 /** The database of a starting service, and its replacement if it is unavailable. */
 export interface StartedDatabase {
@@ -31,7 +30,7 @@ export interface StartedDatabase {
 
 export interface StartDatabaseOptions {
   readonly config: Pick<Config, 'databaseUrl' | 'databaseVariable' | 'databaseExpected' | 'lastKnownGood'>;
-  readonly log: StartLog;
+  readonly log: FactsLog;
   /** See `DatabaseOptions.failures`. */
   readonly failures?: DatabaseOptions['failures'];
   readonly onQuery?: DatabaseOptions['onQuery'];

@@ -23,8 +23,14 @@ export interface RepeatLog {
 
 export type RepeatLevel = 'info' | 'warn' | 'error';
 
+/** The methods of a pino logger for some levels, called with facts and a message. */
+export type FactsLog<Level extends 'debug' | RepeatLevel = 'debug' | RepeatLevel> = Record<
+  Level,
+  (facts: object, message: string) => void
+>;
+
 export interface RepeatLogOptions {
-  readonly log: Record<'debug' | RepeatLevel, (facts: object, message: string) => void>;
+  readonly log: FactsLog;
   readonly intervalMs?: number;
 }
 

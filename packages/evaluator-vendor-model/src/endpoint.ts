@@ -23,7 +23,7 @@ export interface EndpointLimits {
   readonly retries: number;
   /** Longest delay of the first repetition, in milliseconds; it doubles with each further one. */
   readonly retryDelayMs: number;
-  /** Failures in a row after which nobody is called for a while. */
+  /** Consecutive failures after which the endpoint is not called for a while. */
   readonly failuresToOpen: number;
   /** How long that is, in milliseconds; then one call finds out whether the endpoint works again. */
   readonly openMs: number;
@@ -122,7 +122,7 @@ function circuitOpen(): EndpointError {
   return new EndpointError('CircuitOpen', 'the model is not asked for a while, because it failed repeatedly');
 }
 
-/** The wait between two attempts cannot be aborted, so whoever waits is let go. */
+/** The wait between two attempts cannot be aborted, so the caller is released instead. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

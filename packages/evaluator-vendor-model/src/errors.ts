@@ -31,7 +31,7 @@ export class EndpointError extends Error {
   }
 }
 
-/** Nobody waits for the answer any more. */
+/** The caller no longer waits for the answer. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }

@@ -31,7 +31,7 @@ async function send({ url, apiKey }: Target, body: string, signal: AbortSignal):
         accept: 'application/json',
       },
       body,
-      // A redirect would take the key and the data to somebody else.
+      // A redirect would send the key and the data to another host.
       redirect: 'manual',
       signal,
     });

@@ -88,7 +88,7 @@ function endpointOf({ apiKey, apiUrl, log }: HostOptions, limits: EndpointLimits
   if (apiKey === null || apiUrl === null) {
     const missing = apiKey === null ? 'VENDOR_API_KEY' : 'VENDOR_API_URL';
     const problem = `${missing} is not set, so vendor.model cannot be asked`;
-    // Where neither is set, nobody means to use it; a control that does is reported when it is evaluated.
+    // Without both it is not in use; a control that uses it is reported when it is evaluated.
     if (apiKey !== apiUrl) log.warn({}, problem);
     return problem;
   }

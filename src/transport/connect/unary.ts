@@ -1,11 +1,10 @@
 import type { Message } from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { RepeatLog } from '../../process/repeat-log.js';
+import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { Admission } from '../admission/admission.js';
 import { callClassOf } from '../admission/call-class.js';
 import { createCallTime } from '../call/call-time.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import type { HostLog } from '../listener/problem.js';
 import { isUnexpected, toConnectError, toRpcStatus } from '../wire/connect-error.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
@@ -14,7 +13,7 @@ import { callContextOf, type RpcContext, rpcCallOf } from './rpc-call.js';
 
 /** Where failures of RPCs are logged. */
 export interface RpcLogs {
-  readonly log: HostLog;
+  readonly log: FactsLog;
   /** For calls that cannot be served at present: an outage causes many, all for the same reason. */
   readonly failures: RepeatLog;
 }

@@ -94,7 +94,7 @@ export class Http1Connection implements Connection {
   }
 
   closeIfIdle(): void {
-    if (this.#used && this.#responses.size === 0) this.#socket.destroy();
+    if (this.#used && this.running === 0) this.#socket.destroy();
   }
 
   finish(): void {

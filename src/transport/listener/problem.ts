@@ -34,14 +34,6 @@ export interface ConnectionProblem {
 /** Receives every problem. Must not throw. */
 export type ProblemListener = (problem: ConnectionProblem) => void;
 
-/** The part of a pino logger that the host uses. */
-export interface HostLog {
-  debug(facts: object, message: string): void;
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
-
 /**
  * The loggable part of a problem. HTTP parser errors contain the bytes they failed on, even keys and steps.
  */

@@ -14,8 +14,7 @@ import type {
 } from '../../decisions/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
-import type { RpcMethod } from '../descriptors/rpc-methods.js';
-import { restTemplate } from '../descriptors/rpc-methods.js';
+import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
 import { type ErrorContext, problemOf } from './rest-errors.js';

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FREE_BYTES } from '../admission/call-ticket.js';
 import { apiKeyOf } from '../auth/request-key.js';
 import type { RequestTaker } from '../listener/listener.js';
-import type { RestLaneOptions } from './lane-request.js';
-import { LaneRequest } from './lane-request.js';
+import { LaneRequest, type RestLaneOptions } from './lane-request.js';
 import type { RestRoute } from './rest-route.js';
 
 /**
