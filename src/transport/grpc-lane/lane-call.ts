@@ -243,7 +243,8 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
       step();
     } catch (error) {
       this.env.log.error({ err: error, requestId: this.#requestId, rpc: this.method.name }, 'a reply failed');
-      this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      // Frames may be being read, see Http2Connection.
+      setImmediate(() => this.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
     }
   }
 

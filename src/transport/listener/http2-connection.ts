@@ -83,9 +83,15 @@ export class Http2Connection implements Connection {
     this.#session.settings({ maxConcurrentStreams: isNarrow ? Math.min(most, http2NarrowStreams) : most });
   }
 
+  /**
+   * Ends the session after the frames that were read with the last one. A session that is destroyed from within
+   * one of its events resets streams that nghttp2 still uses, see https://github.com/nodejs/node/pull/64166.
+   */
   #cutOff(reason: string): void {
-    this.#session.destroy(new Error(reason), constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    this.#lingerIfOver();
+    setImmediate(() => {
+      this.#session.destroy(new Error(reason), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      this.#lingerIfOver();
+    });
   }
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
