@@ -9,6 +9,7 @@ import { type StartedDatabase, startDatabase } from '../last-known-good/start-da
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import type { Closers } from '../process/closers.js';
 import { createRepeatLog, type RepeatLog } from '../process/repeat-log.js';
+import type { CallPolicy } from '../transport/call/call-host.js';
 
 /** Inputs of the service. */
 export interface AppOptions {
@@ -16,6 +17,8 @@ export interface AppOptions {
   readonly log: Logger;
   /** Called with every SQL statement; for tests that count queries. */
   readonly onQuery?: (sql: string) => void;
+  /** Rules for the calls of every protocol; none by default. */
+  readonly policies?: readonly CallPolicy[];
   /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
     /** Whether the parent process has migrated the database; if not, it could not be used. */
@@ -27,6 +30,7 @@ export interface AppOptions {
 
 /** The base of all other parts. */
 export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
+  readonly policies: readonly CallPolicy[];
   readonly shared: AppOptions['shared'] | undefined;
   readonly failures: RepeatLog;
   readonly started: StartedDatabase;
@@ -42,7 +46,7 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
 
 /** Opens the database, applies migrations, and loads the evaluators. */
 export async function openFoundations(options: AppOptions, closers: Closers): Promise<Foundations> {
-  const { config, log, onQuery, shared } = options;
+  const { config, log, onQuery, shared, policies = [] } = options;
   const now = () => Date.now();
   const failures = createRepeatLog({ log });
   closers.add(() => failures.close());
@@ -74,6 +78,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     config,
     log,
     shared,
+    policies,
     failures,
     started,
     database: meteredDatabase(started.database, metrics.databaseTimed),

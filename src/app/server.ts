@@ -13,7 +13,6 @@ import type { HealthState } from '../operations/health.js';
 import type { Metrics } from '../operations/metrics.js';
 import { type OperationalState, registerOperations } from '../operations/operations-routes.js';
 import { registerReflection } from '../operations/reflection.js';
-import type { Admission } from '../transport/admission/admission.js';
 import type { CallTicket } from '../transport/admission/call-ticket.js';
 import type { Entrance } from '../transport/admission/entrance.js';
 import type { FrontGate } from '../transport/admission/front-gate.js';
@@ -24,6 +23,8 @@ import {
   createKeylessCredentialReader,
 } from '../transport/auth/request-credentials.js';
 import { foreignOriginCheck, keylessPageCheck } from '../transport/auth/request-origin.js';
+import type { Call } from '../transport/call/call.js';
+import type { CallHost } from '../transport/call/call-host.js';
 import { registerConnect } from '../transport/connect/connect-plugin.js';
 import { rpcCallOf } from '../transport/connect/rpc-call.js';
 import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
@@ -34,9 +35,10 @@ import type { Listener } from '../transport/listener/listener.js';
 import { answerClientError } from '../transport/listener/wrong-protocol.js';
 import { openApiDocument } from '../transport/openapi/document.js';
 import { DOCS_PATH, OPENAPI_PATHS, registerOpenApi } from '../transport/openapi/openapi-routes.js';
+import { startRestCalls } from '../transport/rest/rest-calls.js';
 import { type ErrorContext, registerRestErrors, sendError } from '../transport/rest/rest-errors.js';
 import type { RestRoute } from '../transport/rest/rest-route.js';
-import { CLIENT_GONE_STATUS, registerRestRoutes } from '../transport/rest/rest-routes.js';
+import { registerRestRoutes } from '../transport/rest/rest-routes.js';
 import { OPERATIONS_PATHS } from '../transport/routing/path-classes.js';
 import { createRouteFinder, type ServedPath } from '../transport/routing/route-finder.js';
 import { createUnserved, type Unserved } from '../transport/routing/unserved.js';
@@ -48,6 +50,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The limited resources of the request; ended when its reply is complete or its caller disconnects. */
     ticket: CallTicket;
+    /** Null for requests that are neither an RPC nor of a JSON route. */
+    call: Call | null;
   }
 }
 
@@ -57,7 +61,7 @@ export interface ServerOptions extends ErrorContext {
   readonly log: FastifyBaseLogger;
   readonly listener: Listener;
   readonly authenticator: Authenticator;
-  readonly admission: Admission;
+  readonly host: CallHost;
   readonly entrance: Entrance;
   readonly gate: Pick<FrontGate, 'ticketOf'>;
   readonly metrics: Metrics;
@@ -127,6 +131,7 @@ function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {
 
 function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): void {
   app.decorateRequest('ticket', null as unknown as CallTicket);
+  app.decorateRequest('call', null);
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
     const isStream = isHttp2(raw);
@@ -166,19 +171,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
   await app.register(async (scope) => {
-    observeRest(scope, options.metrics);
+    startRestCalls(scope, { host: options.host, credentials, shutdownSignal: options.shutdownSignal });
     boundBodies(scope);
-    registerRestRoutes(scope, {
-      routes: options.restRoutes,
-      admission: options.admission,
-      entrance: options.entrance,
-      credentials,
-      requestTimeoutMs: config.limits.requestTimeoutMs,
-      shutdownSignal: options.shutdownSignal,
-    });
+    registerRestRoutes(scope, options.restRoutes, options.host);
     registerSessionRoutes(scope, {
       prefix: config.apiPrefix,
       authenticator,
+      host: options.host,
       entrance: options.entrance,
       credentials,
       isForeign,
@@ -215,7 +214,7 @@ export async function createOperationsServer(options: ServerOptions): Promise<Fa
 function reflect(router: ConnectRouter, { services }: ServerOptions): void {
   registerReflection(router, [...services, Health], (context, units) => {
     try {
-      rpcCallOf(context).ticket.spendPublic(units);
+      rpcCallOf(context).call.ticket.spendPublic(units);
     } catch (error) {
       throw toConnectError(error);
     }
@@ -228,15 +227,13 @@ async function registerRpcs(
   credentials: CredentialReader,
   register: (router: ConnectRouter) => void,
 ): Promise<void> {
-  const { config, methods, entrance, metrics, shutdownSignal } = options;
+  const { config, methods, host, shutdownSignal } = options;
   await app.register((scope) =>
     registerConnect(scope, {
       register,
       methods,
-      entrance,
+      host,
       credentials,
-      metrics,
-      requestTimeoutMs: config.limits.requestTimeoutMs,
       maxMessageBytes: config.limits.bodyBytes,
       shutdownSignal,
     }),
@@ -272,23 +269,10 @@ function parameters(template: string): number {
   return template.split('{').length - 1;
 }
 
-function observeRest(scope: FastifyInstance, metrics: Metrics): void {
-  scope.addHook('onRequest', (request, reply, done) => {
-    const { method } = request;
-    const path = request.routeOptions.config.template ?? '';
-    metrics.restStarted(method, path);
-    // Emitted when the reply is complete or the client disconnects, in every version of HTTP.
-    reply.raw.once('close', () => {
-      const status = reply.raw.writableEnded ? reply.statusCode : CLIENT_GONE_STATUS;
-      metrics.restEnded(method, path, status, reply.elapsedTime / 1000);
-    });
-    done();
-  });
-}
-
-/** Logs one line per request, at level debug, so that the hot path has no cost by default. */
+/** Logs one line, at level debug, per request that has no call. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
+    if (request.call !== null) return done();
     request.log.debug(
       {
         method: request.method,

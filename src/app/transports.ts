@@ -14,6 +14,7 @@ import { createKeyGuessing } from '../transport/admission/key-guessing.js';
 import { createLoadShedder, type LoadShedder } from '../transport/admission/load-shedder.js';
 import { createAuthenticator } from '../transport/auth/authenticator.js';
 import { fingerprintOf } from '../transport/auth/key-ring.js';
+import type { CallHost } from '../transport/call/call-host.js';
 import { evaluationRpcs } from '../transport/connect/evaluation-rpcs.js';
 import { handlerRpc } from '../transport/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
@@ -75,7 +76,7 @@ export async function createTransports(
   features: Features,
   { health, state }: TransportState,
 ): Promise<Transports> {
-  const { config, log, failures, metrics, shared, monotonic } = foundations;
+  const { config, log, failures, metrics, shared, policies, monotonic } = foundations;
   const { requestTimeoutMs, bodyBytes } = config.limits;
   const errors = { failures, now: () => new Date(foundations.now()) };
   const load = createLoadShedder(config.limits.shedDelayMs);
@@ -105,14 +106,15 @@ export async function createTransports(
   const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
   const evaluations = evaluationMethods(features);
   const calls = createEvaluationCalls(features.evaluation);
-  const lanes = {
+  const host: CallHost = {
+    admission,
+    entrance,
+    policies,
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
-    version: VERSION,
+    failures,
     requestTimeoutMs,
-    admission,
-    entrance,
   };
   const evaluationRoutesOfRest = evaluationRoutes(
     features.evaluation,
@@ -121,8 +123,8 @@ export async function createTransports(
     errors,
   );
   const hotLane = createHotLane({
-    ...lanes,
-    failures,
+    ...host,
+    version: VERSION,
     calls,
     codec: directCodec,
     maxMessageBytes: bodyBytes,
@@ -130,8 +132,10 @@ export async function createTransports(
     shutdownSignal: shutdown.signal,
   });
   const restLane = createRestLane({
-    ...lanes,
     ...errors,
+    host,
+    log,
+    version: VERSION,
     routes: evaluationRoutesOfRest,
     corsHeaders: corsHeadersWithoutOrigin(config.cors, [VERSION_HEADER]),
     maxBodyBytes: bodyBytes,
@@ -155,12 +159,11 @@ export async function createTransports(
     takeRequest: config.restLane ? restLane : undefined,
   });
   const routeOptions = { apiBase: config.apiBase, strict: config.strictDefinitions };
-  const rpcs = { log, failures, requestTimeoutMs, admission };
   const serverOptions: Omit<ServerOptions, 'listener' | 'gate'> = {
     config,
     log,
     authenticator,
-    admission,
+    host,
     entrance,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
@@ -177,9 +180,9 @@ export async function createTransports(
       for (const { service, methods: served } of features.features) {
         const ofHandlers = served.map(({ method, handler }) => [
           method.desc.localName,
-          handlerRpc(method, handler, rpcs),
+          handlerRpc(method, handler),
         ]);
-        const others = service === EvaluationServiceDesc ? evaluationRpcs(calls, evaluations, rpcs) : {};
+        const others = service === EvaluationServiceDesc ? evaluationRpcs(calls) : {};
         register(router, service, { ...Object.fromEntries(ofHandlers), ...others });
       }
     },

@@ -31,9 +31,9 @@ export interface EvaluationCaller {
   header(name: string): string | undefined;
   /**
    * Aborted when the answer is no longer awaited: the caller disconnected, its deadline passed, or the server
-   * shuts down. Requested only by code that waits, because most evaluations need no signal.
+   * shuts down. Read only by code that waits: reading it may start the time limit of the call.
    */
-  signal(): AbortSignal;
+  readonly signal: AbortSignal;
   /** Counts evaluations beyond the first of a call. Fails with RATE_LIMITED above the caller's limit. */
   spend(evaluations: number): void;
 }

@@ -24,9 +24,9 @@ export interface ChangeFollower {
   catchUp(): void;
 }
 
-/** Caller that requires a revision; its signal is requested only when the revision has to be awaited. */
+/** Caller that requires a revision; its signal is read only when the revision has to be awaited. */
 export interface RevisionCaller {
-  signal(): AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export interface RevisionWatchOptions {
@@ -176,7 +176,7 @@ export class RevisionWatch {
     const { snapshot } = this.#options;
     if (minRevision <= this.revision) return snapshot.programOf(agentName, minRevision);
     return this.#gate
-      .reach(minRevision, caller?.signal())
+      .reach(minRevision, caller?.signal)
       .then(() => snapshot.programOf(agentName, minRevision));
   }
 

@@ -2,6 +2,7 @@ import { create, type DescService, type FileRegistry, type Message, toJson } fro
 import { Code, ConnectError } from '@connectrpc/connect';
 import { Metadata } from '@grpc/grpc-js';
 import fastify from 'fastify';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AnyHandler, collectHandler, handler, streamHandler } from '../../src/contract/call/handler.js';
@@ -11,6 +12,7 @@ import { createCredentialReader } from '../../src/transport/auth/request-credent
 import { foreignOriginCheck } from '../../src/transport/auth/request-origin.js';
 import { registerConnect } from '../../src/transport/connect/connect-plugin.js';
 import { createStreamNames } from '../../src/transport/routing/open-streams.js';
+import { NO_FAILURES } from '../support/failures.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
 import { createQuietMetrics } from '../support/metrics.js';
@@ -339,10 +341,16 @@ describe('an RPC that is in a proto file and has a handler', () => {
       registerConnect(app, {
         register: (router) => router.service(service, {}),
         methods: new Map(),
-        entrance: openAdmission().entrance,
+        host: {
+          ...openAdmission(),
+          policies: [],
+          metrics: createQuietMetrics('test', streams),
+          log: pino({ level: 'silent' }),
+          logsCalls: false,
+          failures: NO_FAILURES,
+          requestTimeoutMs: 1_000,
+        },
         credentials: createCredentialReader(foreignOriginCheck('*')),
-        metrics: createQuietMetrics('test', streams),
-        requestTimeoutMs: 1_000,
         maxMessageBytes: 1_000,
         shutdownSignal: new AbortController().signal,
       }),

@@ -14,7 +14,7 @@ const REQUEST = {
 const CALLER = {
   protocol: 'rest',
   header: () => undefined,
-  signal: () => new AbortController().signal,
+  signal: new AbortController().signal,
   spend: () => {},
 };
 const INTERVAL_MS = 1_000;

@@ -40,20 +40,24 @@ export async function startHost(
   const health = createHealthState([service.typeName]);
   const authenticator = createAuthenticator(config.auth);
   const opened = openAdmission({ authenticator });
-  const rpcEnvironment = {
+  const metrics = createQuietMetrics(config.metricsPrefix, createStreamNames([service], config.apiBase));
+  const host = {
+    ...opened,
+    policies: [],
+    metrics,
     log,
+    logsCalls: true,
     failures: NO_FAILURES,
     requestTimeoutMs: config.limits.requestTimeoutMs,
-    admission: opened.admission,
   };
-  const streams = createStreamNames([service], config.apiBase);
   const server = await createServer({
     config,
     log,
     listener,
     authenticator,
     ...opened,
-    metrics: createQuietMetrics(config.metricsPrefix, streams),
+    host,
+    metrics,
     health,
     state: {
       version: '0.0.0',
@@ -76,7 +80,7 @@ export async function startHost(
     registerRpcs(router) {
       const implementation = methods.map((method) => [
         method.desc.localName,
-        handlerRpc(method, handlerOf(method.desc.localName), rpcEnvironment),
+        handlerRpc(method, handlerOf(method.desc.localName)),
       ]);
       router.service(service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
     },

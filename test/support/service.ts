@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { createApp } from '../../src/app/app.js';
 import { readConfig } from '../../src/config/config.js';
+import type { CallPolicy } from '../../src/transport/call/call-host.js';
 
 /** A running service of a test. */
 export interface TestService {
@@ -23,12 +24,14 @@ export interface TestService {
 export interface StartOptions {
   /** Whether SQL statements and log lines are kept, true by default: in runs of hours they fill the memory. */
   readonly keepsLines?: boolean;
+  /** Rules for the calls of every protocol. */
+  readonly policies?: readonly CallPolicy[];
 }
 
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
 export async function startService(
   environment: Record<string, string> = {},
-  { keepsLines = true }: StartOptions = {},
+  { keepsLines = true, policies = [] }: StartOptions = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
   const config = readConfig({
@@ -53,7 +56,7 @@ export async function startService(
     if (keepsLines) lines.push(line);
   };
   const log = pino({ level: config.log.level }, { write: keepIn(logLines) });
-  const app = await createApp({ config, log, ...(keepsLines ? { onQuery: keepIn(queries) } : {}) });
+  const app = await createApp({ config, log, policies, ...(keepsLines ? { onQuery: keepIn(queries) } : {}) });
   const { address: url, operations } = await app.listen();
   const { hostname, port } = new URL(url);
   return {

@@ -8,14 +8,13 @@ import {
   ErrorInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
-import type { Entrance } from '../admission/entrance.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
-import type { CallMeter } from '../call/call-meter.js';
+import { Call } from '../call/call.js';
+import { type CallHost, type CallRoute, CLIENT_GONE_STATUS, rpcRoute } from '../call/call-host.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
 import { protocolOf } from '../wire/protocol.js';
-import { codeWord } from '../wire/rpc-status.js';
 import { guardHandler } from './guard.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
@@ -24,11 +23,8 @@ export interface ConnectPluginOptions {
   readonly register: (router: ConnectRouter) => void;
   /** Every method with options of this API, by `package.Service/Method`. Only gRPC's own may be missing. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
-  readonly entrance: Pick<Entrance, 'enter'>;
+  readonly host: CallHost;
   readonly credentials: CredentialReader;
-  readonly metrics: CallMeter;
-  /** Time limit for the request of a unary call to arrive, in milliseconds. */
-  readonly requestTimeoutMs: number;
   /** Largest message in either direction, in bytes. */
   readonly maxMessageBytes: number;
   /** Ends endless streams when the server shuts down. */
@@ -44,7 +40,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   const calls = new WeakMap<FastifyRequest, RpcCall>();
-  observe(scope, calls, options.metrics);
+  startCalls(scope, calls, options);
   const unknown: string[] = [];
   await scope.register(fastifyConnectPlugin, {
     routes(router) {
@@ -52,16 +48,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
       unknown.push(...guardAll(router, options));
     },
     contextValues(request) {
-      const call: RpcCall = {
-        requestId: request.id,
-        credentials: options.credentials.ofRpc(request),
-        principal: { level: 'anonymous', keyFingerprint: null },
-        ticket: request.ticket,
-        json: jsonCopyFor(request.headers['content-type'] ?? ''),
-        code: null,
-      };
-      calls.set(request, call);
-      return createContextValues().set(rpcCallKey, call);
+      return createContextValues().set(rpcCallKey, calls.get(request) ?? null);
     },
     acceptCompression: [],
     readMaxBytes: options.maxMessageBytes,
@@ -87,33 +74,56 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
     const name = `${handler.service.typeName}/${handler.method.name}`;
     const method = options.methods.get(name);
     if (method === undefined && !PUBLIC_SERVICES.test(name)) unknown.push(name);
-    router.handlers[index] = guardHandler(handler, {
-      method: method ?? PUBLIC_METHOD,
-      entrance: options.entrance,
-      bodyTimeMs: options.requestTimeoutMs,
-    });
+    router.handlers[index] = guardHandler(handler, options.host.requestTimeoutMs);
   });
   return unknown;
 }
 
-/** Counts and times every call. */
-function observe(scope: FastifyInstance, calls: WeakMap<FastifyRequest, RpcCall>, metrics: CallMeter): void {
+/** Creates the call of every request, and ends it. */
+function startCalls(
+  scope: FastifyInstance,
+  calls: WeakMap<FastifyRequest, RpcCall>,
+  { host, methods, credentials }: ConnectPluginOptions,
+): void {
+  const routes = new Map<string, CallRoute>();
+  const routeOf = (name: string, protocol: string): CallRoute => {
+    const key = `${protocol} ${name}`;
+    const known = routes.get(key);
+    if (known !== undefined) return known;
+    const method = methods.get(name);
+    const isEndless = method !== undefined && method.desc.methodKind !== 'unary';
+    const route = rpcRoute(host.metrics, method ?? PUBLIC_METHOD, name, protocol, isEndless);
+    routes.set(key, route);
+    return route;
+  };
   scope.addHook('onRequest', (request, reply, done) => {
-    const rpc = (request.routeOptions.url ?? '').slice(1);
-    const protocol = protocolOf(request.headers['content-type'] ?? '');
-    metrics.rpcStarted(rpc, protocol);
+    const contentType = request.headers['content-type'] ?? '';
+    const protocol = protocolOf(contentType);
     if (protocol === 'grpc') withoutCors(reply);
     repairAuthority(request);
+    const rpc: RpcCall = {
+      call: new Call(host, routeOf((request.routeOptions.url ?? '').slice(1), protocol), {
+        requestId: request.id,
+        headers: request.headers,
+        ticket: request.ticket,
+        callerSignal: () => rpc.signal ?? ENDED,
+      }),
+      credentials: credentials.ofRpc(request),
+      json: jsonCopyFor(contentType),
+      signal: undefined,
+    };
+    calls.set(request, rpc);
+    request.call = rpc.call;
     // Emitted when the reply is complete or the caller disconnects, in every version of HTTP.
-    reply.raw.once('close', () => {
-      const fallback = reply.raw.writableEnded ? 'unknown' : 'canceled';
-      const status = calls.get(request)?.code ?? fallback;
-      const code = typeof status === 'string' ? status : codeWord(status);
-      metrics.rpcEnded(rpc, protocol, code, reply.elapsedTime / 1000);
-    });
+    reply.raw.once('close', () =>
+      rpc.call.end(reply.raw.writableEnded ? reply.statusCode : CLIENT_GONE_STATUS),
+    );
     done();
   });
 }
+
+/** The signal of a call whose implementation does not run. */
+const ENDED = AbortSignal.abort();
 
 /** Browsers do not use plain gRPC. */
 function withoutCors(reply: FastifyReply): void {

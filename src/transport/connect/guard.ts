@@ -4,51 +4,37 @@ import type {
   UniversalServerRequest,
   UniversalServerResponse,
 } from '@connectrpc/connect/protocol';
-import {
-  errorFromJsonBytes,
-  errorToJsonBytes,
-  parseTimeout as parseConnectTimeout,
-} from '@connectrpc/connect/protocol-connect';
-import { parseTimeout as parseGrpcTimeout, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
+import { errorFromJsonBytes, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
+import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
-import { type ClassifiedMethod, callClassOf } from '../admission/call-class.js';
-import type { Entrance } from '../admission/entrance.js';
-import { deadlinePassed, tooSlow, withinTime } from '../call/body-time.js';
-import { LONGEST_TIMER_MS } from '../call/call-time.js';
+import { callClassOf } from '../admission/call-class.js';
+import { withinTime } from '../call/body-time.js';
+import { arrivalExpiry, callerTimeoutOf } from '../call/deadline.js';
 import { toConnectError } from '../wire/connect-error.js';
 import { withMinimalMessage } from '../wire/grpc-message.js';
 import { correctedStatus } from '../wire/message-errors.js';
-import { protocolOf } from '../wire/protocol.js';
+import { codeWord } from '../wire/rpc-status.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
-export interface CallGuardOptions {
-  readonly method: ClassifiedMethod;
-  readonly entrance: Pick<Entrance, 'enter'>;
-  /** Time limit for a single request message, or for a large message of a stream, in milliseconds. */
-  readonly bodyTimeMs: number;
-}
-
 /**
- * Adds the access check and the limits to a Connect handler, before the body is read, and corrects the status
- * of messages that cannot be decoded: Connect reports an internal error, but it is the caller's.
+ * Lets a call enter before its body is read, adds the limits of the body to a Connect handler, and corrects the
+ * status of messages that cannot be decoded: Connect reports an internal error, but it is the caller's.
+ * `bodyTimeMs` limits a single request message, or a large message of a stream, in milliseconds.
  */
-export function guardHandler(handler: UniversalHandler, options: CallGuardOptions): UniversalHandler {
-  const { method, entrance, bodyTimeMs } = options;
+export function guardHandler(handler: UniversalHandler, bodyTimeMs: number): UniversalHandler {
   const { methodKind } = handler.method;
   const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';
   const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
-    const call = request.contextValues?.get(rpcCallKey) ?? null;
-    if (call === null) throw new Error('an RPC ran outside the host');
+    const rpc = request.contextValues?.get(rpcCallKey) ?? null;
+    if (rpc === null) throw new Error('an RPC ran outside the host');
+    const { call } = rpc;
     try {
-      // Calls without a key have already passed the front gate.
-      if (callClassOf(method) !== 'public') {
-        const principal = entrance.enter(call.ticket, method, call.credentials);
-        call.principal = principal instanceof Promise ? await principal : principal;
-      }
+      const entering = call.enter(rpc.credentials);
+      if (entering !== undefined) await entering;
     } catch (error) {
       const status = toConnectError(error);
-      call.code = status.code;
+      call.code = codeWord(status.code);
       // Nothing else in the request matters now.
       for (const name of ['grpc-timeout', 'connect-timeout-ms', 'grpc-encoding']) request.header.delete(name);
       // Thrown from the body, so that Connect reports the error in the protocol of the call.
@@ -60,12 +46,14 @@ export function guardHandler(handler: UniversalHandler, options: CallGuardOption
         }),
       );
     }
-    dropEndlessDeadline(request);
-    const isPublic = callClassOf(method) === 'public';
-    const counted = withBodyBytes(request, call, takesOneMessage ? null : bodyTimeMs);
+    dropEndlessTimeout(request, call.protocol);
+    const isPublic = callClassOf(call.route.method) === 'public';
+    const counted = withBodyBytes(request, rpc, takesOneMessage ? null : bodyTimeMs);
     const bounded = isPublic ? withSmallMessages(counted) : counted;
-    const response = await handler(takesOneMessage ? withBodyTime(bounded, bodyTimeMs) : bounded);
-    return withMinimalMessage(call.code === null ? await correctDecodeError(response, call) : response);
+    const response = await handler(
+      takesOneMessage ? withBodyTime(bounded, call.protocol, bodyTimeMs) : bounded,
+    );
+    return withMinimalMessage(call.code === null ? await correctDecodeError(response, rpc) : response);
   };
   return Object.assign(guarded, {
     protocolNames: handler.protocolNames,
@@ -80,7 +68,7 @@ export function guardHandler(handler: UniversalHandler, options: CallGuardOption
 /** If `messageTimeMs` is set, the body is a stream of messages. */
 function withBodyBytes(
   request: UniversalServerRequest,
-  { ticket, json }: RpcCall,
+  { call: { ticket }, json }: RpcCall,
   messageTimeMs: number | null,
 ): UniversalServerRequest {
   const body = bytesOf(request);
@@ -98,15 +86,15 @@ function withSmallMessages(request: UniversalServerRequest): UniversalServerRequ
   return body === undefined ? request : { ...request, body: smallMessages(body, MAX_PUBLIC_MESSAGE_BYTES) };
 }
 
-function withBodyTime(request: UniversalServerRequest, limitMs: number): UniversalServerRequest {
+function withBodyTime(
+  request: UniversalServerRequest,
+  protocol: string,
+  limitMs: number,
+): UniversalServerRequest {
   const body = bytesOf(request);
   if (body === undefined) return request;
-  const deadlineMs = deadlineOf(request)?.timeoutMs;
-  const expiry =
-    deadlineMs === undefined || deadlineMs > limitMs
-      ? { limitMs, error: () => tooSlow(limitMs) }
-      : { limitMs: deadlineMs, error: deadlinePassed };
-  return { ...request, body: withinTime(body, expiry) };
+  const { ms } = callerTimeoutOf(protocol, (name) => request.header.get(name));
+  return { ...request, body: withinTime(body, arrivalExpiry(limitMs, ms)) };
 }
 
 /** The body of a request, if it is a stream of bytes. */
@@ -115,19 +103,10 @@ function bytesOf({ body }: UniversalServerRequest): AsyncIterable<Uint8Array> | 
   return body as AsyncIterable<Uint8Array>;
 }
 
-/** Drops deadlines beyond the timer range (weeks); Connect would treat them as already expired. */
-function dropEndlessDeadline(request: UniversalServerRequest): void {
-  const deadline = deadlineOf(request);
-  if ((deadline?.timeoutMs ?? 0) > LONGEST_TIMER_MS) request.header.delete(deadline?.name ?? '');
-}
-
-/** The deadline header and its time in milliseconds. Connect refuses an invalid time. */
-function deadlineOf({ header }: UniversalServerRequest): { name: string; timeoutMs: number } | undefined {
-  const isConnect = protocolOf(header.get('content-type') ?? '') === 'connect';
-  const name = isConnect ? 'connect-timeout-ms' : 'grpc-timeout';
-  const parse = isConnect ? parseConnectTimeout : parseGrpcTimeout;
-  const { timeoutMs } = parse(header.get(name), Number.POSITIVE_INFINITY);
-  return timeoutMs === undefined ? undefined : { name, timeoutMs };
+/** Connect treats times beyond the range of timers as expired. It refuses invalid ones. */
+function dropEndlessTimeout({ header }: UniversalServerRequest, protocol: string): void {
+  const { header: name, ms, error } = callerTimeoutOf(protocol, (key) => header.get(key));
+  if (ms === Number.POSITIVE_INFINITY && error === undefined) header.delete(name);
 }
 
 // biome-ignore lint/correctness/useYield: it fails before there is anything to yield
@@ -138,62 +117,58 @@ async function* failing(error: ConnectError): AsyncIterable<Uint8Array> {
 /** For messages that are refused before the implementation runs. */
 async function correctDecodeError(
   response: UniversalServerResponse,
-  call: RpcCall,
+  rpc: RpcCall,
 ): Promise<UniversalServerResponse> {
   const { trailer, body } = response;
   const status = trailer?.get('grpc-status');
   if (trailer !== undefined && status !== undefined && status !== null && status !== '0') {
-    call.code = Number(status) as Code;
-    const corrected = correctedStatus(call.code, messageOf(trailer), call.json);
-    if (corrected !== undefined) {
-      call.code = corrected.code;
-      setTrailerStatus(trailer, corrected);
-    }
+    const code = Number(status) as Code;
+    const corrected = correctedStatus(code, messageOf(trailer), rpc.json);
+    rpc.call.code = codeWord(corrected?.code ?? code);
+    if (corrected !== undefined) setTrailerStatus(trailer, corrected);
     return response;
   }
   if (body === undefined || Symbol.asyncIterator in body === false) return response;
   // Streams read their body lazily, so only the first chunk is inspected.
-  return { ...response, ...(await correctBody(response, body as AsyncIterable<Uint8Array>, call)) };
+  return { ...response, ...(await correctBody(response, body as AsyncIterable<Uint8Array>, rpc)) };
 }
 
 async function correctBody(
   response: UniversalServerResponse,
   body: AsyncIterable<Uint8Array>,
-  call: RpcCall,
+  rpc: RpcCall,
 ): Promise<Partial<UniversalServerResponse>> {
   const contentType = response.header?.get('content-type') ?? '';
   if (contentType === 'application/json' && response.status >= 400) {
     const bytes = await collect(body);
     const error = errorFromJsonBytes(bytes, undefined, new ConnectError('', Code.Internal));
-    call.code = error.code;
-    const corrected = correctedStatus(error.code, error.rawMessage, call.json);
+    const corrected = correctedStatus(error.code, error.rawMessage, rpc.json);
+    rpc.call.code = codeWord(corrected?.code ?? error.code);
     if (corrected === undefined) return { body: once(bytes) };
-    call.code = corrected.code;
     const json = errorToJsonBytes(corrected, undefined);
     response.header?.set('content-length', String(json.byteLength));
     return { status: 400, body: once(json) };
   }
   if (contentType.startsWith('application/grpc-web') && !contentType.includes('text')) {
-    return { body: correctWebTrailer(body, call) };
+    return { body: correctWebTrailer(body, rpc) };
   }
   return {};
 }
 
-async function* correctWebTrailer(body: AsyncIterable<Uint8Array>, call: RpcCall): AsyncIterable<Uint8Array> {
+async function* correctWebTrailer(body: AsyncIterable<Uint8Array>, rpc: RpcCall): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
-    yield chunk[0] === trailerFlag ? correctedTrailerFrame(chunk, call) : chunk;
+    yield chunk[0] === trailerFlag ? correctedTrailerFrame(chunk, rpc) : chunk;
   }
 }
 
-function correctedTrailerFrame(frame: Uint8Array, call: RpcCall): Uint8Array {
+function correctedTrailerFrame(frame: Uint8Array, { call, json }: RpcCall): Uint8Array {
   if (call.code !== null) return frame;
   const trailer = trailerParse(frame.subarray(5));
-  const code = Number(trailer.get('grpc-status') ?? '0');
+  const code = Number(trailer.get('grpc-status') ?? '0') as Code | 0;
   if (code === 0) return frame;
-  call.code = code as Code;
-  const corrected = correctedStatus(call.code, messageOf(trailer), call.json);
+  const corrected = correctedStatus(code, messageOf(trailer), json);
+  call.code = codeWord(corrected?.code ?? code);
   if (corrected === undefined) return frame;
-  call.code = corrected.code;
   setTrailerStatus(trailer, corrected);
   const data = trailerSerialize(trailer);
   const out = new Uint8Array(5 + data.byteLength);

@@ -4,19 +4,17 @@ import { parseInput } from '../../contract/input/parse-input.js';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { parseStoredJson } from '../../json/parse-json.js';
-import { prepareCall } from '../call/ignored-parts.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { messageMapper } from './message-mapper.js';
 import { type CollectImplementation, collectRpc, type StreamImplementation, streamRpc } from './streams.js';
-import { type RpcEnvironment, type UnaryImplementation, unaryRpc } from './unary.js';
+import { type UnaryImplementation, unaryRpc } from './unary.js';
 import { unknownFields } from './unknown-fields.js';
 
 /** A handler as a Connect implementation: message → plain → handler → plain → message. */
 export function handlerRpc(
   method: RpcMethod,
   handler: AnyHandler,
-  environment: RpcEnvironment,
 ): UnaryImplementation | StreamImplementation | CollectImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMapper(method.desc.output);
@@ -27,36 +25,30 @@ export function handlerRpc(
       known.set(plain, message);
       return message;
     };
-    return streamRpc(method, environment, (message, context, { json }) => {
+    return streamRpc((message, call, json) => {
       const plain = toPlain(message);
-      const received = () => receivedMessage(method.desc.input, message, plain, json);
-      const { call } = prepareCall(handler, context, received);
+      call.receives(() => receivedMessage(method.desc.input, message, plain, json));
       return mapped(handler.stream(parseInput(handler.input, plain), call), replyOnce);
     });
   }
   if ('collect' in handler) {
-    return collectRpc(method, environment, async (messages, context) => {
+    return collectRpc(async (messages, call) => {
       const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
-      return reply(await handler.collect(items, context));
+      return reply(await handler.collect(items, call));
     });
   }
-  return unaryHandlerRpc(method, handler, environment);
+  return unaryHandlerRpc(method, handler);
 }
 
-function unaryHandlerRpc(
-  method: RpcMethod,
-  handler: Handler,
-  environment: RpcEnvironment,
-): UnaryImplementation {
+function unaryHandlerRpc(method: RpcMethod, handler: Handler): UnaryImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMapper(method.desc.output);
-  return unaryRpc(method, environment, async (message, context, { json }) => {
+  return unaryRpc(async (message, call, json) => {
     const plain = toPlain(message);
     const input = parseInput(handler.input, plain);
-    const received = () => receivedMessage(method.desc.input, message, plain, json);
-    const { call, finish } = prepareCall(handler, context, received);
+    call.receives(() => receivedMessage(method.desc.input, message, plain, json));
     const value = await handler.handle(input, call);
-    finish();
+    call.answeredBy(handler);
     return reply(value);
   });
 }

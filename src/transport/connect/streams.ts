@@ -1,11 +1,12 @@
 import type { Message } from '@bufbuild/protobuf';
-import { Code, type HandlerContext } from '@connectrpc/connect';
-import type { CallContext } from '../../contract/call/handler.js';
+import type { ConnectError, HandlerContext } from '@connectrpc/connect';
 import { untilAborted } from '../../contract/call/until-aborted.js';
-import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import type { Call } from '../call/call.js';
+import { rpcError } from '../call/rpc-failures.js';
+import type { JsonCopy } from '../wire/json-copy.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
-import { callContextOf, type RpcCall, rpcCallOf } from './rpc-call.js';
-import { logRpcError, type RpcEnvironment, rpcError, turnOf } from './unary.js';
+import { codeWord } from '../wire/rpc-status.js';
+import { rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A server-streaming RPC as a Connect implementation. */
 export type StreamImplementation = (request: Message, context: HandlerContext) => AsyncIterable<Message>;
@@ -21,68 +22,53 @@ export type CollectImplementation = (
  * time limit is the caller's deadline, because such streams are long-lived.
  */
 export function streamRpc(
-  method: RpcMethod,
-  environment: RpcEnvironment,
-  run: (message: Message, context: CallContext, call: RpcCall) => AsyncIterable<Message>,
+  run: (message: Message, call: Call, json: JsonCopy | null) => AsyncIterable<Message>,
 ): StreamImplementation {
   return async function* answer(message, context) {
-    const call = rpcCallOf(context);
+    const rpc = rpcCallOf(context);
+    const { call, json } = rpc;
     try {
-      yield* untilAborted(
-        run(
-          message,
-          callContextOf(context, () => context.signal),
-          call,
-        ),
-        context.signal,
-      );
+      yield* untilAborted(run(message, call, json), context.signal);
       call.code = 'ok';
     } catch (error) {
-      throw failed(method, environment, call, error);
+      throw failed(call, error);
     } finally {
-      call.code ??= Code.Canceled;
+      call.code ??= 'canceled';
+      writeTrailers(rpc, context);
     }
   };
 }
 
 /** Turns a function of a stream of messages into an RPC. */
 export function collectRpc(
-  method: RpcMethod,
-  environment: RpcEnvironment,
-  run: (messages: AsyncIterable<Message>, context: CallContext) => Promise<Message>,
+  run: (messages: AsyncIterable<Message>, call: Call) => Promise<Message>,
 ): CollectImplementation {
   return async (messages, context) => {
-    const call = rpcCallOf(context);
+    const rpc = rpcCallOf(context);
+    const { call } = rpc;
     try {
-      const bounded = untilAborted(inTurns(messages, method, environment, context.signal), context.signal);
-      const reply = await run(
-        bounded,
-        callContextOf(context, () => context.signal),
-      );
+      const reply = await run(untilAborted(inTurns(messages, call), context.signal), call);
       call.code = 'ok';
       return reply;
     } catch (error) {
-      throw failed(method, environment, call, error);
+      throw failed(call, error);
+    } finally {
+      writeTrailers(rpc, context);
     }
   };
 }
 
 /** A single message may take as long as a whole call. */
-async function* inTurns(
-  messages: AsyncIterable<Message>,
-  method: RpcMethod,
-  environment: RpcEnvironment,
-  signal: AbortSignal,
-): AsyncGenerator<Message> {
+async function* inTurns(messages: AsyncIterable<Message>, call: Call): AsyncGenerator<Message> {
   for await (const message of messages) {
-    await turnOf(method, environment, signal);
+    await call.turn();
     yield message;
   }
 }
 
-function failed(method: RpcMethod, environment: RpcEnvironment, call: RpcCall, error: unknown) {
+function failed(call: Call, error: unknown): ConnectError {
   const status = correctedDecodeError(rpcError(error));
-  call.code = status.code;
-  logRpcError(environment, method.name, call.requestId, status, error);
+  call.code = codeWord(status.code);
+  call.logFailure(status, error);
   return status;
 }

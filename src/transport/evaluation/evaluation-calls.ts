@@ -71,7 +71,7 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
     inSlices(
       evaluations,
       (fields) => outcomeOf(fields, call),
-      () => call.caller.signal(),
+      () => call.caller.signal,
     );
 
   return {

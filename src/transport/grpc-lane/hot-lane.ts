@@ -4,12 +4,15 @@ import type { ConnectError } from '@connectrpc/connect';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Admission } from '../admission/admission.js';
 import { apiKeyOf } from '../auth/request-key.js';
+import type { Call } from '../call/call.js';
+import { type CallRoute, rpcRoute } from '../call/call-host.js';
+import { itemFailure } from '../call/rpc-failures.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { stalenessOf } from '../evaluation/evaluation-calls.js';
 import type { StreamTaker } from '../listener/http2-server.js';
 import type { EvaluationFields, EvaluationOutcome } from '../wire/evaluation-codec.js';
 import type { LaneCall } from './lane-call.js';
-import type { LaneEnvironment, LaneMethod, StoppableCall } from './lane-environment.js';
+import type { LaneEnvironment, StoppableCall } from './lane-environment.js';
 import { StreamCall } from './stream-call.js';
 import { Turns } from './turns.js';
 import { UnaryCall, type UnaryWork } from './unary-call.js';
@@ -40,11 +43,11 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
 
   const evaluate: UnaryWork<EvaluationFields> = {
     decode: codec.decodeEvaluate,
-    answer(fields, { caller }, report) {
-      const verdict = calls.evaluate(fields, caller);
+    answer(fields, call) {
+      const verdict = calls.evaluate(fields, call);
       const reply = (made: RevisedVerdict): Buffer => {
-        report.reportRevision(made.revision);
-        if (made.staleness_seconds !== null) report.reportStaleness(made.staleness_seconds);
+        call.reportRevision(made.revision);
+        if (made.staleness_seconds !== null) call.reportStaleness(made.staleness_seconds);
         return codec.frameVerdict(made);
       };
       return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
@@ -52,36 +55,34 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
   };
   const batch: UnaryWork<readonly EvaluationFields[]> = {
     decode: codec.decodeBatch,
-    answer(evaluations, call, report) {
-      const outcomes = calls.batch(evaluations, call);
+    answer(evaluations, call) {
+      const outcomes = calls.batch(evaluations, { caller: call, failed: itemFailure(call) });
       const reply = (made: readonly EvaluationOutcome[]): Buffer => {
         const staleness = stalenessOf(made);
-        if (staleness !== null) report.reportStaleness(staleness);
+        if (staleness !== null) call.reportStaleness(staleness);
         return codec.frameBatch(made);
       };
       return outcomes instanceof Promise ? outcomes.then(reply) : reply(outcomes);
     },
   };
-  const kinds: Readonly<Record<string, (method: LaneMethod) => StartCall>> = {
-    Evaluate: (method) => (stream, headers) => new UnaryCall(env, method, stream, headers, evaluate),
-    EvaluateBatch: (method) => (stream, headers) => new UnaryCall(env, method, stream, headers, batch),
-    EvaluateStream: (method) => (stream, headers) =>
-      new StreamCall(env, method, stream, headers, turnsOf(stream.session)),
+  const kinds: Readonly<Record<string, (route: CallRoute) => StartCall>> = {
+    Evaluate: (route) => (stream, headers) => new UnaryCall(env, route, stream, headers, evaluate),
+    EvaluateBatch: (route) => (stream, headers) => new UnaryCall(env, route, stream, headers, batch),
+    EvaluateStream: (route) => (stream, headers) =>
+      new StreamCall(env, route, stream, headers, turnsOf(stream.session)),
   };
-  const lanes = new Map<string | undefined, { readonly method: LaneMethod; readonly create: StartCall }>();
+  const lanes = new Map<string | undefined, StartCall>();
   for (const [name, kind] of Object.entries(kinds)) {
     const found = options.methods.get(name);
     if (found === undefined) throw new Error(`EvaluationService has no method ${name}`);
-    const { access, isEvaluation } = found;
-    const method: LaneMethod = { name: found.name, access, isEvaluation, path: `/${found.name}` };
-    lanes.set(method.path, { method, create: kind(method) });
+    const route = rpcRoute(options.metrics, found, found.name, 'grpc', found.desc.methodKind !== 'unary');
+    lanes.set(route.path, kind(route));
   }
 
   return (stream, headers, rawHeaders) => {
-    const lane = lanes.get(headers[':path'] as string | undefined);
-    if (lane === undefined || !isPlainGrpc(headers)) return false;
-    const call = lane.create(stream, headers);
-    call.start(apiKeyOf({ headers, rawHeaders }));
+    const create = lanes.get(headers[':path'] as string | undefined);
+    if (create === undefined || !isPlainGrpc(headers)) return false;
+    create(stream, headers).start(apiKeyOf({ headers, rawHeaders }));
     return true;
   };
 }

@@ -1,34 +1,18 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { parseTimeout } from '@connectrpc/connect/protocol-grpc';
-import { TARGET_WARNING } from '../../contract/input/target.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import { deadlinePassed } from '../call/body-time.js';
+import { Call, type CallSource } from '../call/call.js';
+import type { CallRoute } from '../call/call-host.js';
 import { LONGEST_TIMER_MS } from '../call/call-time.js';
-import { logRpcError, rpcStatus } from '../connect/unary.js';
-import type { RpcCaller } from '../evaluation/evaluation-calls.js';
+import { callerTimeoutOf } from '../call/deadline.js';
+import { itemFailure } from '../call/rpc-failures.js';
 import { undecodableMessage } from '../wire/message-errors.js';
-import {
-  REQUEST_ID_HEADER,
-  REVISION_HEADER,
-  requestIdOf,
-  STALENESS_HEADER,
-  VERSION_HEADER,
-  WARNING_HEADER,
-  warningHeader,
-} from '../wire/reply-headers.js';
-import { codeWord, type RpcStatus } from '../wire/rpc-status.js';
+import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../wire/reply-headers.js';
+import { codeWord } from '../wire/rpc-status.js';
 import { OK_TRAILERS, statusTrailers } from '../wire/trailers.js';
-import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
-
-/** Receives the values reported in trailers. */
-export interface LaneReport {
-  reportRevision(revision: number): void;
-  reportStaleness(seconds: number): void;
-}
-
-const TARGET_TRAILERS = { [WARNING_HEADER]: warningHeader([TARGET_WARNING]) };
+import type { LaneEnvironment } from './lane-environment.js';
 
 /** Replies are built from stored data, which is bounded; a safety net with the same limit as in Connect. */
 const WRITE_LIMIT_FACTOR = 4;
@@ -37,19 +21,14 @@ const WRITE_LIMIT_FACTOR = 4;
  * One call on its HTTP/2 stream: headers and trailers, its end, metrics and logging. Subclasses implement
  * what happens in between. No event handler of a call ever throws.
  */
-export abstract class LaneCall implements RpcCaller, LaneReport {
-  readonly protocol = 'grpc';
+export abstract class LaneCall implements CallSource {
+  readonly requestId: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly ticket: CallTicket;
   protected readonly env: LaneEnvironment;
-  protected readonly method: LaneMethod;
+  protected readonly call: Call;
   protected readonly stream: ServerHttp2Stream;
-  readonly #requestId: string;
-  readonly #headers: IncomingHttpHeaders;
-  readonly #startedAt = performance.now();
-  readonly #ticket: CallTicket;
-  /** The status for the metrics; null while the call runs. */
-  #code: string | null = null;
   #trailers: OutgoingHttpHeaders = OK_TRAILERS;
-  #namesTarget = false;
   #cancel: AbortController | null = null;
   #timer: NodeJS.Timeout | undefined;
   /** The caller's deadline in the time of `performance.now`; infinite without one. */
@@ -57,45 +36,38 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
 
   constructor(
     env: LaneEnvironment,
-    method: LaneMethod,
+    route: CallRoute,
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
   ) {
     this.env = env;
-    this.method = method;
     this.stream = stream;
-    this.#headers = headers;
-    this.#requestId = requestIdOf(headers);
-    this.#ticket = env.admission.ticket(stream.session, headers['x-forwarded-for']);
-    env.metrics.rpcStarted(method.name, this.protocol);
+    this.headers = headers;
+    this.requestId = requestIdOf(headers);
+    this.ticket = env.admission.ticket(stream.session, headers['x-forwarded-for']);
+    this.call = new Call(env, route, this);
     stream.once('close', () => this.#closed());
   }
 
   /** Starts the call if it is allowed. None of its body is read before. */
   start(apiKey: string | undefined): void {
     this.guarded(() => {
-      this.env.entrance.enterWithKey(this.#ticket, this.method, apiKey);
-      const timeout = this.#headers['grpc-timeout'] as string | undefined;
-      if (timeout !== undefined) this.#deadline = this.#startedAt + timeoutMs(timeout);
+      this.call.enterWithKey(apiKey);
+      if (this.headers['grpc-timeout'] !== undefined) {
+        const { ms, error } = callerTimeoutOf('grpc', (name) => this.call.header(name));
+        if (error !== undefined) throw error;
+        this.#deadline = this.call.startedAt + ms;
+      }
       this.startReading();
     });
   }
 
-  header(name: string): string | undefined {
-    const value = this.#headers[name];
-    return Array.isArray(value) ? value.join(', ') : value;
-  }
-
   /** Whether the status is final. */
   protected get isOver(): boolean {
-    return this.#code !== null;
+    return this.call.code !== null;
   }
 
-  spend(evaluations: number): void {
-    this.#ticket.spend(evaluations);
-  }
-
-  signal(): AbortSignal {
+  callerSignal(): AbortSignal {
     if (this.#cancel === null) {
       this.#cancel = new AbortController();
       if (this.stream.closed || this.stream.destroyed) this.#cancel.abort(callCanceled());
@@ -120,7 +92,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
 
   /** Accounts for the bytes of an incomplete message. Throws if the connection holds too many. */
   protected hold(bytes: number): void {
-    this.#ticket.hold(bytes);
+    this.ticket.hold(bytes);
   }
 
   /** Ends the call at its deadline, or after `limitMs` if that is sooner. Replaces the previous limit. */
@@ -152,27 +124,6 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     }
   }
 
-  /** Converts the error of one of many evaluations to its status. */
-  protected readonly itemFailed = (error: unknown): RpcStatus => {
-    const status = rpcStatus(error);
-    logRpcError(this.env, this.method.name, this.#requestId, status, error);
-    return status;
-  };
-
-  /** Reports the revision that was used for the answer. */
-  reportRevision(revision: number): void {
-    this.#trailers = { ...OK_TRAILERS, [REVISION_HEADER]: String(revision) };
-  }
-
-  /** Reports the age of those controls. Must be called after `reportRevision`. */
-  reportStaleness(seconds: number): void {
-    this.#trailers = { ...this.#trailers, [STALENESS_HEADER]: String(seconds) };
-  }
-
-  tellTargetIgnored(): void {
-    this.#namesTarget = true;
-  }
-
   /** Decodes a message. */
   protected decoded<Message>(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
     try {
@@ -185,7 +136,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
   /** Ends the call with an error; `last` are the replies before it. */
   fail(error: unknown, last?: Buffer): void {
     if (this.isOver) return;
-    const status = this.itemFailed(error);
+    const status = itemFailure(this.call)(error);
     try {
       this.#trailers = statusTrailers(status);
     } catch {
@@ -222,7 +173,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
   }
 
   #end(code: string, last: Buffer | undefined): void {
-    this.#code = code;
+    this.call.code = code;
     clearTimeout(this.#timer);
     this.letGo();
     this.hold(0);
@@ -242,7 +193,10 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
     try {
       step();
     } catch (error) {
-      this.env.log.error({ err: error, requestId: this.#requestId, rpc: this.method.name }, 'a reply failed');
+      this.env.log.error(
+        { err: error, requestId: this.requestId, rpc: this.call.route.path.slice(1) },
+        'a reply failed',
+      );
       // Frames may be being read, see Http2Connection.
       setImmediate(() => this.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
     }
@@ -262,7 +216,7 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
       {
         ':status': 200,
         [VERSION_HEADER]: this.env.version,
-        [REQUEST_ID_HEADER]: this.#requestId,
+        [REQUEST_ID_HEADER]: this.requestId,
         'content-type': 'application/grpc+proto',
       },
       { waitForTrailers: true },
@@ -272,7 +226,10 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
   #sendTrailers(): void {
     const { stream } = this;
     if (stream.destroyed || stream.closed) return;
-    const trailers = this.#namesTarget ? { ...this.#trailers, ...TARGET_TRAILERS } : this.#trailers;
+    const trailers = { ...this.#trailers };
+    this.call.notes((name, value) => {
+      trailers[name] = value;
+    });
     this.#orGiveUp(() => stream.sendTrailers(trailers));
     if (stream.readableEnded || stream.endAfterHeaders) return;
     // After the trailers, see RFC 9113, section 8.1: the client may still send input that is not read.
@@ -283,28 +240,14 @@ export abstract class LaneCall implements RpcCaller, LaneReport {
 
   #closed(): void {
     clearTimeout(this.#timer);
-    this.#code ??= 'canceled';
+    this.call.code ??= 'canceled';
     this.#cancel?.abort(callCanceled());
-    this.#ticket.end();
+    this.call.end(200);
     this.letGo();
-    const { env, method } = this;
-    env.running.delete(this);
-    const ms = performance.now() - this.#startedAt;
-    env.metrics.rpcEnded(method.name, this.protocol, this.#code, ms / 1000);
-    if (env.logsCalls) {
-      const facts = { reqId: this.#requestId, method: 'POST', path: method.path, status: 200 };
-      env.log.debug({ ...facts, ms: Math.round(ms * 1000) / 1000 }, 'request');
-    }
+    this.env.running.delete(this);
   }
 }
 
 function callCanceled(): ConnectError {
   return new ConnectError('the call was canceled', Code.Canceled);
-}
-
-/** Timeout set by the caller, in milliseconds; infinite beyond the range of timers. */
-function timeoutMs(timeout: string): number {
-  const { timeoutMs: ms = 0, error } = parseTimeout(timeout, Number.POSITIVE_INFINITY);
-  if (error !== undefined) throw error;
-  return ms > LONGEST_TIMER_MS ? Number.POSITIVE_INFINITY : ms;
 }

@@ -3,10 +3,12 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
 import { FREE_BYTES } from '../admission/call-ticket.js';
 import { messageTooSlow } from '../call/body-time.js';
+import type { CallRoute } from '../call/call-host.js';
+import { itemFailure } from '../call/rpc-failures.js';
 import { type EvaluationCall, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
 import type { StreamReply } from '../wire/evaluation-codec.js';
 import { LaneCall } from './lane-call.js';
-import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
+import type { LaneEnvironment } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
 import type { Turns, TurnTaker } from './turns.js';
 
@@ -35,15 +37,15 @@ export class StreamCall extends LaneCall implements TurnTaker {
 
   constructor(
     env: LaneEnvironment,
-    method: LaneMethod,
+    route: CallRoute,
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     turns: Turns,
   ) {
-    super(env, method, stream, headers);
+    super(env, route, stream, headers);
     this.#reader = new MessageReader(env.maxMessageBytes);
     this.#turns = turns;
-    this.#call = { caller: this, failed: this.itemFailed };
+    this.#call = { caller: this.call, failed: itemFailure(this.call) };
   }
 
   protected startReading(): void {
@@ -51,7 +53,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
     this.endAfter(Number.POSITIVE_INFINITY, () => {
       throw new Error('a stream without a limit has reached it');
     });
-    this.signal();
+    this.callerSignal();
     this.read();
   }
 

@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { tooSlow } from '../call/body-time.js';
-import { createCallTime } from '../call/call-time.js';
-import type { EvaluationCall } from '../evaluation/evaluation-calls.js';
-import { LaneCall, type LaneReport } from './lane-call.js';
-import type { LaneEnvironment, LaneMethod } from './lane-environment.js';
+import type { Call } from '../call/call.js';
+import type { CallRoute } from '../call/call-host.js';
+import { LaneCall } from './lane-call.js';
+import type { LaneEnvironment } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
 
 /** Decodes and answers the message of a unary RPC. */
 export interface UnaryWork<Message> {
   decode(bytes: Buffer): Message;
   /** The framed reply. Throws or rejects on errors. */
-  answer(message: Message, call: EvaluationCall, report: LaneReport): Buffer | Promise<Buffer>;
+  answer(message: Message, call: Call): Buffer | Promise<Buffer>;
 }
 
 /** A call with one message in each direction. It runs after its body has ended. */
@@ -23,12 +23,12 @@ export class UnaryCall<Message> extends LaneCall {
 
   constructor(
     env: LaneEnvironment,
-    method: LaneMethod,
+    route: CallRoute,
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     work: UnaryWork<Message>,
   ) {
-    super(env, method, stream, headers);
+    super(env, route, stream, headers);
     this.#work = work;
     this.#reader = new MessageReader(env.maxMessageBytes);
   }
@@ -55,8 +55,7 @@ export class UnaryCall<Message> extends LaneCall {
     if (this.#reader.isInsideMessage) throw incompleteMessage();
     if (this.#message === undefined) throw wrongCount('missing');
     this.checkDeadline();
-    const call = { caller: this, failed: this.itemFailed };
-    const reply = this.#work.answer(this.#message, call, this);
+    const reply = this.#work.answer(this.#message, this.call);
     if (reply instanceof Promise) this.#wait(reply);
     else this.succeed(this.checkedSize(reply));
   }
@@ -67,12 +66,8 @@ export class UnaryCall<Message> extends LaneCall {
 
   #wait(reply: Promise<Buffer>): void {
     this.endAfter(Number.POSITIVE_INFINITY, deadlineOnly);
-    const time = createCallTime(this.env.requestTimeoutMs, () => this.signal());
-    const done = time.bound(reply) as Promise<Buffer>;
-    done
-      .then((late) => this.succeed(this.checkedSize(late)))
-      .catch((error: unknown) => this.fail(error))
-      .finally(() => time.end());
+    const done = this.call.bound(reply) as Promise<Buffer>;
+    done.then((late) => this.succeed(this.checkedSize(late))).catch((error: unknown) => this.fail(error));
   }
 }
 

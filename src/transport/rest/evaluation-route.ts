@@ -1,19 +1,14 @@
-import type { CallContext } from '../../contract/call/handler.js';
 import { invalidRequest, parseInput } from '../../contract/input/parse-input.js';
-import { TARGET_WARNING } from '../../contract/input/target.js';
 import {
   type EvaluateRequest,
   evaluateBatchSchema,
   evaluateRequestSchema,
   readEvaluateRequest,
 } from '../../decisions/evaluate-request.js';
-import type {
-  EvaluationCaller,
-  EvaluationService,
-  RevisedVerdict,
-} from '../../decisions/evaluation-service.js';
+import type { EvaluationService, RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
+import type { Call } from '../call/call.js';
 import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';
 import { readBody } from './rest-body.js';
@@ -31,11 +26,11 @@ export function evaluationRoutes(
   const routes = {
     Evaluate: {
       input: evaluateRequestSchema,
-      run: (request, context) => evaluate(evaluation, request, context),
+      run: (request, call) => evaluate(evaluation, request, call),
     },
     EvaluateBatch: {
       input: evaluateBatchSchema,
-      run: (request, context) => evaluateBatch(evaluation, request, context, errors),
+      run: (request, call) => evaluateBatch(evaluation, request, call, errors),
     },
   } as const satisfies Record<string, Pick<RestRoute, 'input' | 'run'>>;
   return [...methods].flatMap((method) =>
@@ -50,27 +45,17 @@ export function evaluationRoutes(
 function evaluate(
   evaluation: EvaluationService,
   request: RestRequest,
-  context: CallContext,
+  call: Call,
 ): RestReply | Promise<RestReply> {
-  const caller = callerOf(request, context);
-  const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(context));
-  if (asked.namesTarget) context.warn([TARGET_WARNING]);
+  const asked = demanding(readEvaluateRequest(bodyOf(request)), demandedRevision(call));
+  if (asked.namesTarget) call.tellTargetIgnored();
   const reply = (verdict: RevisedVerdict): RestReply => {
-    context.reportRevision(verdict.revision);
-    if (verdict.staleness_seconds !== null) context.reportStaleness(verdict.staleness_seconds);
+    call.reportRevision(verdict.revision);
+    if (verdict.staleness_seconds !== null) call.reportStaleness(verdict.staleness_seconds);
     return printVerdict(verdict);
   };
-  const verdict = evaluation.evaluate(asked, 'full', caller);
+  const verdict = evaluation.evaluate(asked, 'full', call);
   return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
-}
-
-function callerOf({ ticket }: RestRequest, context: CallContext): EvaluationCaller {
-  return {
-    protocol: 'rest',
-    header: (name) => context.header(name),
-    signal: () => context.signal,
-    spend: (evaluations) => ticket.spend(evaluations),
-  };
 }
 
 /** Header with the minimum revision that a caller requires. */
@@ -78,8 +63,8 @@ const MIN_REVISION_HEADER = 'X-Service-Min-Revision';
 const MIN_REVISION_KEY = MIN_REVISION_HEADER.toLowerCase();
 
 /** The revision in the header, 0 without one. Throws a VALIDATION_ERROR for an invalid revision. */
-function demandedRevision(context: CallContext): number {
-  const text = context.header(MIN_REVISION_KEY);
+function demandedRevision(call: Call): number {
+  const text = call.header(MIN_REVISION_KEY);
   if (text === undefined) return 0;
   const revision = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(revision)) {
@@ -97,14 +82,13 @@ function demanding(asked: EvaluateRequest, revision: number): EvaluateRequest {
 function evaluateBatch(
   evaluation: EvaluationService,
   request: RestRequest,
-  context: CallContext,
+  call: Call,
   errors: ErrorContext,
 ): RestReply | Promise<RestReply> {
   const { evaluations } = parseInput(evaluateBatchSchema, bodyOf(request));
-  const caller = callerOf(request, context);
   const failed = (error: unknown) => printFailure(problemOf(error, request, errors));
-  const demanded = demandedRevision(context);
-  caller.spend(evaluations.length - 1);
+  const demanded = demandedRevision(call);
+  call.spend(evaluations.length - 1);
   let oldest = Number.POSITIVE_INFINITY;
   let stalest: number | null = null;
   const succeeded = (verdict: RevisedVerdict): Buffer => {
@@ -112,24 +96,20 @@ function evaluateBatch(
     if (verdict.staleness_seconds !== null) stalest = Math.max(stalest ?? 0, verdict.staleness_seconds);
     return printVerdict(verdict, '{"verdict":', '}');
   };
-  let isTold = false;
   const judge = (item: JsonValue) => {
     const asked = demanding(readEvaluateRequest(item), demanded);
-    if (asked.namesTarget && !isTold) {
-      isTold = true;
-      context.warn([TARGET_WARNING]);
-    }
-    return evaluation.evaluate(asked, 'full', caller);
+    if (asked.namesTarget) call.tellTargetIgnored();
+    return evaluation.evaluate(asked, 'full', call);
   };
   const reply = (results: readonly Buffer[]): RestReply => {
-    if (oldest !== Number.POSITIVE_INFINITY) context.reportRevision(oldest);
-    if (stalest !== null) context.reportStaleness(stalest);
+    if (oldest !== Number.POSITIVE_INFINITY) call.reportRevision(oldest);
+    if (stalest !== null) call.reportStaleness(stalest);
     return Buffer.concat([BATCH_START, ...results.flatMap(withComma), BATCH_END]);
   };
   const results = inSlices(
     evaluations,
     (item) => evaluateItem(() => judge(item), succeeded, failed),
-    () => context.signal,
+    () => call.signal,
   );
   return results instanceof Promise ? results.then(reply) : reply(results);
 }

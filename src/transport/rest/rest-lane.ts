@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FREE_BYTES } from '../admission/call-ticket.js';
 import { apiKeyOf } from '../auth/request-key.js';
+import { restRoute } from '../call/call-host.js';
 import type { RequestTaker } from '../listener/listener.js';
-import { LaneRequest, type RestLaneOptions } from './lane-request.js';
-import type { RestRoute } from './rest-route.js';
+import { LaneRequest, type LaneRoute, type RestLaneOptions } from './lane-request.js';
 
 /**
  * Fast path for the JSON requests that agents make for every step: over HTTP/1.1, with an ordinary JSON body
@@ -12,13 +12,14 @@ import type { RestRoute } from './rest-route.js';
  * doubtful case, is left to Fastify. Clients see no difference; test/transport/rest/lane checks that.
  */
 export function createRestLane(options: RestLaneOptions): RequestTaker {
-  const routes = new Map<string | undefined, RestRoute>();
+  const routes = new Map<string | undefined, LaneRoute>();
   for (const route of options.routes) {
     const { binding, method, template } = route;
     const fits = binding.verb === 'POST' && binding.body === '*' && binding.pathMembers.length === 0;
     if (!fits || method.desc.methodKind !== 'unary')
       throw new Error(`${method.name} has no place in the lane`);
-    routes.set(template, route);
+    const callRoute = restRoute(options.host.metrics, method, binding.verb, template);
+    routes.set(template, { route, callRoute });
   }
   // The total size of larger bodies is limited where Fastify reads them.
   const maxBodyBytes = Math.min(options.maxBodyBytes, FREE_BYTES);

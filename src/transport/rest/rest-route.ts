@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { CallContext } from '../../contract/call/handler.js';
+import type { Call } from '../call/call.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import type { ArrivedBody } from './rest-body.js';
 import type { FailedRequest } from './rest-errors.js';
@@ -9,7 +9,7 @@ import type { FailedRequest } from './rest-errors.js';
 export type RestReply = string | Buffer;
 
 /** The part of a request that a route receives. */
-export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query' | 'ticket'>;
+export type RestRequest = ArrivedBody & FailedRequest & Pick<FastifyRequest, 'params' | 'query'>;
 
 /** The implementation of a JSON route. */
 export interface RestRoute {
@@ -20,5 +20,5 @@ export interface RestRoute {
   /** Schema of the input; for the documentation of the route. */
   readonly input: z.ZodType;
   /** The reply; an iterable of lines when the RPC answers with a stream. */
-  run(request: RestRequest, context: CallContext): RestReply | Promise<RestReply> | AsyncIterable<string>;
+  run(request: RestRequest, call: Call): RestReply | Promise<RestReply> | AsyncIterable<string>;
 }

@@ -1,41 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
-import type { AnyHandler, Principal } from '../../contract/call/handler.js';
+import type { AnyHandler } from '../../contract/call/handler.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { inputItems, invalidRequest } from '../../contract/input/parse-input.js';
-import type { Warning } from '../../contract/warnings/warning.js';
 import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import { stringifyJson } from '../../json/stringify-json.js';
-import type { Admission } from '../admission/admission.js';
-import { callClassOf } from '../admission/call-class.js';
-import type { Entrance } from '../admission/entrance.js';
-import type { CredentialReader } from '../auth/request-credentials.js';
-import { createCallTime } from '../call/call-time.js';
-import { prepareCall } from '../call/ignored-parts.js';
+import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
-import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
 import { readBody } from './rest-body.js';
-import { ClientGoneError } from './rest-errors.js';
+import { callOf } from './rest-calls.js';
 import type { RestRequest, RestRoute } from './rest-route.js';
 import { checkQuery, queryMembers, receivedRequest, unreadHint } from './unread-parts.js';
 
 /** Media type of JSON replies. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
-
-/** Status in the metrics for requests whose clients disconnected before the reply; never sent. */
-export const CLIENT_GONE_STATUS = 499;
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    principal: Principal | null;
-  }
-  interface FastifyContextConfig {
-    /** Path template for the metrics. */
-    template?: string;
-  }
-}
 
 export interface HandlerRouteOptions {
   /** Prefix of the paths, for example `/api/v1`. */
@@ -58,15 +38,14 @@ export function handlerRoutes(
       binding,
       template: restTemplate(binding, apiBase),
       input: handler.input,
-      run(request, context) {
-        context.warn(checkQuery(method, binding, request, strict));
+      run(request, call) {
+        call.warn(checkQuery(method, binding, request, strict));
         const { input, body } = readInput(handler.input, method, binding, request);
-        const received = () => receivedRequest(method, binding, body, request.body);
-        const { call, finish } = prepareCall(handler, context, received);
+        call.receives(() => receivedRequest(method, binding, body, request.body));
         if ('stream' in handler) return lines(handler.stream(input, call), print);
         const reply = handler.handle(input, call);
         const done = (value: object): string => {
-          finish();
+          call.answeredBy(handler);
           return print(value);
         };
         return reply instanceof Promise ? reply.then(done) : done(reply);
@@ -142,103 +121,46 @@ function located(
   return other === '' ? item : { ...item, field: `${other}.${item.field}` };
 }
 
-export interface RestOptions {
-  readonly routes: readonly RestRoute[];
-  readonly entrance: Pick<Entrance, 'enter'>;
-  readonly admission: Pick<Admission, 'takeTurn'>;
-  readonly credentials: CredentialReader;
-  readonly requestTimeoutMs: number;
-  /** Ends running streams when the server shuts down. */
-  readonly shutdownSignal: AbortSignal;
-}
-
-/** Adds the JSON routes to a separate Fastify scope. */
-export function registerRestRoutes(scope: FastifyInstance, options: RestOptions): void {
+/** Adds the JSON routes to a separate Fastify scope with `startRestCalls`. */
+export function registerRestRoutes(
+  scope: FastifyInstance,
+  routes: readonly RestRoute[],
+  host: CallHost,
+): void {
   scope.removeAllContentTypeParsers();
   // Routes read the bytes themselves, after the access check; those without a body never do.
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  scope.decorateRequest('principal', null);
-  for (const route of options.routes) addRoute(scope, route, options);
-}
-
-function addRoute(scope: FastifyInstance, route: RestRoute, options: RestOptions): void {
-  const { method, binding } = route;
-  scope.route({
-    method: binding.verb as HTTPMethods,
-    url: route.template.replace(/\{(\w+)\}/g, ':$1'),
-    config: { template: route.template },
-    onRequest: (request, reply, done) => {
-      // The router matches `/agents/` as an agent without a name; that path is not served.
-      if (Object.values(request.params as object).includes('')) return reply.callNotFound();
-      const credentials = options.credentials.ofRest(request);
-      const principal = options.entrance.enter(request.ticket, method, credentials);
-      if (!(principal instanceof Promise)) {
-        request.principal = principal;
-        return done();
-      }
-      principal
-        .then((found) => {
-          request.principal = found;
-        })
-        .then(() => done(), done);
-    },
-    preHandler: (_request, reply, done) => {
-      if (callClassOf(method) !== 'keyed') return done();
-      options.admission.takeTurn('keyed', done, () => reply.raw.destroyed);
-    },
-    handler: (request, reply) => answer(route, request, reply, options),
-  });
-}
-
-async function answer(
-  route: RestRoute,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { requestTimeoutMs, shutdownSignal }: RestOptions,
-): Promise<FastifyReply> {
-  const isStream = route.method.desc.methodKind === 'server_streaming';
-  const streamSignal = isStream ? AbortSignal.any([clientSignal(reply), shutdownSignal]) : null;
-  const time = createCallTime(requestTimeoutMs, () => streamSignal ?? clientSignal(reply));
-  const told: Warning[] = [];
-  try {
-    const result = route.run(request, {
-      principal: request.principal ?? { level: 'anonymous', keyFingerprint: null },
-      requestId: request.id,
-      get signal() {
-        return streamSignal ?? time.signal;
-      },
-      header: (name) => {
-        const value = request.headers[name];
-        return Array.isArray(value) ? value[0] : value;
-      },
-      reportRevision: (revision) => {
-        reply.header(REVISION_HEADER, String(revision));
-      },
-      reportStaleness: (seconds) => {
-        reply.header(STALENESS_HEADER, String(seconds));
-      },
-      warn: (warnings) => {
-        told.push(...warnings);
-        const text = warningHeader(told);
-        if (text !== undefined) reply.header(WARNING_HEADER, text);
-      },
+  for (const route of routes) {
+    const { method, binding, template } = route;
+    const isEndless = method.desc.methodKind === 'server_streaming';
+    scope.route({
+      method: binding.verb as HTTPMethods,
+      url: template.replace(/\{(\w+)\}/g, ':$1'),
+      config: { callRoute: restRoute(host.metrics, method, binding.verb, template, isEndless) },
+      handler: (request, reply) => answer(route, request, reply),
     });
-    reply.code(route.method.successStatus);
-    if (streamSignal !== null && typeof result === 'object' && Symbol.asyncIterator in result) {
-      const body = await lineStream(result, streamSignal, (first) => time.bound(first));
-      breakOffWithBody(body, reply.raw);
-      return reply.type(LINES_MEDIA_TYPE).send(body);
-    }
-    const text = result instanceof Promise ? await time.bound(result) : result;
-    return reply.type(JSON_TYPE).send(text);
-  } finally {
-    time.end();
   }
 }
 
-/** Aborted when the connection closes. Not used after the reply was sent. */
-function clientSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort(new ClientGoneError()));
-  return gone.signal;
+async function answer(route: RestRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const call = callOf(request);
+  const tell = () => call.notes((name, value) => reply.header(name, value));
+  try {
+    const turn = call.turn();
+    if (turn !== undefined) await call.bound(turn);
+    const result = route.run(request, call);
+    reply.code(route.method.successStatus);
+    if (typeof result === 'object' && Symbol.asyncIterator in result) {
+      const body = await lineStream(result, call.signal, (first) => call.bound(first));
+      breakOffWithBody(body, reply.raw);
+      tell();
+      return reply.type(LINES_MEDIA_TYPE).send(body);
+    }
+    const text = await call.bound(result);
+    tell();
+    return reply.type(JSON_TYPE).send(text);
+  } catch (error) {
+    tell();
+    throw error;
+  }
 }

@@ -8,7 +8,9 @@ import type { CredentialReader } from '../auth/request-credentials.js';
 import { type ForeignOriginCheck, schemeOf } from '../auth/request-origin.js';
 import { sessionCookie } from '../auth/session-cookie.js';
 import { SESSION_SECONDS } from '../auth/session-tokens.js';
+import type { CallHost } from '../call/call-host.js';
 import { readBody } from '../rest/rest-body.js';
+import { publicRoute } from '../rest/rest-calls.js';
 import type { ServedPath } from '../routing/route-finder.js';
 
 /** Options of the session routes. */
@@ -16,6 +18,7 @@ export interface SessionRouteOptions {
   /** First part of their paths, for example `/api`. */
   readonly prefix: string;
   readonly authenticator: Authenticator;
+  readonly host: CallHost;
   readonly entrance: Pick<Entrance, 'guess'>;
   readonly credentials: CredentialReader;
   readonly isForeign: ForeignOriginCheck;
@@ -43,7 +46,7 @@ export function sessionPaths(prefix: string): ServedPath[] {
 
 /** The routes of a web console for the authentication settings, login and logout. All are public. */
 export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
-  const { prefix, authenticator, entrance, credentials, isForeign, debug } = options;
+  const { prefix, authenticator, host, entrance, credentials, isForeign, debug } = options;
   const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     // Other origins must not log a user out, or into their account, or use up the attempts of the address.
     if (isForeign(request)) throw foreignOrigin();
@@ -62,7 +65,9 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
     return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
   }
 
-  scope.get(`${prefix}/config`, { config: { template: `${prefix}/config` } }, async (request, reply) => {
+  const at = (verb: string, name: string) => ({ callRoute: publicRoute(host, verb, `${prefix}/${name}`) });
+
+  scope.get(`${prefix}/config`, { config: at('GET', 'config') }, async (request, reply) => {
     const { enabled } = authenticator;
     const active = enabled && (await recognizes(request));
     return notStored(reply).send({
@@ -75,7 +80,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
   scope.post(
     `${prefix}/login`,
     {
-      config: { template: `${prefix}/login` },
+      config: at('POST', 'login'),
       bodyLimit: MAX_LOGIN_BYTES,
       onRequest: refuseForeign,
     },
@@ -103,7 +108,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
 
   scope.post(
     `${prefix}/logout`,
-    { config: { template: `${prefix}/logout` }, onRequest: refuseForeign },
+    { config: at('POST', 'logout'), onRequest: refuseForeign },
     (request, reply) => {
       const cleared = sessionCookie('', 0, isSecure(request));
       return notStored(reply).code(204).header('set-cookie', cleared).send();

@@ -77,6 +77,7 @@ export async function startLane(
     version: '0.0.0',
     admission,
     entrance,
+    policies: [],
     requestTimeoutMs,
     maxMessageBytes: MAX_BYTES,
     methods: new Map(rpcMethods(EvaluationService).map((method) => [method.desc.name, method])),

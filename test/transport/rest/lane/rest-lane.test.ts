@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService as EvaluationServiceDesc } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { EvaluationService, RevisedVerdict } from '../../../../src/decisions/evaluation-service.js';
 import { createAuthenticator } from '../../../../src/transport/auth/authenticator.js';
+import type { CallMeter } from '../../../../src/transport/call/call-meter.js';
 import { restTemplate, rpcMethods } from '../../../../src/transport/descriptors/rpc-methods.js';
 import { evaluationRoutes } from '../../../../src/transport/rest/evaluation-route.js';
 import { createRestLane } from '../../../../src/transport/rest/rest-lane.js';
@@ -61,22 +62,31 @@ async function start(
     load: { refuses: () => isOverloaded },
     authenticator: createAuthenticator({ enabled: true, keys: [KEY], adminKeys: [] }),
   });
+  const metrics: CallMeter = {
+    restStarted: (method, path) => counted.push(`${method} ${path}`),
+    restEnded: (method, path, status, seconds) => {
+      expect(seconds).toBeGreaterThanOrEqual(0);
+      counted.push(`${method} ${path} ${status}`);
+    },
+    rpcStarted: () => {},
+    rpcEnded: () => {},
+  };
+  const log = pino({ level: 'debug' }, { write: (line: string) => logLines.push(line) });
   const takes = createRestLane({
     routes: routes(evaluate),
-    admission,
-    entrance,
-    metrics: {
-      restStarted: (method, path) => counted.push(`${method} ${path}`),
-      restEnded: (method, path, status, seconds) => {
-        expect(seconds).toBeGreaterThanOrEqual(0);
-        counted.push(`${method} ${path} ${status}`);
-      },
+    host: {
+      admission,
+      entrance,
+      policies: [],
+      metrics,
+      log,
+      logsCalls: true,
+      failures: NO_FAILURES,
+      requestTimeoutMs,
     },
-    log: pino({ level: 'debug' }, { write: (line: string) => logLines.push(line) }),
-    logsCalls: true,
+    log,
     version: '1.2.3',
     corsHeaders: [],
-    requestTimeoutMs,
     maxBodyBytes: 1_000,
     ...ERRORS,
   });

@@ -1,0 +1,99 @@
+import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
+import type { Admission } from '../admission/admission.js';
+import type { ClassifiedMethod } from '../admission/call-class.js';
+import type { Entrance } from '../admission/entrance.js';
+import type { CallMeter } from './call-meter.js';
+
+/** A rule for the calls of every protocol, besides admission and access. */
+export interface CallPolicy {
+  /** Called once the caller is known, before the body is read. An error it throws becomes that of the call. */
+  entered?(call: PolicyCall): void;
+  /** Called when the call is over. Must not throw. */
+  ended?(call: PolicyCall): void;
+}
+
+/** A call, as far as policies may use it. */
+export interface PolicyCall {
+  readonly route: CallRoute;
+  readonly requestId: string;
+  readonly protocol: string;
+  header(name: string): string | undefined;
+}
+
+/** What all calls share. */
+export interface CallHost {
+  readonly admission: Pick<Admission, 'ticket' | 'peerOf' | 'keyedTurn'>;
+  readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey'>;
+  readonly policies: readonly CallPolicy[];
+  readonly metrics: CallMeter;
+  readonly log: FactsLog;
+  /** Whether request log lines are enabled. */
+  readonly logsCalls: boolean;
+  /** For calls that cannot be served at present: an outage causes many, all for the same reason. */
+  readonly failures: RepeatLog;
+  /** Time limit of a call, in milliseconds: for its request to arrive, and then for its answer. */
+  readonly requestTimeoutMs: number;
+}
+
+/** How calls of one route and protocol are classified, counted and logged. */
+export interface CallRoute {
+  readonly method: ClassifiedMethod;
+  readonly protocol: string;
+  /** HTTP method. */
+  readonly verb: string;
+  /** Template of the path. */
+  readonly path: string;
+  /** Whether the reply is a stream, which has no time limit but the caller's. */
+  readonly isEndless: boolean;
+  /** Counts a started call. */
+  started(): void;
+  /** Counts its end; `code` is null for REST and for RPCs without a status. */
+  ended(code: string | null, status: number, seconds: number): void;
+}
+
+/** Status in the metrics of REST for requests whose clients disconnected before the reply; never sent. */
+export const CLIENT_GONE_STATUS = 499;
+
+/** A JSON route. */
+export function restRoute(
+  metrics: Pick<CallMeter, 'restStarted' | 'restEnded'>,
+  method: ClassifiedMethod,
+  verb: string,
+  path: string,
+  isEndless = false,
+): CallRoute {
+  return {
+    method,
+    protocol: 'rest',
+    verb,
+    path,
+    isEndless,
+    started: () => metrics.restStarted(verb, path),
+    ended: (_code, status, seconds) => metrics.restEnded(verb, path, status, seconds),
+  };
+}
+
+/** An RPC, by its name `package.Service/Method`, in one protocol. */
+export function rpcRoute(
+  metrics: Pick<CallMeter, 'rpcStarted' | 'rpcEnded'>,
+  method: ClassifiedMethod,
+  name: string,
+  protocol: string,
+  isEndless = false,
+): CallRoute {
+  return {
+    method,
+    protocol,
+    verb: 'POST',
+    path: `/${name}`,
+    isEndless,
+    started: () => metrics.rpcStarted(name, protocol),
+    ended: (code, status, seconds) =>
+      metrics.rpcEnded(
+        name,
+        protocol,
+        code ?? (status === CLIENT_GONE_STATUS ? 'canceled' : 'unknown'),
+        seconds,
+      ),
+  };
+}

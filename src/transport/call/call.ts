@@ -1,0 +1,214 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { AnyHandler, HandlerCall, Principal } from '../../contract/call/handler.js';
+import { TARGET_WARNING } from '../../contract/input/target.js';
+import { type ReceivedRequest, requestWarnings } from '../../contract/warnings/request-warnings.js';
+import type { Warning } from '../../contract/warnings/warning.js';
+import type { EvaluationCaller } from '../../decisions/evaluation-service.js';
+import { callClassOf } from '../admission/call-class.js';
+import type { CallTicket } from '../admission/call-ticket.js';
+import type { Credentials } from '../auth/request-credentials.js';
+import { isUnexpected } from '../wire/connect-error.js';
+import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
+import type { CallHost, CallRoute } from './call-host.js';
+import { type CallTime, createCallTime } from './call-time.js';
+
+/** One call as its adapter received it. */
+export interface CallSource {
+  readonly requestId: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The limited resources of the call; released by `Call.end`. */
+  readonly ticket: CallTicket;
+  /**
+   * Aborted when the caller disconnects, its deadline passes, or the server ends the call; the reason is the
+   * error of the call. Requested at most once, by code that waits: most evaluations need no signal.
+   */
+  callerSignal(): AbortSignal;
+}
+
+const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
+
+/**
+ * One call, from its headers to the end of its reply, the same for every protocol: admission, access, place in
+ * the queue, time limit, cancellation, counted bytes, what the reply says besides its message, metrics, log
+ * and end. Adapters translate between their socket and a call.
+ */
+export class Call implements HandlerCall, EvaluationCaller {
+  readonly route: CallRoute;
+  readonly requestId: string;
+  readonly ticket: CallTicket;
+  principal: Principal = ANONYMOUS;
+  /** Status of an RPC, as a gRPC status name in lower case or `ok`; null while it runs, and for REST. */
+  code: string | null = null;
+  readonly #host: CallHost;
+  readonly #source: CallSource;
+  readonly #startedAt = performance.now();
+  #callerSignal: AbortSignal | undefined;
+  #time: CallTime | undefined;
+  #revision: number | null = null;
+  #staleness: number | null = null;
+  #warnings: readonly Warning[] | null = null;
+  #isTargetTold = false;
+  #received: (() => ReceivedRequest) | undefined;
+  #ignoredParts: readonly Warning[] | undefined;
+  #isOver = false;
+
+  constructor(host: CallHost, route: CallRoute, source: CallSource) {
+    this.#host = host;
+    this.#source = source;
+    this.route = route;
+    this.requestId = source.requestId;
+    this.ticket = source.ticket;
+    route.started();
+  }
+
+  get protocol(): string {
+    return this.route.protocol;
+  }
+
+  /** Milliseconds of `performance.now` at the start. */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#source.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  /**
+   * Admits the call, checks the access of its caller and applies the policies. Must be called before its body
+   * is read. A promise only for a session that was not seen before. Fails with the error of the call.
+   */
+  enter(credentials: Credentials): Promise<void> | undefined {
+    const { method } = this.route;
+    // Calls that need no key have passed the front gate.
+    if (callClassOf(method) === 'public') {
+      this.#applyPolicies();
+      return undefined;
+    }
+    const principal = this.#host.entrance.enter(this.ticket, method, credentials);
+    if (principal instanceof Promise) return principal.then((found) => this.#admitted(found));
+    this.#admitted(principal);
+    return undefined;
+  }
+
+  /** The same for a caller that has no session, only a key or nothing. */
+  enterWithKey(apiKey: string | undefined): void {
+    this.#admitted(this.#host.entrance.enterWithKey(this.ticket, this.route.method, apiKey));
+  }
+
+  /**
+   * Resolves when the call, or the next message of a stream, may be processed; undefined for now. Evaluations
+   * do not wait. Fails with SERVICE_UNAVAILABLE when too many calls wait.
+   */
+  turn(): Promise<void> | undefined {
+    if (callClassOf(this.route.method) !== 'keyed') return undefined;
+    return this.#host.admission.keyedTurn(() => this.#caller.aborted);
+  }
+
+  /** Aborted when the caller disconnects or the time of the call is up. Reading it starts the time limit. */
+  get signal(): AbortSignal {
+    return this.route.isEndless ? this.#caller : this.#limit.signal;
+  }
+
+  /** Waits for a promise, but not beyond the time limit; returns any other value as it is. */
+  bound<T>(work: Promise<T> | T): Promise<T> | T {
+    return work instanceof Promise ? this.#limit.bound(work) : work;
+  }
+
+  spend(evaluations: number): void {
+    this.ticket.spend(evaluations);
+  }
+
+  reportRevision(revision: number): void {
+    this.#revision = revision;
+  }
+
+  reportStaleness(seconds: number): void {
+    this.#staleness = seconds;
+  }
+
+  warn(warnings: readonly Warning[]): void {
+    if (warnings.length > 0)
+      this.#warnings = this.#warnings === null ? warnings : [...this.#warnings, ...warnings];
+  }
+
+  tellTargetIgnored(): void {
+    if (!this.#isTargetTold) this.warn([TARGET_WARNING]);
+    this.#isTargetTold = true;
+  }
+
+  /** Sets the request as it arrived, which is searched for parts without effect if anything asks for them. */
+  receives(request: () => ReceivedRequest): void {
+    this.#received = request;
+  }
+
+  ignoredParts(): readonly Warning[] {
+    this.#ignoredParts ??= this.#received === undefined ? [] : requestWarnings(this.#received());
+    return this.#ignoredParts;
+  }
+
+  /** Must be called when the reply of a handler is ready: warns about parts without effect, unless it did. */
+  answeredBy(handler: AnyHandler): void {
+    const isBulk = 'isBulk' in handler && handler.isBulk === true;
+    if (this.#ignoredParts === undefined && !isBulk) this.warn(this.ignoredParts());
+  }
+
+  /** Calls `add` for each header or trailer with what was reported. */
+  notes(add: (name: string, value: string) => void): void {
+    const warnings = this.#warnings === null ? undefined : warningHeader(this.#warnings);
+    if (warnings !== undefined) add(WARNING_HEADER, warnings);
+    if (this.#revision !== null) add(REVISION_HEADER, String(this.#revision));
+    if (this.#staleness !== null) add(STALENESS_HEADER, String(this.#staleness));
+  }
+
+  /** Logs faults of the server and RPCs that cannot be served at present. Errors of callers are not logged. */
+  logFailure(status: { readonly code: Code }, error: unknown): void {
+    const { log, failures } = this.#host;
+    const rpc = this.route.path.slice(1);
+    if (isUnexpected(status)) log.error({ err: error, requestId: this.requestId, rpc }, 'an RPC failed');
+    // Errors that already have a status were caused from outside, for example by shutdown.
+    else if (status.code === Code.Unavailable && !(error instanceof ConnectError)) {
+      failures.failed(`unavailable ${rpc}`, 'an RPC could not be served', error, { rpc });
+    }
+  }
+
+  /**
+   * Releases, counts and logs the call. Must be called when its reply is complete or its caller disconnected;
+   * later calls have no effect. `status` is that of HTTP.
+   */
+  end(status: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.ticket.end();
+    this.#time?.end();
+    const { route } = this;
+    const { policies, log, logsCalls } = this.#host;
+    const ms = performance.now() - this.#startedAt;
+    route.ended(this.code, status, ms / 1000);
+    for (const policy of policies) policy.ended?.(this);
+    if (!logsCalls) return;
+    const facts = { reqId: this.requestId, method: route.verb, path: route.path, status };
+    log.debug({ ...facts, ms: Math.round(ms * 1000) / 1000 }, 'request');
+  }
+
+  get #caller(): AbortSignal {
+    this.#callerSignal ??= this.#source.callerSignal();
+    return this.#callerSignal;
+  }
+
+  get #limit(): CallTime {
+    this.#time ??= createCallTime(this.#host.requestTimeoutMs, () => this.#caller);
+    return this.#time;
+  }
+
+  #admitted(principal: Principal): void {
+    this.principal = principal;
+    this.#applyPolicies();
+  }
+
+  #applyPolicies(): void {
+    for (const policy of this.#host.policies) policy.entered?.(this);
+  }
+}
