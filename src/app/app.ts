@@ -158,8 +158,8 @@ async function start(
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) lastKnownGood.startedAt(watch.revision);
-  started.wait?.start((isAnother) => {
-    if (isAnother) watch.replaced();
+  started.wait?.start((hasOtherState) => {
+    if (hasOtherState) watch.replaced();
   });
   database.storage.watch();
   if (shared === undefined) lastKnownGood.keep();

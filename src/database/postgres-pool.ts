@@ -62,10 +62,19 @@ export function createPostgresPool(
   return pool;
 }
 
-/** Breaks a connection that was silent for too long; pending answers then fail. */
+/**
+ * Breaks a connection that was silent for too long; pending answers then fail. An answer that arrived while
+ * the process was busy is read first.
+ */
 export function endWhenSilent(client: pg.ClientBase, limitMs: number): void {
   const socket = socketOf(client);
-  socket.setTimeout(limitMs, () => socket.destroy(new Error('Connection terminated: no answer')));
+  socket.setTimeout(limitMs, () => {
+    const { bytesRead } = socket;
+    // Timers run before input is read, immediates after it.
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead) socket.destroy(new Error('Connection terminated: no answer'));
+    });
+  });
 }
 
 /** The socket of a client, after TLS was set up. It is missing in the types, without another access. */

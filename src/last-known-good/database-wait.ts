@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../database/database.js';
 import type { LateDatabase } from '../database/late-database.js';
 import type { FactsLog } from '../process/repeat-log.js';
 import type { Attempt, DatabaseProblem } from './opening.js';
@@ -12,10 +13,10 @@ export interface DatabaseWait {
   /** Why it is not in use; null once it is. */
   readonly problem: DatabaseProblem | null;
   /**
-   * Retries until it succeeds. Then calls `onOpened` with whether the database differs from the expected one;
-   * from then on queries are answered.
+   * Retries until it succeeds. Then calls `onOpened` with whether the database is another one than expected,
+   * or was restored to an earlier state; from then on queries are answered.
    */
-  start(onOpened: (isAnother: boolean) => void): void;
+  start(onOpened: (hasOtherState: boolean) => void): void;
   /** Resolves when retrying has stopped. */
   stop(): Promise<void>;
 }
@@ -25,8 +26,8 @@ export interface DatabaseWaitOptions {
   readonly late: LateDatabase;
   /** Why the first attempt failed. */
   readonly problem: DatabaseProblem;
-  /** The id of the expected database, if known. */
-  readonly expected: string | null;
+  /** The expected database, with the revision that callers may have been told; null if unknown. */
+  readonly expected: { readonly instanceId: string; readonly revision: number } | null;
   readonly log: FactsLog<'info' | 'error'>;
 }
 
@@ -44,7 +45,7 @@ export function waitForDatabase(options: DatabaseWaitOptions): DatabaseWait {
   }
 
   /** Makes one attempt; returns false if another one is needed. */
-  async function opened(onOpened: (isAnother: boolean) => void): Promise<boolean> {
+  async function opened(onOpened: (hasOtherState: boolean) => void): Promise<boolean> {
     const outcome = await attempt();
     if (outcome.problem !== null) {
       const isNews = outcome.problem.state !== problem?.state;
@@ -57,13 +58,20 @@ export function waitForDatabase(options: DatabaseWaitOptions): DatabaseWait {
       await database.close();
       return true;
     }
+    let hasOtherState: boolean;
+    try {
+      hasOtherState = expected !== null && (await outrunOther(database, expected));
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
     problem = null;
     late.attach(database);
-    onOpened(expected !== null && database.instanceId !== expected);
+    onOpened(hasOtherState);
     return true;
   }
 
-  async function run(onOpened: (isAnother: boolean) => void): Promise<void> {
+  async function run(onOpened: (hasOtherState: boolean) => void): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       // Randomised, so that the processes of a fleet do not all connect at the same moment.
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false, signal: stopping.signal });
@@ -88,4 +96,19 @@ export function waitForDatabase(options: DatabaseWaitOptions): DatabaseWait {
       await running;
     },
   };
+}
+
+/**
+ * Returns whether a database is not the expected one, or was restored to an earlier state. Its revision is then
+ * moved past the one that callers were told, before anything can be stored in it: no revision may have two
+ * meanings.
+ */
+async function outrunOther(
+  database: Pick<Database, 'instanceId' | 'revision' | 'outrun'>,
+  expected: NonNullable<DatabaseWaitOptions['expected']>,
+): Promise<boolean> {
+  const isAnother = database.instanceId !== expected.instanceId;
+  if (!isAnother && (await database.revision()) >= expected.revision) return false;
+  await database.outrun(expected.revision);
+  return true;
 }

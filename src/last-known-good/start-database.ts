@@ -72,7 +72,7 @@ export async function startDatabase(options: StartDatabaseOptions): Promise<Star
     refusal: () => refusal(problemNow(), header !== null),
     problem: () => storageReportOf(problemNow()),
   });
-  wait = waitForDatabase({ attempt, late, problem, log, expected: header?.instanceId ?? null });
+  wait = waitForDatabase({ attempt, late, problem, log, expected: header });
   const takeState = (): KeptState | null => {
     const taken = state;
     state = null;

@@ -38,9 +38,15 @@ function evaluate(session) {
     stream.on('trailers', (headers) => {
       status = /** @type {string | undefined} */ (headers['grpc-status']) ?? status;
     });
-    stream.on('error', () => {});
-    stream.on('close', () => resolve(status ?? 'none'));
-    stream.setTimeout(CALL_LIMIT_MS, () => stream.close());
+    let reason = 'closed';
+    stream.on('error', (error) => {
+      reason = error.message;
+    });
+    stream.on('close', () => resolve(status ?? `no status: ${reason}`));
+    stream.setTimeout(CALL_LIMIT_MS, () => {
+      reason = 'no answer in time';
+      stream.close();
+    });
     stream.resume();
     stream.end(body);
   });

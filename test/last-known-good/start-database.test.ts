@@ -180,10 +180,11 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
     const url = await freshDatabaseUrl();
     await save('the-lost-one');
     const begun = await start({ url });
-    const isAnother = opened(begun);
+    const hasOtherState = opened(begun);
     await rm(path);
-    expect(await isAnother).toBe(true);
-    expect(await revisionOf(begun.database)).toBe(0);
+    expect(await hasOtherState).toBe(true);
+    // No revision that callers were told has another meaning in this database.
+    expect(await revisionOf(begun.database)).toBe(6);
     expect(begun.wait?.problem).toBeNull();
     expect(begun.database.created).toBe(true);
   });
@@ -220,14 +221,27 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
     const [url, wrong] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
     const right = await openDatabase({ url });
     await right.close();
-    await save(right.instanceId);
+    await save(right.instanceId, 0);
     const begun = await start({ url: wrong });
     expect(begun.wait?.problem?.state).toBe('REPLACED');
-    const isAnother = opened(begun);
+    const hasOtherState = opened(begun);
     await (await openDatabase({ url: wrong })).close();
     await executeSql(wrong, `UPDATE "service_state" SET "instance_id" = '${right.instanceId}'`);
-    expect(await isAnother).toBe(false);
+    expect(await hasOtherState).toBe(false);
     expect(await revisionOf(begun.database)).toBe(0);
+  });
+
+  it('moves the database past the revision of the file when it comes in an earlier state', async () => {
+    const [url, wrong] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
+    const right = await openDatabase({ url });
+    await right.close();
+    await save(right.instanceId, 5);
+    const begun = await start({ url: wrong });
+    const hasOtherState = opened(begun);
+    await (await openDatabase({ url: wrong })).close();
+    await executeSql(wrong, `UPDATE "service_state" SET "instance_id" = '${right.instanceId}'`);
+    expect(await hasOtherState).toBe(true);
+    expect(await revisionOf(begun.database)).toBe(6);
   });
 });
 
@@ -244,9 +258,9 @@ describeOnEachDatabase('a start that must not create a database', (freshDatabase
     ]);
     expect(await revisionOf(begun.database)).toMatch(/SERVICE_DATABASE_EXPECTED/);
     if (kind === 'sqlite') expect(await readdir(dirname(url.replace('file:', '')))).toEqual([]);
-    const isAnother = opened(begun);
+    const hasOtherState = opened(begun);
     await (await openDatabase({ url })).close();
-    expect(await isAnother).toBe(false);
+    expect(await hasOtherState).toBe(false);
     expect(await revisionOf(begun.database)).toBe(0);
   });
 
@@ -282,7 +296,7 @@ describe('a SQLite file', () => {
     await executeSql(url(), 'PRAGMA wal_checkpoint(TRUNCATE)');
     for (const end of ['-wal', '-shm']) await rm(`${databasePath()}${end}`, { force: true });
     file = new StateFile(`${databasePath()}.last-known-good`, nodeFileSystem);
-    await save(database.instanceId);
+    await save(database.instanceId, 0);
     return database.instanceId;
   }
 
@@ -292,9 +306,9 @@ describe('a SQLite file', () => {
     const begun = await start({ url: url(), setting: null });
     expect(begun.wait?.problem?.state).toBe('REPLACED');
     expect(await readdir(join(folder, 'data'))).toEqual(['service.db.last-known-good']);
-    const isAnother = opened(begun);
+    const hasOtherState = opened(begun);
     await rename(join(folder, 'away'), databasePath());
-    expect(await isAnother).toBe(false);
+    expect(await hasOtherState).toBe(false);
   });
 
   it('that is damaged is waited for until it is restored', async () => {
@@ -307,9 +321,9 @@ describe('a SQLite file', () => {
       expect.stringMatching(/^warn the database is damaged and has to be restored/),
     ]);
     expect(await revisionOf(begun.database)).toMatch(/^The database is damaged\./);
-    const isAnother = opened(begun);
+    const hasOtherState = opened(begun);
     await writeFile(databasePath(), good);
-    expect(await isAnother).toBe(false);
+    expect(await hasOtherState).toBe(false);
     expect(await revisionOf(begun.database)).toBe(0);
   });
 
@@ -329,7 +343,7 @@ describe('waiting for a database', () => {
     await mkdir(data);
     const url = `file:${join(data, 'service.db')}`;
     const begun = await start({ url, expected: 'existing' });
-    const isAnother = opened(begun);
+    const hasOtherState = opened(begun);
     await writeFile(join(data, 'service.db'), 'garbage '.repeat(1_000));
     await until(
       () => begun.wait?.problem?.state,
@@ -349,7 +363,7 @@ describe('waiting for a database', () => {
       (line) => /newer than this version/.test(line ?? ''),
     );
     await executeSql(url, `DELETE FROM "_prisma_migrations" WHERE "migration_name" = '9999'`);
-    expect(await isAnother).toBe(false);
+    expect(await hasOtherState).toBe(false);
     // While files are moved there may be more than one reason for the last one.
     expect([...new Set(begun.lines.map((line) => line.slice(0, 28)))]).toEqual([
       'warn there is no database of',

@@ -11,7 +11,8 @@ export async function executeSql(databaseUrl: string, sql: string): Promise<void
     : databaseUrl.replace(/^file:/, '');
   const connection = openSqliteConnection(path, 'writer');
   try {
-    connection.executeScript(sql);
+    // At once for writing: a transaction that begins by reading fails when the service writes meanwhile.
+    connection.executeScript(sql.replace(/^\s*BEGIN;/, 'BEGIN IMMEDIATE;'));
   } finally {
     connection.close();
   }

@@ -4,7 +4,6 @@ import type { ConnectError } from '@connectrpc/connect';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Admission } from '../admission/admission.js';
 import { apiKeyOf } from '../auth/request-key.js';
-import type { Call } from '../call/call.js';
 import { type CallRoute, rpcRoute } from '../call/call-host.js';
 import { itemFailure } from '../call/rpc-failures.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
