@@ -1,3 +1,4 @@
+import { createWakeTurns } from '../contract/call/wake-turns.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { type AgentState, createAgentControlStore } from '../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -25,8 +26,6 @@ export interface ControlFeedOptions {
 const MAX_WATCHERS = 50_000;
 /** Attempts to read a revision known to exist. The result of each is sent, so no stream waits for all. */
 const MAX_LOAD_ATTEMPTS = 100;
-/** Streams woken per turn of the event loop: evaluations must not wait for ten thousand messages. */
-const WAKE_BATCH = 8;
 
 /**
  * The controls of watched agents. An agent is loaded once per change, for any number of streams. Changes
@@ -42,8 +41,8 @@ export class ControlFeed {
     load: (agent: WatchedAgent) => (agent.loading === null ? this.#load(agent) : null),
   });
   readonly #toWake = new Set<WatchedAgent>();
+  readonly #wakeReaders = createWakeTurns((batch) => this.#wakeSome(batch));
   #watchers = 0;
-  #waking = false;
   /** Counts database restores: results read before one are discarded. */
   #generation = 0;
   /** Earlier revisions of clients may belong to another history, from before the database was restored. */
@@ -213,20 +212,17 @@ export class ControlFeed {
   #wake(agent: WatchedAgent): void {
     agent.callWaiting();
     this.#toWake.add(agent);
-    if (this.#waking) return;
-    this.#waking = true;
-    setImmediate(() => this.#wakeSome());
+    this.#wakeReaders();
   }
 
-  #wakeSome(): void {
+  #wakeSome(batch: number): boolean {
     const [agent] = this.#toWake;
     if (agent !== undefined) {
       // Moves the agent to the end, so that agents take turns.
       this.#toWake.delete(agent);
-      if (agent.wakeSome(WAKE_BATCH)) this.#toWake.add(agent);
+      if (agent.wakeSome(batch)) this.#toWake.add(agent);
     }
-    this.#waking = this.#toWake.size > 0;
-    if (this.#waking) setImmediate(() => this.#wakeSome());
+    return this.#toWake.size > 0;
   }
 }
 

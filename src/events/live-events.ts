@@ -1,10 +1,9 @@
+import { createWakeTurns } from '../contract/call/wake-turns.js';
 import { type ControlEvent, shownEvent } from './event.js';
 import { MESSAGE_LIMITS } from './event-part.js';
 import type { EventLogState, TailEvent, TailPart } from './event-tail.js';
 import { RecentEvents, type RecentLimits } from './recent-events.js';
 
-/** Streams woken per turn of the event loop: evaluations must not wait for a thousand messages. */
-const WAKE_BATCH = 8;
 /** Messages cached for streams with the same filters and position; nearly all that keep up share one. */
 const MAX_SHARED_MESSAGES = 64;
 
@@ -36,7 +35,7 @@ export class LiveEvents {
   readonly #messages = new Map<string, EventNews>();
   readonly #waiting = new Set<() => void>();
   readonly #called = new Set<() => void>();
-  #waking = false;
+  readonly #wakeReaders = createWakeTurns((batch) => this.#wakeSome(batch));
   /** Why every stream has to end; null while they may continue. */
   failure: Error | null = null;
 
@@ -118,21 +117,18 @@ export class LiveEvents {
   #wake(): void {
     for (const wake of this.#waiting) this.#called.add(wake);
     this.#waiting.clear();
-    if (this.#waking) return;
-    this.#waking = true;
-    setImmediate(() => this.#wakeSome());
+    this.#wakeReaders();
   }
 
-  #wakeSome(): void {
-    let left = WAKE_BATCH;
+  #wakeSome(batch: number): boolean {
+    let left = batch;
     for (const wake of this.#called) {
       if (left === 0) break;
       left -= 1;
       this.#called.delete(wake);
       wake();
     }
-    this.#waking = this.#called.size > 0;
-    if (this.#waking) setImmediate(() => this.#wakeSome());
+    return this.#called.size > 0;
   }
 }
 

@@ -144,7 +144,7 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
       if (seat.job !== null) continue;
       let job = waiting.shift();
       while (job?.signal.aborted) {
-        job.settle(new Error('nobody waits for the SQL parser any more'));
+        job.settle(new Error('the result of the SQL parser is no longer awaited'));
         job = waiting.shift();
       }
       if (job === undefined) return;
