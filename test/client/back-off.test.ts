@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { pauseMs } from '../../src/client/batcher.js';
+import { pauseMs } from '../../packages/client/src/batcher.js';
 
 it('pauses grow up to a bound, are spread over it, and respect what the service asks for', () => {
   const part = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });

@@ -1,6 +1,6 @@
 import type { Interceptor, Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { type Client, type ClientSettings, createClient } from '../../src/client/node.js';
+import { type Client, type ClientSettings, createClient } from '../../packages/client/src/node.js';
 import { restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';
 

@@ -5,9 +5,9 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { explainedError } from '../../src/client/connection-mistakes.js';
-import { createClient as createBrowserClient } from '../../src/client/index.js';
-import { type AddressOptions, type Client, createClient } from '../../src/client/node.js';
+import { explainedError } from '../../packages/client/src/connection-mistakes.js';
+import { createClient as createBrowserClient } from '../../packages/client/src/index.js';
+import { type AddressOptions, type Client, createClient } from '../../packages/client/src/node.js';
 import { startService, type TestService } from '../support/service.js';
 import { AGENT, asking, PATIENT_MS } from './client-harness.js';
 

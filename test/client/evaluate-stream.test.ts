@@ -4,7 +4,7 @@ import {
   createClient,
   type EvaluationRequest,
   type StreamResult,
-} from '../../src/client/node.js';
+} from '../../packages/client/src/node.js';
 import { startService, type TestService } from '../support/service.js';
 import { asking, seedAgent } from './client-harness.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Client, createClient } from '../../src/client/node.js';
+import { type Client, createClient } from '../../packages/client/src/node.js';
 import { withGrowingTime } from '../support/growing-time.js';
 import { startService, type TestService } from '../support/service.js';
 import { type CompiledService, compileService, spawnService } from '../support/service-process.js';

@@ -6,7 +6,7 @@ import {
   type GuardOptions,
   NotEvaluatedError,
   SteerError,
-} from '../../src/client/node.js';
+} from '../../packages/client/src/node.js';
 import { startService, type TestService } from '../support/service.js';
 import { AGENT, seedAgent } from './client-harness.js';
 

@@ -1,4 +1,4 @@
-import type { Client, Evaluation } from '../../src/client/node.js';
+import type { Client, Evaluation } from '../../packages/client/src/node.js';
 import { asking } from './client-harness.js';
 
 /** Asks again and again with so many at a time; `stop` tells what failed and what was answered wrongly. */

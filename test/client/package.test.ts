@@ -48,7 +48,7 @@ describe('the client as a package', () => {
     const home = path.join(folder, name);
     await mkdir(home);
     const here = source
-      .replace(PACKAGE, '../src/client/node.js')
+      .replace(PACKAGE, '../packages/client/src/node.js')
       .replace('http://localhost:8000', service.url);
     await writeFile(path.join(home, 'example.ts'), here);
     const compilerOptions = {
@@ -130,7 +130,7 @@ describe('the client as a package', () => {
       }
       expect(source).not.toMatch(/\b(Buffer|process|require)\b[.(]/);
     }
-    await follow(path.join(folder, 'src', 'client', 'index.js'));
+    await follow(path.join(folder, 'packages', 'client', 'src', 'index.js'));
     expect(seen.size).toBeGreaterThan(10);
     expect([...packages].sort()).toEqual([
       '@bufbuild/protobuf',

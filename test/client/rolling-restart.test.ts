@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClient } from '../../src/client/node.js';
+import { createClient } from '../../packages/client/src/node.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import {

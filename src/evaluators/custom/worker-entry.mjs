@@ -24,7 +24,7 @@ const NICENESS = 10;
 /** @typedef {import('./worker-messages.js').FromWorker} FromWorker */
 /** @typedef {import('./worker-messages.js').ToWorker} ToWorker */
 /** @typedef {import('./worker-messages.js').WorkerInput} WorkerInput */
-/** @typedef {import('./define-evaluator.js').EvaluatorDefinition<any>} Definition */
+/** @typedef {import('../../../packages/evaluator-sdk/src/index.js').EvaluatorDefinition<any>} Definition */
 
 if (parentPort === null) throw new Error('this module runs in worker threads only');
 const port = parentPort;

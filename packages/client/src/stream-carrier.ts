@@ -3,7 +3,7 @@ import { Code, ConnectError, type Client as RpcClient } from '@connectrpc/connec
 import type {
   EvaluateStreamRequestSchema,
   EvaluationService,
-} from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
 import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';

@@ -1,5 +1,5 @@
 import type { ConnectError } from '@connectrpc/connect';
-import type { EvaluateStreamResult } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { EvaluateStreamResult } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Pending } from './pending.js';
 
 /** Transports evaluations to the service. Every batch sent is answered or lost, exactly once. */

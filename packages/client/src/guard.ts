@@ -1,11 +1,11 @@
 import { clone, create } from '@bufbuild/protobuf';
-import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { Decision } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
   type ControlResult,
   type EvaluateResponse,
   EvaluateResponseSchema,
   EvaluatorResultSchema,
-} from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError } from './errors.js';
 import { isPlainObject } from './step-json.js';
 import type { Client, Evaluation, GuardOptions, Stage } from './types.js';

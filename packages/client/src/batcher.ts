@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { EvaluateStreamResult } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { EvaluateStreamResult } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
 import { askedPauseMs, errorOfStatus, isTransient, type Remedy, remedyFor } from './failures.js';
 import type { Pending } from './pending.js';

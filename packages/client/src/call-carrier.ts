@@ -1,5 +1,5 @@
 import type { Client as RpcClient } from '@connectrpc/connect';
-import type { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
 import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';

@@ -1,5 +1,5 @@
 /**
- * For authors of evaluators: `import { defineEvaluator } from 'control-enforcement-service/evaluator'`.
+ * For authors of evaluators: `import { defineEvaluator } from '@control-enforcement/evaluator-sdk'`.
  * docs/custom-evaluators.md describes how to write, install and use one.
  */
 import type { z } from 'zod';

@@ -2,7 +2,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type {
   EvaluateRequest,
   EvaluateResponse,
-} from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { isUnavailability } from './failures.js';
 import type { Evaluation, OnUnavailable } from './types.js';
 

@@ -1,5 +1,5 @@
 import type { ConnectError, Transport } from '@connectrpc/connect';
-import type { EvaluateResponse } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { EvaluateResponse } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 
 /** `pre` before a step runs, `post` after it ran. */
 export type Stage = 'pre' | 'post';

@@ -1,12 +1,12 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient as createRpcClient } from '@connectrpc/connect';
-import { Stage as StageEnum } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { Stage as StageEnum } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
   Detail,
   type EvaluateRequest,
   EvaluateRequestSchema,
   EvaluationService,
-} from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { Batcher } from './batcher.js';
 import { createCallCarrier } from './call-carrier.js';
 import { evaluateEach } from './evaluate-each.js';

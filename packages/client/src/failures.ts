@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
-import type { Status } from '../../gen/proto/google/rpc/status_pb.js';
+import { ErrorInfoSchema, RetryInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import type { Status } from '../../../gen/proto/google/rpc/status_pb.js';
 
 /** How to treat evaluations after the call or the stream that carried them failed. */
 export type Remedy =

@@ -1,5 +1,5 @@
 /**
- * A client for agents: `import { createClient } from 'control-enforcement-service/client'`. This part also
+ * A client for agents: `import { createClient } from '@control-enforcement/client'`. This part also
  * runs in browsers; node.ts adds the gRPC transport of Node.js.
  */
 import { createClient as createClientOver } from './create-client.js';
@@ -9,7 +9,7 @@ export type {
   ControlResult,
   EvaluateResponse,
   EvaluatorResult,
-} from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 export { type CheckedStep, DeniedError, NotEvaluatedError, SteerError, StepError } from './errors.js';
 export type * from './types.js';
 

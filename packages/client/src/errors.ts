@@ -1,5 +1,5 @@
 import type { ConnectError } from '@connectrpc/connect';
-import type { EvaluateResponse } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { EvaluateResponse } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Stage } from './types.js';
 
 /** The checked step and the stage of the check. */
