@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../json/json-value.js';
 import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
+import type { JsonObject } from '../../json/json-value.js';
 
 /** Start parameters of a worker. */
 export interface WorkerInput {
