@@ -1,4 +1,5 @@
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Environment variables, by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Default SQLite file, relative to the working directory. */
 export const DEFAULT_DATABASE_URL = 'file:./data/service.db';

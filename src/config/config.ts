@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import type { AdmissionLimits } from './admission-limits.js';
-import { databaseUrl, databaseVariable, isDatabaseVariable } from './config-database.js';
+import { databaseUrl, databaseVariable, type Environment } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
+import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 
 /** Configuration of the service. Read once at start, then frozen. */
 export interface Config {
@@ -102,14 +103,6 @@ export interface Config {
 /** Most worker threads per custom evaluator: each has its own heap. */
 const MAX_WORKERS = 64;
 
-/** Variables that are read elsewhere or deliberately refused. */
-const REFUSED = new Map([
-  [
-    'SERVICE_UI_DIST_DIR',
-    'this service does not serve a static UI; remove the variable and serve it elsewhere',
-  ],
-]);
-
 /** The environment is invalid. `message` lists each variable, its problem and an example. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
@@ -118,7 +111,6 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Values = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
 
 /** Reads the environment. Throws a ConfigError that lists all problems. */
@@ -152,18 +144,6 @@ export function loadEnvironment(processEnvironment: Environment, dotenvPath = '.
     ([name, value]) => isSet(value) || isBlank(name, value),
   );
   return { ...parseDotenv(content), ...Object.fromEntries(set) };
-}
-
-/** Whether a variable has a blank value with a meaning. */
-function isBlank(name: string, value: string | undefined): boolean {
-  if (value === undefined || value.trim() !== '') return false;
-  return Object.values(VARIABLES).some(
-    (definition: Variable) => definition.blank !== undefined && definition.names.includes(name),
-  );
-}
-
-function isSet(value: string | undefined): value is string {
-  return value !== undefined && value.trim() !== '';
 }
 
 function readVariable(definition: Variable, environment: Environment, problems: string[]): unknown {
@@ -276,15 +256,6 @@ function admissionLimits(values: Values): AdmissionLimits {
   };
 }
 
-function foreignVariables(environment: Environment): Record<string, string> {
-  const own = knownVariables();
-  const foreign = Object.entries(environment).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && !own.has(entry[0]) && !isDatabaseVariable(entry[0]),
-  );
-  return Object.fromEntries(foreign);
-}
-
 function fileSetting(value: string | null): string | null {
   return value?.toLowerCase() === 'off' ? 'off' : value;
 }
@@ -292,18 +263,6 @@ function fileSetting(value: string | null): string | null {
 function logLevel(word: (typeof LOG_LEVELS)[number]): Config['log']['level'] {
   if (word === 'warning') return 'warn';
   return word === 'critical' ? 'fatal' : word;
-}
-
-function knownVariables(): ReadonlySet<string> {
-  return new Set(Object.values(VARIABLES).flatMap((definition) => [...definition.names] as string[]));
-}
-
-function unknownVariables(environment: Environment): string[] {
-  const known = knownVariables();
-  return Object.keys(environment)
-    .filter((name) => name.startsWith('SERVICE_') && !isDatabaseVariable(name))
-    .filter((name) => !known.has(name) && !REFUSED.has(name))
-    .sort();
 }
 
 function deepFreeze<T extends object>(value: T): T {

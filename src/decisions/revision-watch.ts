@@ -2,6 +2,7 @@ import type { RecordedChange } from '../database/change-log.js';
 import type { ChangeSource } from '../database/change-source.js';
 import { withServiceErrors } from '../database/errors.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
+import { Outrun } from './outrun.js';
 import { RevisionGate } from './revision-gate.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -54,6 +55,7 @@ export interface RevisionWatchOptions {
 export class RevisionWatch {
   readonly #options: RevisionWatchOptions;
   readonly #gate: RevisionGate;
+  readonly #outrun: Outrun;
   #databaseUp = false;
   /** The database has not answered since the start, which continued without it. */
   #isBlind = false;
@@ -67,13 +69,14 @@ export class RevisionWatch {
   #lastPollAtMs = Number.NEGATIVE_INFINITY;
   #lastCatchUpAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
-  /** The latest revision known before the database was restored; 0 once it is outrun. */
-  #told = 0;
-  #outrunning = false;
-  #lastOutrunAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RevisionWatchOptions) {
     this.#options = options;
+    this.#outrun = new Outrun({
+      outrun: options.outrun,
+      onDone: () => this.#pollSoon(),
+      now: options.now,
+    });
     this.#gate = new RevisionGate({
       waitMs: options.minRevisionWaitMs,
       revision: () => this.revision,
@@ -149,7 +152,7 @@ export class RevisionWatch {
 
   /** Callers may have received a revision beyond that of the database: it was restored before the start. */
   outrunRestored(told: number): void {
-    this.#told = Math.max(this.#told, told);
+    this.#outrun.add(told);
     this.#pollSoon();
   }
 
@@ -201,7 +204,7 @@ export class RevisionWatch {
       this.#setDatabaseUp(true);
       if (revision < known || this.#isReplaced) {
         this.#isReplaced = false;
-        this.#told = Math.max(this.#told, known);
+        this.#outrun.add(known);
         snapshot.startOver(revision);
         for (const follower of followers) follower.startOver(known);
       } else if (this.#isBlind) {
@@ -209,7 +212,7 @@ export class RevisionWatch {
         this.#refreshAll(revision);
       } else this.#take(revision, changes);
       this.#isBlind = false;
-      if (this.#told > 0) this.#outrun();
+      this.#outrun.attempt();
       snapshot.confirmCurrent(startedAtMs);
     } catch (error) {
       if (!this.#stopped) this.#setDatabaseUp(false, error);
@@ -232,27 +235,6 @@ export class RevisionWatch {
     this.#tellChanged([{ revision, agents: 'any', controls: [] }]);
     snapshot.refreshAll(revision);
     this.#gate.advanced();
-  }
-
-  /** Not awaited: polls continue, and the next one retries. */
-  #outrun(): void {
-    const nowMs = this.#options.now();
-    if (this.#outrunning || nowMs < this.#lastOutrunAtMs + CATCH_UP_MS) return;
-    this.#outrunning = true;
-    this.#lastOutrunAtMs = nowMs;
-    const told = this.#told;
-    this.#options
-      .outrun(told)
-      .then(
-        () => {
-          if (this.#told === told) this.#told = 0;
-          this.#pollSoon();
-        },
-        () => {},
-      )
-      .finally(() => {
-        this.#outrunning = false;
-      });
   }
 
   #catchUp(): void {

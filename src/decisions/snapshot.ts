@@ -5,6 +5,7 @@ import type { RecordedChange } from '../database/change-log.js';
 import { unavailable } from '../database/errors.js';
 import { LoadedProgram, type Progress } from './loaded-program.js';
 import { MemoryLedger } from './memory-ledger.js';
+import { UnknownAgents } from './unknown-agents.js';
 
 /** The program of an agent at one revision. */
 export interface LoadResult {
@@ -34,11 +35,6 @@ export interface SnapshotOptions {
   readonly now: () => number;
 }
 
-/** Unknown agent names are cached this long, so that a stray client does not cause a query per step. */
-const UNKNOWN_AGENT_MS = 1_000;
-/** Most cached unknown agent names. Names are chosen by callers. */
-const MAX_UNKNOWN_AGENTS = 10_000;
-
 /** Attempts to read a revision known to exist, which fail if each meets a change, or after a restore. */
 const MAX_LOAD_ATTEMPTS = 100;
 
@@ -62,7 +58,7 @@ export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #memory = new MemoryLedger();
-  readonly #unknown = new Map<string, number>();
+  readonly #unknown: UnknownAgents;
   /** Agents whose programs are older than the stored controls. */
   readonly #behind = new Set<string>();
   /** Agents whose programs are from the last known good file. */
@@ -73,6 +69,7 @@ export class Snapshot {
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
+    this.#unknown = new UnknownAgents(options.now);
   }
 
   /**
@@ -205,11 +202,7 @@ export class Snapshot {
   }
 
   #loadNew(agentName: string): Promise<LoadedProgram> {
-    const knownUntil = this.#unknown.get(agentName);
-    if (knownUntil !== undefined) {
-      if (this.#options.now() < knownUntil) throw agentNotFound(agentName);
-      this.#unknown.delete(agentName);
-    }
+    if (this.#unknown.has(agentName)) throw agentNotFound(agentName);
     const entry: Entry = { loaded: null, loading: null, outdated: false, needed: 0, used: true };
     this.#makeRoom();
     this.#entries.set(agentName, entry);
@@ -234,7 +227,7 @@ export class Snapshot {
       entry.loaded?.fallBehind(this.#progress);
       if (program === null) {
         this.#forget(agentName, entry);
-        this.#rememberUnknown(agentName);
+        this.#unknown.add(agentName);
         throw agentNotFound(agentName);
       }
       const isKept = keptAtMs !== undefined;
@@ -257,11 +250,6 @@ export class Snapshot {
       if (entry.loaded === null) this.#entries.delete(agentName);
       throw error;
     }
-  }
-
-  #rememberUnknown(agentName: string): void {
-    if (this.#unknown.size >= MAX_UNKNOWN_AGENTS) this.#unknown.clear();
-    this.#unknown.set(agentName, this.#options.now() + UNKNOWN_AGENT_MS);
   }
 
   #setProgram(agentName: string, entry: Entry, loaded: LoadedProgram): void {

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.js';
 import type { DatabaseLocation } from '../database/database-url.js';
 import { type DatabaseContent, inspectDatabase } from '../database/inspect-database.js';
 import { storageStateOf } from '../database/storage-health/storage-failure.js';
-import type { StorageReport } from '../database/storage-health/storage-monitor.js';
+import type { StorageReport } from '../database/storage-health/storage-health.js';
 import { adviceOn } from '../database/storage-health/storage-state.js';
 import { explanation } from '../process/start-error.js';
 import type { StateHeader } from './file-format.js';

@@ -1,4 +1,4 @@
-import type { StorageHealth, StorageReport } from './storage-monitor.js';
+import type { StorageHealth, StorageReport } from './storage-health.js';
 import type { StorageState } from './storage-state.js';
 
 /** The health of a storage that is opened after its users are created. */

@@ -1,6 +1,7 @@
 import { type RepeatLevel, type RepeatLog, reasonOf } from '../../process/repeat-log.js';
 import { OutcomeUnknownError, unavailable } from '../errors.js';
 import { storageStateOf } from './storage-failure.js';
+import type { StorageHealth, StorageReport } from './storage-health.js';
 import {
   adviceOn,
   meaningOf,
@@ -37,30 +38,6 @@ export interface StorageChecks {
   rescue(problem: StorageError): Promise<string | null>;
   /** Whether damage may be gone without a restart of the process. */
   readonly damageMayPass: boolean;
-}
-
-/** Description of a storage problem. */
-export interface StorageReport {
-  readonly state: StorageProblem;
-  readonly meaning: string;
-  readonly advice: string;
-}
-
-/** Whether writes are kept, as seen by other parts. */
-export interface StorageHealth {
-  readonly state: StorageState;
-  /** Null while the state is OK. */
-  readonly report: StorageReport | null;
-  /** Number of times each state was entered. */
-  readonly transitions: ReadonlyMap<StorageState, number>;
-  /** Calls `listener` after each change of the state. */
-  onChange(listener: (state: StorageState) => void): void;
-  /** Starts checking the storage at every interval. */
-  watch(): void;
-  /** Reports that the database did not answer a periodic query. */
-  unreachable(error: unknown): void;
-  /** Reports that the database answers again. */
-  reachable(): void;
 }
 
 export interface StorageMonitorOptions {
