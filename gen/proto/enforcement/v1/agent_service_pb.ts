@@ -18,27 +18,27 @@ export const file_enforcement_v1_agent_service: GenFile = /*@__PURE__*/
   fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJtChFMaXN0QWdlbnRzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIqoBCgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAVCDQoLX2NyZWF0ZWRfYXQi1QIKEEluaXRBZ2VudFJlcXVlc3QSJAoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudBItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGgoNZm9yY2VfcmVwbGFjZRgEIAEoCEgAiAEBEjMKDWNvbmZsaWN0X21vZGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5Db25mbGljdE1vZGUSGAoLdGFyZ2V0X3R5cGUYBiABKAlIAYgBARIWCgl0YXJnZXRfaWQYByABKAlIAogBAUIQCg5fZm9yY2VfcmVwbGFjZUIOCgxfdGFyZ2V0X3R5cGVCDAoKX3RhcmdldF9pZCKsAgoFQWdlbnQSFwoKYWdlbnRfbmFtZRgBIAEoCUgAiAEBEh4KEWFnZW50X2Rlc2NyaXB0aW9uGAIgASgJSAGIAQESHQoQYWdlbnRfY3JlYXRlZF9hdBgDIAEoCUgCiAEBEh0KEGFnZW50X3VwZGF0ZWRfYXQYBCABKAlIA4gBARIaCg1hZ2VudF92ZXJzaW9uGAUgASgJSASIAQESLwoOYWdlbnRfbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19hZ2VudF9uYW1lQhQKEl9hZ2VudF9kZXNjcmlwdGlvbkITChFfYWdlbnRfY3JlYXRlZF9hdEITChFfYWdlbnRfdXBkYXRlZF9hdEIQCg5fYWdlbnRfdmVyc2lvbiL8AQoOU3RlcERlZmluaXRpb24SEQoEdHlwZRgBIAEoCUgAiAEBEhEKBG5hbWUYAiABKAlIAYgBARIYCgtkZXNjcmlwdGlvbhgDIAEoCUgCiAEBEi0KDGlucHV0X3NjaGVtYRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoNb3V0cHV0X3NjaGVtYRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKQoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgcKBV90eXBlQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiKNAQoVRXZhbHVhdG9yUmVnaXN0cmF0aW9uEhEKBG5hbWUYASABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiLdAQoRSW5pdEFnZW50UmVzcG9uc2USDwoHY3JlYXRlZBgBIAEoCBIuCghjb250cm9scxgCIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIZChFvdmVyd3JpdGVfYXBwbGllZBgDIAEoCBI7ChFvdmVyd3JpdGVfY2hhbmdlcxgEIAEoCzIgLmVuZm9yY2VtZW50LnYxLk92ZXJ3cml0ZUNoYW5nZXMSLwoId2FybmluZ3MYBSADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIlCg9HZXRBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSKiAQoQR2V0QWdlbnRSZXNwb25zZRIkCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50Ei0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbiKYAQoSVXBkYXRlQWdlbnRSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSLQoMcmVtb3ZlX3N0ZXBzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIZChFyZW1vdmVfZXZhbHVhdG9ycxgDIAMoCRIZCgZzdHJpY3QYBCABKAhCBLC7GAFIAIgBAUIJCgdfc3RyaWN0IpIBChNVcGRhdGVBZ2VudFJlc3BvbnNlEi4KDXN0ZXBzX3JlbW92ZWQYASADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhoKEmV2YWx1YXRvcnNfcmVtb3ZlZBgCIAMoCRIvCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEibgoaTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0IoEBChtMaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2USMgoKZXZhbHVhdG9ycxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50RXZhbHVhdG9yEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIngKDkFnZW50RXZhbHVhdG9yEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24iRgoYR2V0QWdlbnRFdmFsdWF0b3JSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSFgoOZXZhbHVhdG9yX25hbWUYAiABKAkigwEKGUdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEi4KDWNvbmZpZ19zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg4KDF9kZXNjcmlwdGlvbiLcAQoYTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSGwoOcmVuZGVyZWRfc3RhdGUYAiABKAlIAIgBARIaCg1lbmFibGVkX3N0YXRlGAMgASgJSAGIAQESGAoLdGFyZ2V0X3R5cGUYBCABKAlIAogBARIWCgl0YXJnZXRfaWQYBSABKAlIA4gBAUIRCg9fcmVuZGVyZWRfc3RhdGVCEAoOX2VuYWJsZWRfc3RhdGVCDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWQiSwoZTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZRIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbCJYChRXYXRjaENvbnRyb2xzUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhoKDWZyb21fcmV2aXNpb24YAiABKANIAIgBAUIQCg5fZnJvbV9yZXZpc2lvbiLKAQoVV2F0Y2hDb250cm9sc1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgDEjAKBGZ1bGwYAiABKAsyIC5lbmZvcmNlbWVudC52MS5Db250cm9sc1NuYXBzaG90SAASMQoHY2hhbmdlZBgDIAEoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ2hhbmdlSAASMgoHY3VycmVudBgEIAEoCzIfLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ3VycmVudEgAQgYKBG5ld3MiQgoQQ29udHJvbHNTbmFwc2hvdBIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbCJRCg5Db250cm9sc0NoYW5nZRIuCgh1cHNlcnRlZBgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIPCgdyZW1vdmVkGAIgAygFIiwKD0NvbnRyb2xzQ3VycmVudBIZChFzdGFsZW5lc3Nfc2Vjb25kcxgBIAEoASJAChZBZGRBZ2VudENvbnRyb2xSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBSJbChdBZGRBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChlSZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBSJvChpSZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEiIKGnJlbW92ZWRfZGlyZWN0X2Fzc29jaWF0aW9uGAIgASgIEhwKFGNvbnRyb2xfc3RpbGxfYWN0aXZlGAMgASgIKmQKDENvbmZsaWN0TW9kZRIdChlDT05GTElDVF9NT0RFX1VOU1BFQ0lGSUVEEAASGAoUQ09ORkxJQ1RfTU9ERV9TVFJJQ1QQARIbChdDT05GTElDVF9NT0RFX09WRVJXUklURRACMqQLCgxBZ2VudFNlcnZpY2USbwoKTGlzdEFnZW50cxIhLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhqouxgCgtPkkwIQEg4vYXBpL3YxL2FnZW50cxJ5CglJbml0QWdlbnQSIC5lbmZvcmNlbWVudC52MS5Jbml0QWdlbnRSZXF1ZXN0GiEuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVzcG9uc2UiJ6i7GAKC0+STAh06ASoiGC9hcGkvdjEvYWdlbnRzL2luaXRBZ2VudBJ2CghHZXRBZ2VudBIfLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVzcG9uc2UiJ6i7GAKC0+STAh0SGy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfRKCAQoLVXBkYXRlQWdlbnQSIi5lbmZvcmNlbWVudC52MS5VcGRhdGVBZ2VudFJlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5VcGRhdGVBZ2VudFJlc3BvbnNlIiqouxgDgtPkkwIgOgEqMhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SogEKE0xpc3RBZ2VudEV2YWx1YXRvcnMSKi5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudEV2YWx1YXRvcnNSZXNwb25zZSIyqLsYAoLT5JMCKBImL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2V2YWx1YXRvcnMSrQEKEUdldEFnZW50RXZhbHVhdG9yEiguZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRFdmFsdWF0b3JSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRFdmFsdWF0b3JSZXNwb25zZSJDqLsYAoLT5JMCORI3L2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2V2YWx1YXRvcnMve2V2YWx1YXRvcl9uYW1lfRKeAQoRTGlzdEFnZW50Q29udHJvbHMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlIjSouxgCuLsYAoLT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzEmQKDVdhdGNoQ29udHJvbHMSJC5lbmZvcmNlbWVudC52MS5XYXRjaENvbnRyb2xzUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLldhdGNoQ29udHJvbHNSZXNwb25zZSIEqLsYAjABEqEBCg9BZGRBZ2VudENvbnRyb2wSJi5lbmZvcmNlbWVudC52MS5BZGRBZ2VudENvbnRyb2xSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVzcG9uc2UiPai7GAOC0+STAjMiMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH0SqgEKElJlbW92ZUFnZW50Q29udHJvbBIpLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50Q29udHJvbFJlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZSI9qLsYA4LT5JMCMyoxL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzL3tjb250cm9sX2lkfWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
- * Request of AgentService.ListAgents.
+ * Request message for AgentService.ListAgents.
  *
  * @generated from message enforcement.v1.ListAgentsRequest
  */
 export type ListAgentsRequest = Message<"enforcement.v1.ListAgentsRequest"> & {
   /**
-   * Name of the last agent of the previous page. Empty or unknown: the first page.
+   * Name of the last agent of the previous page. If empty or unknown, the first page is returned.
    *
    * @generated from field: optional string cursor = 1;
    */
   cursor?: string | undefined;
 
   /**
-   * Page size; 20 when absent, values outside 1 to 100 are moved to the nearest bound.
+   * Page size. Defaults to 20. Values outside 1 to 100 are clamped to the nearest bound.
    *
    * @generated from field: optional int32 limit = 2;
    */
   limit?: number | undefined;
 
   /**
-   * Case-insensitive part of the agent name. Empty: no filter.
+   * Case-insensitive substring of the agent name. Empty: no filter.
    *
    * @generated from field: optional string name = 3;
    */
@@ -53,20 +53,20 @@ export const ListAgentsRequestSchema: GenMessage<ListAgentsRequest> = /*@__PURE_
   messageDesc(file_enforcement_v1_agent_service, 0);
 
 /**
- * Reply of AgentService.ListAgents.
+ * Response message for AgentService.ListAgents.
  *
  * @generated from message enforcement.v1.ListAgentsResponse
  */
 export type ListAgentsResponse = Message<"enforcement.v1.ListAgentsResponse"> & {
   /**
-   * The page, by creation time and name descending.
+   * Agents of this page, by creation time and name descending.
    *
    * @generated from field: repeated enforcement.v1.AgentSummary agents = 1;
    */
   agents: AgentSummary[];
 
   /**
-   * Where the page ends.
+   * Pagination metadata.
    *
    * @generated from field: enforcement.v1.Pagination pagination = 2;
    */
@@ -81,7 +81,7 @@ export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PUR
   messageDesc(file_enforcement_v1_agent_service, 1);
 
 /**
- * An agent in a list.
+ * Summary of an agent in a list.
  *
  * @generated from message enforcement.v1.AgentSummary
  */
@@ -94,14 +94,14 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
   agentName: string;
 
   /**
-   * Ids of the policies of the agent, ascending.
+   * Ids of the agent's policies, ascending.
    *
    * @generated from field: repeated int32 policy_ids = 2;
    */
   policyIds: number[];
 
   /**
-   * First registration, by the clock of the service: ISO 8601 in UTC without a zone suffix.
+   * Time of the first registration by the clock of the service, in ISO 8601 format: UTC without a zone suffix.
    *
    * @generated from field: optional string created_at = 3;
    */
@@ -122,7 +122,7 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
   evaluatorCount: number;
 
   /**
-   * Number of enabled controls of the agent, linked to it or in its policies, each once.
+   * Number of enabled controls of the agent, linked to it or in its policies. Each control is counted once.
    *
    * @generated from field: int32 active_controls_count = 6;
    */
@@ -137,49 +137,49 @@ export const AgentSummarySchema: GenMessage<AgentSummary> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 2);
 
 /**
- * Request of AgentService.InitAgent.
+ * Request message for AgentService.InitAgent.
  *
  * @generated from message enforcement.v1.InitAgentRequest
  */
 export type InitAgentRequest = Message<"enforcement.v1.InitAgentRequest"> & {
   /**
-   * The agent. Required.
+   * The agent to register. Required.
    *
    * @generated from field: enforcement.v1.Agent agent = 1;
    */
   agent?: Agent | undefined;
 
   /**
-   * Steps the agent can take; each (type, name) once.
+   * Steps that the agent can take. Each pair of type and name must be unique.
    *
    * @generated from field: repeated enforcement.v1.StepDefinition steps = 2;
    */
   steps: StepDefinition[];
 
   /**
-   * Evaluators the agent brings along.
+   * Evaluators provided by the agent.
    *
    * @generated from field: repeated enforcement.v1.EvaluatorRegistration evaluators = 3;
    */
   evaluators: EvaluatorRegistration[];
 
   /**
-   * Writes the registration even when nothing changed, and starts anew when the stored one cannot be read.
+   * Writes the registration even if nothing changed, and replaces a stored registration that cannot be read.
    *
    * @generated from field: optional bool force_replace = 4;
    */
   forceReplace?: boolean | undefined;
 
   /**
-   * What to do about differences; strict when absent.
+   * How differences from the stored registration are handled. Defaults to strict.
    *
    * @generated from field: enforcement.v1.ConflictMode conflict_mode = 5;
    */
   conflictMode: ConflictMode;
 
   /**
-   * Type of the target that the agent works on, 1 to 255 characters; with target_id or not at all. It has no effect: the
-   * reply has a warning.
+   * Type of the target that the agent works on, 1 to 255 characters. Set either both target_type and target_id, or
+   * neither. Has no effect, which is reported as a warning in the response.
    *
    * @generated from field: optional string target_type = 6;
    */
@@ -201,49 +201,49 @@ export const InitAgentRequestSchema: GenMessage<InitAgentRequest> = /*@__PURE__*
   messageDesc(file_enforcement_v1_agent_service, 3);
 
 /**
- * What an agent says about itself.
+ * An agent, as described by its client.
  *
  * @generated from message enforcement.v1.Agent
  */
 export type Agent = Message<"enforcement.v1.Agent"> & {
   /**
-   * Name: at least 10 and at most 255 characters of letters, digits, ":", "_" and "-". Blanks around it are
-   * removed and it is lower-cased. Required.
+   * Agent name, 10 to 255 characters: letters, digits, ":", "_" and "-". Surrounding blanks are removed, and the name
+   * is converted to lower case. Required.
    *
    * @generated from field: optional string agent_name = 1;
    */
   agentName?: string | undefined;
 
   /**
-   * Free text.
+   * Description of the agent, free text.
    *
    * @generated from field: optional string agent_description = 2;
    */
   agentDescription?: string | undefined;
 
   /**
-   * Free text, given by the client; never filled in by the service.
+   * Creation time, free text provided by the client. Never set by the service.
    *
    * @generated from field: optional string agent_created_at = 3;
    */
   agentCreatedAt?: string | undefined;
 
   /**
-   * Free text, given by the client; never filled in by the service.
+   * Update time, free text provided by the client. Never set by the service.
    *
    * @generated from field: optional string agent_updated_at = 4;
    */
   agentUpdatedAt?: string | undefined;
 
   /**
-   * Free text.
+   * Version of the agent, free text.
    *
    * @generated from field: optional string agent_version = 5;
    */
   agentVersion?: string | undefined;
 
   /**
-   * Free-form object.
+   * Free-form metadata object.
    *
    * @generated from field: google.protobuf.Struct agent_metadata = 6;
    */
@@ -258,7 +258,7 @@ export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 4);
 
 /**
- * A step an agent can take.
+ * A step that an agent can take.
  *
  * @generated from message enforcement.v1.StepDefinition
  */
@@ -278,7 +278,7 @@ export type StepDefinition = Message<"enforcement.v1.StepDefinition"> & {
   name?: string | undefined;
 
   /**
-   * Free text.
+   * Description of the step, free text.
    *
    * @generated from field: optional string description = 3;
    */
@@ -299,7 +299,7 @@ export type StepDefinition = Message<"enforcement.v1.StepDefinition"> & {
   outputSchema?: JsonObject | undefined;
 
   /**
-   * Free-form object.
+   * Free-form metadata object.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
@@ -314,27 +314,27 @@ export const StepDefinitionSchema: GenMessage<StepDefinition> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 5);
 
 /**
- * An evaluator that an agent brings along.
+ * An evaluator provided by an agent.
  *
  * @generated from message enforcement.v1.EvaluatorRegistration
  */
 export type EvaluatorRegistration = Message<"enforcement.v1.EvaluatorRegistration"> & {
   /**
-   * Name, 1 to 255 characters, not one of the service's own evaluators. Required.
+   * Evaluator name, 1 to 255 characters. Must not be the name of an evaluator of the service. Required.
    *
    * @generated from field: optional string name = 1;
    */
   name?: string | undefined;
 
   /**
-   * JSON Schema of the configuration; absent means {}.
+   * JSON Schema of the configuration. Defaults to {}.
    *
    * @generated from field: google.protobuf.Struct config_schema = 2;
    */
   configSchema?: JsonObject | undefined;
 
   /**
-   * Free text, at most 1,000 characters.
+   * Description of the evaluator, free text. At most 1,000 characters.
    *
    * @generated from field: optional string description = 3;
    */
@@ -349,7 +349,7 @@ export const EvaluatorRegistrationSchema: GenMessage<EvaluatorRegistration> = /*
   messageDesc(file_enforcement_v1_agent_service, 6);
 
 /**
- * Reply of AgentService.InitAgent.
+ * Response message for AgentService.InitAgent.
  *
  * @generated from message enforcement.v1.InitAgentResponse
  */
@@ -362,7 +362,7 @@ export type InitAgentResponse = Message<"enforcement.v1.InitAgentResponse"> & {
   created: boolean;
 
   /**
-   * Enabled controls of the agent, linked to it or in its policies, by id descending; empty for a new agent.
+   * Enabled controls of the agent, linked to it or in its policies, by id descending. Empty for a new agent.
    *
    * @generated from field: repeated enforcement.v1.AgentControl controls = 2;
    */
@@ -376,14 +376,14 @@ export type InitAgentResponse = Message<"enforcement.v1.InitAgentResponse"> & {
   overwriteApplied: boolean;
 
   /**
-   * What an overwrite changed; all empty in strict mode and for a new agent.
+   * Changes made by an overwrite. All members are empty in strict mode and for a new agent.
    *
    * @generated from field: enforcement.v1.OverwriteChanges overwrite_changes = 4;
    */
   overwriteChanges?: OverwriteChanges | undefined;
 
   /**
-   * Members of the request that have no effect; JSON leaves it out when there are none.
+   * Members of the request that have no effect. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 5;
    */
@@ -418,7 +418,7 @@ export type AgentControl = Message<"enforcement.v1.AgentControl"> & {
   name: string;
 
   /**
-   * Its definition.
+   * Control definition.
    *
    * @generated from field: enforcement.v1.ControlDefinition control = 3;
    */
@@ -433,7 +433,7 @@ export const AgentControlSchema: GenMessage<AgentControl> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 8);
 
 /**
- * What an overwriting registration changed.
+ * Changes made by a registration that overwrites the stored one.
  *
  * @generated from message enforcement.v1.OverwriteChanges
  */
@@ -446,49 +446,49 @@ export type OverwriteChanges = Message<"enforcement.v1.OverwriteChanges"> & {
   metadataChanged: boolean;
 
   /**
-   * Steps that are new, by type and name.
+   * New steps, sorted by type and name.
    *
    * @generated from field: repeated enforcement.v1.StepKey steps_added = 2;
    */
   stepsAdded: StepKey[];
 
   /**
-   * Steps whose content changed, by type and name.
+   * Steps whose content changed, sorted by type and name.
    *
    * @generated from field: repeated enforcement.v1.StepKey steps_updated = 3;
    */
   stepsUpdated: StepKey[];
 
   /**
-   * Steps that are gone, by type and name.
+   * Removed steps, sorted by type and name.
    *
    * @generated from field: repeated enforcement.v1.StepKey steps_removed = 4;
    */
   stepsRemoved: StepKey[];
 
   /**
-   * Evaluators that are new, by name.
+   * Names of new evaluators, sorted.
    *
    * @generated from field: repeated string evaluators_added = 5;
    */
   evaluatorsAdded: string[];
 
   /**
-   * Evaluators whose schema or description changed, by name.
+   * Names of evaluators whose schema or description changed, sorted.
    *
    * @generated from field: repeated string evaluators_updated = 6;
    */
   evaluatorsUpdated: string[];
 
   /**
-   * Evaluators that are gone, by name.
+   * Names of removed evaluators, sorted.
    *
    * @generated from field: repeated string evaluators_removed = 7;
    */
   evaluatorsRemoved: string[];
 
   /**
-   * One entry for each evaluator that is gone.
+   * One entry for each removed evaluator.
    *
    * @generated from field: repeated enforcement.v1.EvaluatorRemoval evaluator_removals = 8;
    */
@@ -503,7 +503,7 @@ export const OverwriteChangesSchema: GenMessage<OverwriteChanges> = /*@__PURE__*
   messageDesc(file_enforcement_v1_agent_service, 9);
 
 /**
- * A step by type and name.
+ * A step, identified by type and name.
  *
  * @generated from message enforcement.v1.StepKey
  */
@@ -531,7 +531,7 @@ export const StepKeySchema: GenMessage<StepKey> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 10);
 
 /**
- * What the removal of an evaluator leaves behind.
+ * A removed evaluator and the controls that still reference it.
  *
  * @generated from message enforcement.v1.EvaluatorRemoval
  */
@@ -544,14 +544,14 @@ export type EvaluatorRemoval = Message<"enforcement.v1.EvaluatorRemoval"> & {
   name: string;
 
   /**
-   * Whether an enabled control of the agent still names it.
+   * Whether an enabled control of the agent still references the evaluator.
    *
    * @generated from field: bool referenced_by_active_controls = 2;
    */
   referencedByActiveControls: boolean;
 
   /**
-   * Ids of these controls, parallel to control_names.
+   * Ids of these controls, in the same order as control_names.
    *
    * @generated from field: repeated int32 control_ids = 3;
    */
@@ -573,7 +573,7 @@ export const EvaluatorRemovalSchema: GenMessage<EvaluatorRemoval> = /*@__PURE__*
   messageDesc(file_enforcement_v1_agent_service, 11);
 
 /**
- * Request of AgentService.GetAgent.
+ * Request message for AgentService.GetAgent.
  *
  * @generated from message enforcement.v1.GetAgentRequest
  */
@@ -594,13 +594,13 @@ export const GetAgentRequestSchema: GenMessage<GetAgentRequest> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 12);
 
 /**
- * Reply of AgentService.GetAgent.
+ * Response message for AgentService.GetAgent.
  *
  * @generated from message enforcement.v1.GetAgentResponse
  */
 export type GetAgentResponse = Message<"enforcement.v1.GetAgentResponse"> & {
   /**
-   * What the agent said about itself.
+   * The registered agent.
    *
    * @generated from field: enforcement.v1.Agent agent = 1;
    */
@@ -629,7 +629,7 @@ export const GetAgentResponseSchema: GenMessage<GetAgentResponse> = /*@__PURE__*
   messageDesc(file_enforcement_v1_agent_service, 13);
 
 /**
- * Request of AgentService.UpdateAgent.
+ * Request message for AgentService.UpdateAgent.
  *
  * @generated from message enforcement.v1.UpdateAgentRequest
  */
@@ -642,21 +642,21 @@ export type UpdateAgentRequest = Message<"enforcement.v1.UpdateAgentRequest"> & 
   agentName: string;
 
   /**
-   * Steps to remove; unknown ones are no error.
+   * Steps to remove. Unknown steps are ignored.
    *
    * @generated from field: repeated enforcement.v1.StepKey remove_steps = 2;
    */
   removeSteps: StepKey[];
 
   /**
-   * Names of evaluators to remove; unknown ones are no error.
+   * Names of evaluators to remove. Unknown names are ignored.
    *
    * @generated from field: repeated string remove_evaluators = 3;
    */
   removeEvaluators: string[];
 
   /**
-   * Refuses a request that has members without effect, instead of accepting it with warnings. Always on with
+   * Rejects a request that has members without effect, instead of accepting it with warnings. Always enabled with
    * SERVICE_STRICT_DEFINITIONS.
    *
    * @generated from field: optional bool strict = 4;
@@ -672,27 +672,27 @@ export const UpdateAgentRequestSchema: GenMessage<UpdateAgentRequest> = /*@__PUR
   messageDesc(file_enforcement_v1_agent_service, 14);
 
 /**
- * Reply of AgentService.UpdateAgent.
+ * Response message for AgentService.UpdateAgent.
  *
  * @generated from message enforcement.v1.UpdateAgentResponse
  */
 export type UpdateAgentResponse = Message<"enforcement.v1.UpdateAgentResponse"> & {
   /**
-   * Steps that were removed, in stored order.
+   * Removed steps, in stored order.
    *
    * @generated from field: repeated enforcement.v1.StepKey steps_removed = 1;
    */
   stepsRemoved: StepKey[];
 
   /**
-   * Evaluators that were removed, in stored order.
+   * Names of removed evaluators, in stored order.
    *
    * @generated from field: repeated string evaluators_removed = 2;
    */
   evaluatorsRemoved: string[];
 
   /**
-   * Members of the request that have no effect; JSON leaves it out when there are none.
+   * Members of the request that have no effect. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 3;
    */
@@ -707,7 +707,7 @@ export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__P
   messageDesc(file_enforcement_v1_agent_service, 15);
 
 /**
- * Request of AgentService.ListAgentEvaluators.
+ * Request message for AgentService.ListAgentEvaluators.
  *
  * @generated from message enforcement.v1.ListAgentEvaluatorsRequest
  */
@@ -720,14 +720,14 @@ export type ListAgentEvaluatorsRequest = Message<"enforcement.v1.ListAgentEvalua
   agentName: string;
 
   /**
-   * Name of the last evaluator of the previous page, case-sensitive. Empty or unknown: the first page.
+   * Name of the last evaluator of the previous page, case-sensitive. If empty or unknown, the first page is returned.
    *
    * @generated from field: optional string cursor = 2;
    */
   cursor?: string | undefined;
 
   /**
-   * Page size; 20 when absent, values outside 1 to 100 are moved to the nearest bound.
+   * Page size. Defaults to 20. Values outside 1 to 100 are clamped to the nearest bound.
    *
    * @generated from field: optional int32 limit = 3;
    */
@@ -742,20 +742,20 @@ export const ListAgentEvaluatorsRequestSchema: GenMessage<ListAgentEvaluatorsReq
   messageDesc(file_enforcement_v1_agent_service, 16);
 
 /**
- * Reply of AgentService.ListAgentEvaluators.
+ * Response message for AgentService.ListAgentEvaluators.
  *
  * @generated from message enforcement.v1.ListAgentEvaluatorsResponse
  */
 export type ListAgentEvaluatorsResponse = Message<"enforcement.v1.ListAgentEvaluatorsResponse"> & {
   /**
-   * The page.
+   * Evaluators of this page.
    *
    * @generated from field: repeated enforcement.v1.AgentEvaluator evaluators = 1;
    */
   evaluators: AgentEvaluator[];
 
   /**
-   * Where the page ends.
+   * Pagination metadata.
    *
    * @generated from field: enforcement.v1.Pagination pagination = 2;
    */
@@ -770,20 +770,20 @@ export const ListAgentEvaluatorsResponseSchema: GenMessage<ListAgentEvaluatorsRe
   messageDesc(file_enforcement_v1_agent_service, 17);
 
 /**
- * An evaluator that an agent registered.
+ * An evaluator registered by an agent.
  *
  * @generated from message enforcement.v1.AgentEvaluator
  */
 export type AgentEvaluator = Message<"enforcement.v1.AgentEvaluator"> & {
   /**
-   * Name.
+   * Evaluator name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Free text.
+   * Description of the evaluator, free text.
    *
    * @generated from field: optional string description = 2;
    */
@@ -805,7 +805,7 @@ export const AgentEvaluatorSchema: GenMessage<AgentEvaluator> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 18);
 
 /**
- * Request of AgentService.GetAgentEvaluator.
+ * Request message for AgentService.GetAgentEvaluator.
  *
  * @generated from message enforcement.v1.GetAgentEvaluatorRequest
  */
@@ -833,20 +833,20 @@ export const GetAgentEvaluatorRequestSchema: GenMessage<GetAgentEvaluatorRequest
   messageDesc(file_enforcement_v1_agent_service, 19);
 
 /**
- * Reply of AgentService.GetAgentEvaluator.
+ * Response message for AgentService.GetAgentEvaluator.
  *
  * @generated from message enforcement.v1.GetAgentEvaluatorResponse
  */
 export type GetAgentEvaluatorResponse = Message<"enforcement.v1.GetAgentEvaluatorResponse"> & {
   /**
-   * Name.
+   * Evaluator name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Free text.
+   * Description of the evaluator, free text.
    *
    * @generated from field: optional string description = 2;
    */
@@ -868,7 +868,7 @@ export const GetAgentEvaluatorResponseSchema: GenMessage<GetAgentEvaluatorRespon
   messageDesc(file_enforcement_v1_agent_service, 20);
 
 /**
- * Request of AgentService.ListAgentControls.
+ * Request message for AgentService.ListAgentControls.
  *
  * @generated from message enforcement.v1.ListAgentControlsRequest
  */
@@ -881,23 +881,23 @@ export type ListAgentControlsRequest = Message<"enforcement.v1.ListAgentControls
   agentName: string;
 
   /**
-   * "rendered", "unrendered" or "all" (default): by whether a template control is filled in. Controls without a
-   * template count as rendered.
+   * Filter by whether the template of a control is filled in: "rendered", "unrendered" or "all" (default). Controls
+   * without a template count as rendered.
    *
    * @generated from field: optional string rendered_state = 2;
    */
   renderedState?: string | undefined;
 
   /**
-   * "enabled", "disabled" or "all" (default).
+   * Filter by state: "enabled", "disabled" or "all" (default).
    *
    * @generated from field: optional string enabled_state = 3;
    */
   enabledState?: string | undefined;
 
   /**
-   * Type of the target that the agent works on, 1 to 255 characters; with target_id or not at all. It has no effect: the
-   * header or trailer X-Service-Warning says so.
+   * Type of the target that the agent works on, 1 to 255 characters. Set either both target_type and target_id, or
+   * neither. Has no effect, which is reported in the header or trailer X-Service-Warning.
    *
    * @generated from field: optional string target_type = 4;
    */
@@ -919,13 +919,13 @@ export const ListAgentControlsRequestSchema: GenMessage<ListAgentControlsRequest
   messageDesc(file_enforcement_v1_agent_service, 21);
 
 /**
- * Reply of AgentService.ListAgentControls.
+ * Response message for AgentService.ListAgentControls.
  *
  * @generated from message enforcement.v1.ListAgentControlsResponse
  */
 export type ListAgentControlsResponse = Message<"enforcement.v1.ListAgentControlsResponse"> & {
   /**
-   * Linked controls, by id descending, each once.
+   * Controls of the agent, by id descending, each once.
    *
    * @generated from field: repeated enforcement.v1.AgentControl controls = 1;
    */
@@ -940,7 +940,7 @@ export const ListAgentControlsResponseSchema: GenMessage<ListAgentControlsRespon
   messageDesc(file_enforcement_v1_agent_service, 22);
 
 /**
- * Request of AgentService.WatchControls.
+ * Request message for AgentService.WatchControls.
  *
  * @generated from message enforcement.v1.WatchControlsRequest
  */
@@ -953,9 +953,10 @@ export type WatchControlsRequest = Message<"enforcement.v1.WatchControlsRequest"
   agentName: string;
 
   /**
-   * Revision of the last message the client has, of whatever server: the first message tells `current` when the controls
-   * are known not to have changed since, and all of them otherwise, also when no server knows that revision because the
-   * database was restored to an earlier state. Absent: all of them. At least 0.
+   * Revision of the last message that the client received, from any server. At least 0. If the controls are known to
+   * be unchanged since this revision, the first message is `current`. Otherwise the first message contains all
+   * controls, including if the revision is unknown to every server because the database was restored to an earlier
+   * state. If absent, the first message contains all controls.
    *
    * @generated from field: optional int64 from_revision = 2;
    */
@@ -970,27 +971,27 @@ export const WatchControlsRequestSchema: GenMessage<WatchControlsRequest> = /*@_
   messageDesc(file_enforcement_v1_agent_service, 23);
 
 /**
- * Message of the stream of AgentService.WatchControls.
+ * Message of the response stream of AgentService.WatchControls.
  *
  * @generated from message enforcement.v1.WatchControlsResponse
  */
 export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsResponse"> & {
   /**
-   * Everything up to this revision is known to the client once it has taken this message. It is never lower than that of
-   * the message before, unless the database was restored; then this message has all controls.
+   * Revision up to which the client is current once it has processed this message. Never lower than the revision of
+   * the previous message, unless the database was restored; in that case this message contains all controls.
    *
    * @generated from field: int64 revision = 1;
    */
   revision: bigint;
 
   /**
-   * What is new.
+   * Content of the message.
    *
    * @generated from oneof enforcement.v1.WatchControlsResponse.news
    */
   news: {
     /**
-     * Every control of the agent: forget the others.
+     * All controls of the agent. The client must discard any other controls.
      *
      * @generated from field: enforcement.v1.ControlsSnapshot full = 2;
      */
@@ -998,7 +999,7 @@ export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsRespons
     case: "full";
   } | {
     /**
-     * What changed since the message before.
+     * Changes since the previous message.
      *
      * @generated from field: enforcement.v1.ControlsChange changed = 3;
      */
@@ -1006,7 +1007,7 @@ export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsRespons
     case: "changed";
   } | {
     /**
-     * Nothing changed. Comes every 15 seconds when there is nothing else.
+     * Nothing changed. Sent every 15 seconds if there is no other message.
      *
      * @generated from field: enforcement.v1.ControlsCurrent current = 4;
      */
@@ -1029,7 +1030,7 @@ export const WatchControlsResponseSchema: GenMessage<WatchControlsResponse> = /*
  */
 export type ControlsSnapshot = Message<"enforcement.v1.ControlsSnapshot"> & {
   /**
-   * By id descending, each once.
+   * Controls by id descending, each once.
    *
    * @generated from field: repeated enforcement.v1.AgentControl controls = 1;
    */
@@ -1044,20 +1045,20 @@ export const ControlsSnapshotSchema: GenMessage<ControlsSnapshot> = /*@__PURE__*
   messageDesc(file_enforcement_v1_agent_service, 25);
 
 /**
- * A change of the controls of an agent.
+ * A change to the controls of an agent.
  *
  * @generated from message enforcement.v1.ControlsChange
  */
 export type ControlsChange = Message<"enforcement.v1.ControlsChange"> & {
   /**
-   * Controls that are new or have another name or definition, by id descending.
+   * Controls that are new, or whose name or definition changed, by id descending.
    *
    * @generated from field: repeated enforcement.v1.AgentControl upserted = 1;
    */
   upserted: AgentControl[];
 
   /**
-   * Ids of controls that the agent has no more, ascending. The client may never have heard of some of them.
+   * Ids of controls that the agent no longer has, ascending. May include controls that the client has never received.
    *
    * @generated from field: repeated int32 removed = 2;
    */
@@ -1072,14 +1073,14 @@ export const ControlsChangeSchema: GenMessage<ControlsChange> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 26);
 
 /**
- * The controls of an agent are what the client has.
+ * Confirmation that the client has the current controls of the agent.
  *
  * @generated from message enforcement.v1.ControlsCurrent
  */
 export type ControlsCurrent = Message<"enforcement.v1.ControlsCurrent"> & {
   /**
-   * How long ago it was last known that there is no later revision, in seconds; more than a few when the server has
-   * lost its database.
+   * Seconds since it was last confirmed that there is no later revision. More than a few seconds if the server has
+   * lost the connection to its database.
    *
    * @generated from field: double staleness_seconds = 1;
    */
@@ -1094,7 +1095,7 @@ export const ControlsCurrentSchema: GenMessage<ControlsCurrent> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 27);
 
 /**
- * Request of AgentService.AddAgentControl.
+ * Request message for AgentService.AddAgentControl.
  *
  * @generated from message enforcement.v1.AddAgentControlRequest
  */
@@ -1122,7 +1123,7 @@ export const AddAgentControlRequestSchema: GenMessage<AddAgentControlRequest> = 
   messageDesc(file_enforcement_v1_agent_service, 28);
 
 /**
- * Reply of AgentService.AddAgentControl.
+ * Response message for AgentService.AddAgentControl.
  *
  * @generated from message enforcement.v1.AddAgentControlResponse
  */
@@ -1135,7 +1136,7 @@ export type AddAgentControlResponse = Message<"enforcement.v1.AddAgentControlRes
   success: boolean;
 
   /**
-   * What keeps the control from having an effect on the agent; JSON leaves it out when there is nothing.
+   * Reasons why the control has no effect on the agent. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
@@ -1150,7 +1151,7 @@ export const AddAgentControlResponseSchema: GenMessage<AddAgentControlResponse> 
   messageDesc(file_enforcement_v1_agent_service, 29);
 
 /**
- * Request of AgentService.RemoveAgentControl.
+ * Request message for AgentService.RemoveAgentControl.
  *
  * @generated from message enforcement.v1.RemoveAgentControlRequest
  */
@@ -1178,7 +1179,7 @@ export const RemoveAgentControlRequestSchema: GenMessage<RemoveAgentControlReque
   messageDesc(file_enforcement_v1_agent_service, 30);
 
 /**
- * Reply of AgentService.RemoveAgentControl.
+ * Response message for AgentService.RemoveAgentControl.
  *
  * @generated from message enforcement.v1.RemoveAgentControlResponse
  */
@@ -1198,7 +1199,7 @@ export type RemoveAgentControlResponse = Message<"enforcement.v1.RemoveAgentCont
   removedDirectAssociation: boolean;
 
   /**
-   * Whether a policy of the agent still carries the control.
+   * Whether a policy of the agent still contains the control.
    *
    * @generated from field: bool control_still_active = 3;
    */
@@ -1213,7 +1214,7 @@ export const RemoveAgentControlResponseSchema: GenMessage<RemoveAgentControlResp
   messageDesc(file_enforcement_v1_agent_service, 31);
 
 /**
- * What a registration does when it differs from what is stored.
+ * How a registration that differs from the stored one is handled.
  *
  * @generated from enum enforcement.v1.ConflictMode
  */
@@ -1226,7 +1227,7 @@ export enum ConflictMode {
   UNSPECIFIED = 0,
 
   /**
-   * Adds what is new, keeps what is missing, refuses incompatible schemas. JSON: "strict".
+   * Adds new items, keeps items that are missing from the request, and rejects incompatible schemas. JSON: "strict".
    *
    * @generated from enum value: CONFLICT_MODE_STRICT = 1;
    */
@@ -1263,7 +1264,7 @@ export const AgentService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
-   * Registers an agent with its step types and evaluators, or refreshes its registration.
+   * Registers an agent with its step types and evaluators, or updates its registration.
    *
    * @generated from rpc enforcement.v1.AgentService.InitAgent
    */
@@ -1273,7 +1274,7 @@ export const AgentService: GenService<{
     output: typeof InitAgentResponseSchema;
   },
   /**
-   * Reads an agent. NOT_FOUND when there is none.
+   * Returns an agent. NOT_FOUND if it does not exist.
    *
    * @generated from rpc enforcement.v1.AgentService.GetAgent
    */
@@ -1283,9 +1284,9 @@ export const AgentService: GenService<{
     output: typeof GetAgentResponseSchema;
   },
   /**
-   * Removes steps and evaluators from the registration of an agent. FAILED_PRECONDITION (409 EVALUATOR_IN_USE) when an
-   * enabled control of the agent names one of the evaluators; then nothing is removed. A request that has other members
-   * only is refused: it would change nothing.
+   * Removes steps and evaluators from the registration of an agent. FAILED_PRECONDITION (409 EVALUATOR_IN_USE) if an
+   * enabled control of the agent references one of the evaluators; nothing is removed in this case. A request that
+   * contains only other members is rejected, because it would change nothing.
    *
    * @generated from rpc enforcement.v1.AgentService.UpdateAgent
    */
@@ -1295,7 +1296,7 @@ export const AgentService: GenService<{
     output: typeof UpdateAgentResponseSchema;
   },
   /**
-   * Lists the evaluators an agent registered, in the order of registration.
+   * Lists the evaluators registered by an agent, in the order of registration.
    *
    * @generated from rpc enforcement.v1.AgentService.ListAgentEvaluators
    */
@@ -1305,7 +1306,7 @@ export const AgentService: GenService<{
     output: typeof ListAgentEvaluatorsResponseSchema;
   },
   /**
-   * Reads an evaluator an agent registered. NOT_FOUND when there is none.
+   * Returns an evaluator registered by an agent. NOT_FOUND if it does not exist.
    *
    * @generated from rpc enforcement.v1.AgentService.GetAgentEvaluator
    */
@@ -1315,7 +1316,7 @@ export const AgentService: GenService<{
     output: typeof GetAgentEvaluatorResponseSchema;
   },
   /**
-   * Lists the controls of an agent, linked to it or in its policies, each once, newest id first.
+   * Lists the controls of an agent: those linked to it and those in its policies, each once, by id descending.
    *
    * @generated from rpc enforcement.v1.AgentService.ListAgentControls
    */
@@ -1325,13 +1326,13 @@ export const AgentService: GenService<{
     output: typeof ListAgentControlsResponseSchema;
   },
   /**
-   * Tells the controls of an agent at once and then every change of them, so that a client can decide by itself without
-   * asking again. They are those of ListAgentControls, disabled ones and drafts of templates among them. Changes in
-   * quick succession may come as one: whoever reads slowly gets the newest state, not every state in between. The
-   * stream lasts until the client ends it, and goes on when the database was away for a while. It ends with NOT_FOUND
-   * when there is no such agent, with DATA_LOSS when a control of it cannot be read, and with UNAVAILABLE when the
-   * server shuts down, has too many watchers, or cannot load the controls for the first message: call again then, with
-   * the last revision.
+   * Streams the controls of an agent, and then every change to them, so that a client can make decisions locally
+   * without polling. The controls are the same as in ListAgentControls, including disabled controls and template
+   * drafts. Changes in quick succession may be combined into one message: a slow client receives the latest state,
+   * not every intermediate state. The stream continues until the client ends it, and resumes after the database was
+   * temporarily unavailable. It ends with NOT_FOUND if the agent does not exist, with DATA_LOSS if one of its
+   * controls cannot be read, and with UNAVAILABLE if the server shuts down, has too many watchers, or cannot load the
+   * controls for the first message. After UNAVAILABLE, call again with the last revision.
    *
    * @generated from rpc enforcement.v1.AgentService.WatchControls
    */
@@ -1341,7 +1342,7 @@ export const AgentService: GenService<{
     output: typeof WatchControlsResponseSchema;
   },
   /**
-   * Links a control to an agent. Repeating it changes nothing.
+   * Links a control to an agent. The call is idempotent.
    *
    * @generated from rpc enforcement.v1.AgentService.AddAgentControl
    */
@@ -1351,7 +1352,7 @@ export const AgentService: GenService<{
     output: typeof AddAgentControlResponseSchema;
   },
   /**
-   * Removes the direct link between an agent and a control. Repeating it changes nothing.
+   * Removes the direct link between an agent and a control. The call is idempotent.
    *
    * @generated from rpc enforcement.v1.AgentService.RemoveAgentControl
    */

@@ -16,28 +16,29 @@ export const file_enforcement_v1_control: GenFile = /*@__PURE__*/
   fileDesc("ChxlbmZvcmNlbWVudC92MS9jb250cm9sLnByb3RvEg5lbmZvcmNlbWVudC52MSKCAwoRQ29udHJvbERlZmluaXRpb24SLAoJY29uZGl0aW9uGAEgASgLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESFAoHZW5hYmxlZBgDIAEoCEgBiAEBEiwKCWV4ZWN1dGlvbhgEIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhIkCgVzY29wZRgFIAEoCzIVLmVuZm9yY2VtZW50LnYxLlNjb3BlEiYKBmFjdGlvbhgGIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbhIMCgR0YWdzGAcgAygJEjEKCHRlbXBsYXRlGAggASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlEjAKD3RlbXBsYXRlX3ZhbHVlcxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6BLC7GAFCDgoMX2Rlc2NyaXB0aW9uQgoKCF9lbmFibGVkIosCCg9Db250cm9sVGVtcGxhdGUSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARJDCgpwYXJhbWV0ZXJzGAIgAygLMi8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlLlBhcmFtZXRlcnNFbnRyeRIzChNkZWZpbml0aW9uX3RlbXBsYXRlGAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlGlQKD1BhcmFtZXRlcnNFbnRyeRILCgNrZXkYASABKAkSMAoFdmFsdWUYAiABKAsyIS5lbmZvcmNlbWVudC52MS5UZW1wbGF0ZVBhcmFtZXRlcjoCOAFCDgoMX2Rlc2NyaXB0aW9uIuMCChFUZW1wbGF0ZVBhcmFtZXRlchISCgVsYWJlbBgBIAEoCUgAiAEBEhgKC2Rlc2NyaXB0aW9uGAIgASgJSAGIAQESFQoIcmVxdWlyZWQYAyABKAhIAogBARIUCgd1aV9oaW50GAQgASgJSAOIAQESEQoEdHlwZRgFIAEoCUgEiAEBEiAKDmFsbG93ZWRfdmFsdWVzGAYgAygJQgjCuxgEZW51bRInCgdkZWZhdWx0GAcgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlElMKC3BsYWNlaG9sZGVyGAggASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQibCuxgGc3RyaW5nwrsYC3N0cmluZ19saXN0wrsYCXJlZ2V4X3JlMjoEsLsYAUIICgZfbGFiZWxCDgoMX2Rlc2NyaXB0aW9uQgsKCV9yZXF1aXJlZEIKCghfdWlfaGludEIHCgVfdHlwZSKIAQoFU2NvcGUSEgoKc3RlcF90eXBlcxgBIAMoCRISCgpzdGVwX25hbWVzGAIgAygJEhwKD3N0ZXBfbmFtZV9yZWdleBgDIAEoCUgAiAEBEiUKBnN0YWdlcxgEIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQhIKEF9zdGVwX25hbWVfcmVnZXgi5wEKCUNvbmRpdGlvbhIqCghzZWxlY3RvchgBIAEoCzIYLmVuZm9yY2VtZW50LnYxLlNlbGVjdG9yEi8KCWV2YWx1YXRvchgCIAEoCzIcLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZhIqCgNhbmQYAyABKAsyHS5lbmZvcmNlbWVudC52MS5Db25kaXRpb25MaXN0EikKAm9yGAQgASgLMh0uZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uTGlzdBImCgNub3QYBSABKAsyGS5lbmZvcmNlbWVudC52MS5Db25kaXRpb24iRAoNQ29uZGl0aW9uTGlzdBItCgpjb25kaXRpb25zGAEgAygLMhkuZW5mb3JjZW1lbnQudjEuQ29uZGl0aW9uOgSouxgBIiYKCFNlbGVjdG9yEhEKBHBhdGgYASABKAlIAIgBAUIHCgVfcGF0aCJ+CgxFdmFsdWF0b3JSZWYSEQoEbmFtZRgBIAEoCUgAiAEBEicKBmNvbmZpZxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgcKBV9uYW1lIpoBCgZBY3Rpb24SKgoIZGVjaXNpb24YASABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhI5ChBzdGVlcmluZ19jb250ZXh0GAIgASgLMh8uZW5mb3JjZW1lbnQudjEuU3RlZXJpbmdDb250ZXh0EikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJNCg9TdGVlcmluZ0NvbnRleHQSFAoHbWVzc2FnZRgBIAEoCUgAiAEBEhgKEHJlcXVpcmVkX2FjdGlvbnMYAiADKAlCCgoIX21lc3NhZ2UiZgoKUGFnaW5hdGlvbhINCgVsaW1pdBgBIAEoBRINCgV0b3RhbBgCIAEoBRIYCgtuZXh0X2N1cnNvchgDIAEoCUgAiAEBEhAKCGhhc19tb3JlGAQgASgIQg4KDF9uZXh0X2N1cnNvciI3CgdXYXJuaW5nEgwKBGNvZGUYASABKAkSDQoFZmllbGQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSo9CgVTdGFnZRIVChFTVEFHRV9VTlNQRUNJRklFRBAAEg0KCVNUQUdFX1BSRRABEg4KClNUQUdFX1BPU1QQAiphCghEZWNpc2lvbhIYChRERUNJU0lPTl9VTlNQRUNJRklFRBAAEhEKDURFQ0lTSU9OX0RFTlkQARISCg5ERUNJU0lPTl9TVEVFUhACEhQKEERFQ0lTSU9OX09CU0VSVkUQAypPCglFeGVjdXRpb24SGQoVRVhFQ1VUSU9OX1VOU1BFQ0lGSUVEEAASFAoQRVhFQ1VUSU9OX1NFUlZFUhABEhEKDUVYRUNVVElPTl9TREsQAmIGcHJvdG8z", [file_enforcement_v1_options, file_google_protobuf_struct]);
 
 /**
- * What a control is: when to check (scope), what to check (condition), what to do on a match (action). In replies a
- * draft, a template whose values are incomplete, has template, template_values and enabled only.
+ * Definition of a control: when to check (scope), what to check (condition), and what to do on a match (action). In
+ * responses, a draft (a template with incomplete values) has only template, template_values and enabled.
  *
  * @generated from message enforcement.v1.ControlDefinition
  */
 export type ControlDefinition = Message<"enforcement.v1.ControlDefinition"> & {
   /**
-   * What to check. Required. At most 12 levels deep (a leaf counts 1, each composite 1 more), at most 2,000 nodes.
+   * What to check. Required. At most 12 levels deep (a leaf counts as 1 level, each composite adds 1) and at most
+   * 2,000 nodes.
    *
    * @generated from field: enforcement.v1.Condition condition = 1;
    */
   condition?: Condition | undefined;
 
   /**
-   * Free text for people.
+   * Human-readable description, free text.
    *
    * @generated from field: optional string description = 2;
    */
   description?: string | undefined;
 
   /**
-   * Only enabled controls are evaluated. Absent means true.
+   * Whether the control is enabled. Only enabled controls are evaluated. Defaults to true.
    *
    * @generated from field: optional bool enabled = 3;
    */
@@ -51,7 +52,7 @@ export type ControlDefinition = Message<"enforcement.v1.ControlDefinition"> & {
   execution: Execution;
 
   /**
-   * When to check. Absent means every step.
+   * When to check. If absent, every step is checked.
    *
    * @generated from field: enforcement.v1.Scope scope = 5;
    */
@@ -65,22 +66,22 @@ export type ControlDefinition = Message<"enforcement.v1.ControlDefinition"> & {
   action?: Action | undefined;
 
   /**
-   * Free labels; lists can be filtered by them.
+   * Free-form labels. Lists can be filtered by label.
    *
    * @generated from field: repeated string tags = 7;
    */
   tags: string[];
 
   /**
-   * The template the definition is made from. On input it replaces every other member but template_values; the
-   * members above are then made from it. A draft, whose values are incomplete, has none of them.
+   * Template that the definition is rendered from. On input, it replaces every other member except template_values,
+   * and the members above are rendered from it. They are not rendered for a draft, whose values are incomplete.
    *
    * @generated from field: enforcement.v1.ControlTemplate template = 8;
    */
   template?: ControlTemplate | undefined;
 
   /**
-   * Values of the template by parameter name: texts, booleans or lists of texts.
+   * Template values by parameter name: strings, booleans or lists of strings.
    *
    * @generated from field: google.protobuf.Struct template_values = 9;
    */
@@ -95,28 +96,28 @@ export const ControlDefinitionSchema: GenMessage<ControlDefinition> = /*@__PURE_
   messageDesc(file_enforcement_v1_control, 0);
 
 /**
- * A definition with holes. An object {"$param": "NAME"} anywhere in definition_template is replaced by the value of
- * the parameter.
+ * Template of a control definition. Each object {"$param": "NAME"} in definition_template is replaced by the value of
+ * the parameter NAME.
  *
  * @generated from message enforcement.v1.ControlTemplate
  */
 export type ControlTemplate = Message<"enforcement.v1.ControlTemplate"> & {
   /**
-   * Free text for people.
+   * Human-readable description, free text.
    *
    * @generated from field: optional string description = 1;
    */
   description?: string | undefined;
 
   /**
-   * Parameters by name (letters, digits and "_", not first a digit).
+   * Parameters by name. Names consist of letters, digits and "_", and do not start with a digit.
    *
    * @generated from field: map<string, enforcement.v1.TemplateParameter> parameters = 2;
    */
   parameters: { [key: string]: TemplateParameter };
 
   /**
-   * The definition with its holes. At most 12 levels of objects and 1,000 values. Required.
+   * Control definition with references to parameters. At most 12 levels of objects and 1,000 values. Required.
    *
    * @generated from field: google.protobuf.Value definition_template = 3;
    */
@@ -131,62 +132,62 @@ export const ControlTemplateSchema: GenMessage<ControlTemplate> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 1);
 
 /**
- * A hole of a template.
+ * A parameter of a template.
  *
  * @generated from message enforcement.v1.TemplateParameter
  */
 export type TemplateParameter = Message<"enforcement.v1.TemplateParameter"> & {
   /**
-   * Name for people. Required.
+   * Human-readable name. Required.
    *
    * @generated from field: optional string label = 1;
    */
   label?: string | undefined;
 
   /**
-   * Free text for people.
+   * Human-readable description, free text.
    *
    * @generated from field: optional string description = 2;
    */
   description?: string | undefined;
 
   /**
-   * Whether a value must be given. Absent means true.
+   * Whether a value is required. Defaults to true.
    *
    * @generated from field: optional bool required = 3;
    */
   required?: boolean | undefined;
 
   /**
-   * How a form should show it; free text.
+   * Hint for displaying the parameter in a form, free text.
    *
    * @generated from field: optional string ui_hint = 4;
    */
   uiHint?: string | undefined;
 
   /**
-   * "string", "string_list", "enum", "boolean" or "regex_re2". Required.
+   * Parameter type: "string", "string_list", "enum", "boolean" or "regex_re2". Required.
    *
    * @generated from field: optional string type = 5;
    */
   type?: string | undefined;
 
   /**
-   * For enum: the values it may have; at least one, each once.
+   * For enum: the allowed values. At least one value, without duplicates.
    *
    * @generated from field: repeated string allowed_values = 6;
    */
   allowedValues: string[];
 
   /**
-   * Value used when none is given; of the type of the parameter.
+   * Value that is used if none is given. Must have the type of the parameter.
    *
    * @generated from field: google.protobuf.Value default = 7;
    */
   default?: Value | undefined;
 
   /**
-   * Example shown in a form; for string, string_list and regex_re2.
+   * Example value shown in a form. For string, string_list and regex_re2.
    *
    * @generated from field: google.protobuf.Value placeholder = 8;
    */
@@ -201,14 +202,14 @@ export const TemplateParameterSchema: GenMessage<TemplateParameter> = /*@__PURE_
   messageDesc(file_enforcement_v1_control, 2);
 
 /**
- * Which steps a control looks at. An empty scope selects every step. step_types, stages and the pair
- * (step_names or step_name_regex) must all select the step; names and regex are alternatives of each other.
+ * Selects the steps that a control applies to. An empty scope selects every step. Otherwise step_types, stages, and
+ * the pair of step_names and step_name_regex must all select the step. Within the pair, one of the two must match.
  *
  * @generated from message enforcement.v1.Scope
  */
 export type Scope = Message<"enforcement.v1.Scope"> & {
   /**
-   * Step types, for example "tool" or "llm"; any non-empty text. Absent: every type.
+   * Step types, for example "tool" or "llm". Any non-empty string is valid. Absent: every type.
    *
    * @generated from field: repeated string step_types = 1;
    */
@@ -222,14 +223,14 @@ export type Scope = Message<"enforcement.v1.Scope"> & {
   stepNames: string[];
 
   /**
-   * RE2 pattern searched in the step name (not a full match). Absent or empty: not used.
+   * RE2 pattern that is searched for in the step name (not a full match). Absent or empty: not used.
    *
    * @generated from field: optional string step_name_regex = 3;
    */
   stepNameRegex?: string | undefined;
 
   /**
-   * Stages. Absent: both.
+   * Stages. Absent: both stages.
    *
    * @generated from field: repeated enforcement.v1.Stage stages = 4;
    */
@@ -244,41 +245,41 @@ export const ScopeSchema: GenMessage<Scope> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 3);
 
 /**
- * A node of the condition tree. Exactly one form: selector with evaluator (a leaf), and, or, not.
+ * A node of the condition tree. Has exactly one of these forms: selector with evaluator (a leaf), and, or, not.
  *
  * @generated from message enforcement.v1.Condition
  */
 export type Condition = Message<"enforcement.v1.Condition"> & {
   /**
-   * Leaf: which part of the step is checked.
+   * Leaf: the part of the step to check.
    *
    * @generated from field: enforcement.v1.Selector selector = 1;
    */
   selector?: Selector | undefined;
 
   /**
-   * Leaf: how it is checked.
+   * Leaf: the evaluator that checks the selected part.
    *
    * @generated from field: enforcement.v1.EvaluatorRef evaluator = 2;
    */
   evaluator?: EvaluatorRef | undefined;
 
   /**
-   * Matches when every child matches. At least one child.
+   * Matches if every child matches. At least one child is required.
    *
    * @generated from field: enforcement.v1.ConditionList and = 3;
    */
   and?: ConditionList | undefined;
 
   /**
-   * Matches when some child matches. At least one child.
+   * Matches if any child matches. At least one child is required.
    *
    * @generated from field: enforcement.v1.ConditionList or = 4;
    */
   or?: ConditionList | undefined;
 
   /**
-   * Matches when the child does not.
+   * Matches if the child does not match.
    *
    * @generated from field: enforcement.v1.Condition not = 5;
    */
@@ -293,13 +294,13 @@ export const ConditionSchema: GenMessage<Condition> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 4);
 
 /**
- * A list of conditions that may be told apart from an absent one. In JSON a bare list.
+ * Wrapper of a list of conditions, so that an empty list differs from an absent one. In JSON, a plain array.
  *
  * @generated from message enforcement.v1.ConditionList
  */
 export type ConditionList = Message<"enforcement.v1.ConditionList"> & {
   /**
-   * Children in the order of evaluation.
+   * Child conditions, in the order of evaluation.
    *
    * @generated from field: repeated enforcement.v1.Condition conditions = 1;
    */
@@ -314,14 +315,14 @@ export const ConditionListSchema: GenMessage<ConditionList> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 5);
 
 /**
- * Which part of the step an evaluator sees.
+ * Selects the part of the step that an evaluator checks.
  *
  * @generated from message enforcement.v1.Selector
  */
 export type Selector = Message<"enforcement.v1.Selector"> & {
   /**
-   * Dotted path into the step: "*" (the whole step), or a path that starts with type, name, input, output or
-   * context, for example "input.query". Absent means "*". A path that leads nowhere selects null.
+   * Dotted path into the step: "*" (the whole step), or a path that starts with type, name, input, output or context,
+   * for example "input.query". Defaults to "*". A path that does not exist in the step selects null.
    *
    * @generated from field: optional string path = 1;
    */
@@ -336,7 +337,7 @@ export const SelectorSchema: GenMessage<Selector> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 6);
 
 /**
- * An evaluator by name, with its configuration.
+ * Reference to an evaluator by name, with its configuration.
  *
  * @generated from message enforcement.v1.EvaluatorRef
  */
@@ -349,8 +350,7 @@ export type EvaluatorRef = Message<"enforcement.v1.EvaluatorRef"> & {
   name?: string | undefined;
 
   /**
-   * Configuration, checked against the schema of the named evaluator. Required, may be empty. At most 200
-   * levels deep.
+   * Configuration, validated against the schema of the evaluator. Required, may be empty. At most 200 levels deep.
    *
    * @generated from field: google.protobuf.Struct config = 2;
    */
@@ -372,20 +372,20 @@ export const EvaluatorRefSchema: GenMessage<EvaluatorRef> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 7);
 
 /**
- * What a matching control does.
+ * Action of a control on a match.
  *
  * @generated from message enforcement.v1.Action
  */
 export type Action = Message<"enforcement.v1.Action"> & {
   /**
-   * Required.
+   * Decision on a match. Required.
    *
    * @generated from field: enforcement.v1.Decision decision = 1;
    */
   decision: Decision;
 
   /**
-   * Guidance returned with a match. Required for steer when the condition is a composite.
+   * Guidance returned with a match. Required for steer if the condition is a composite.
    *
    * @generated from field: enforcement.v1.SteeringContext steering_context = 2;
    */
@@ -420,7 +420,7 @@ export type SteeringContext = Message<"enforcement.v1.SteeringContext"> & {
   message?: string | undefined;
 
   /**
-   * Actions the agent has to take before it tries again.
+   * Actions that the agent must take before it tries again.
    *
    * @generated from field: repeated string required_actions = 2;
    */
@@ -435,7 +435,7 @@ export const SteeringContextSchema: GenMessage<SteeringContext> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 9);
 
 /**
- * Where a page ends and what follows it.
+ * Pagination metadata of a list.
  *
  * @generated from message enforcement.v1.Pagination
  */
@@ -448,14 +448,14 @@ export type Pagination = Message<"enforcement.v1.Pagination"> & {
   limit: number;
 
   /**
-   * Number of rows that satisfy the filters, over all pages.
+   * Number of items that match the filters, across all pages.
    *
    * @generated from field: int32 total = 2;
    */
   total: number;
 
   /**
-   * Cursor of the next page; absent on the last one.
+   * Cursor of the next page. Absent on the last page.
    *
    * @generated from field: optional string next_cursor = 3;
    */
@@ -477,7 +477,7 @@ export const PaginationSchema: GenMessage<Pagination> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 10);
 
 /**
- * Something a caller should know about a request that was accepted: a part of it has no effect, or less than it seems.
+ * A warning about a request that was accepted: a part of it has no effect, or less effect than it appears to have.
  *
  * @generated from message enforcement.v1.Warning
  */
@@ -490,14 +490,15 @@ export type Warning = Message<"enforcement.v1.Warning"> & {
   code: string;
 
   /**
-   * Path of the member that caused it, for example "data.condition.evaluator.name" or "template_values.words".
+   * Path of the member that caused the warning, for example "data.condition.evaluator.name" or
+   * "template_values.words".
    *
    * @generated from field: string field = 2;
    */
   field: string;
 
   /**
-   * Explanation for people.
+   * Human-readable explanation.
    *
    * @generated from field: string message = 3;
    */
@@ -512,27 +513,27 @@ export const WarningSchema: GenMessage<Warning> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control, 11);
 
 /**
- * When, relative to the step, a control is checked.
+ * When a control is evaluated, relative to the step.
  *
  * @generated from enum enforcement.v1.Stage
  */
 export enum Stage {
   /**
-   * Not stated; invalid where a stage is required.
+   * Not specified. Invalid where a stage is required.
    *
    * @generated from enum value: STAGE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Before the step runs: its input is known. JSON: "pre".
+   * Before the step runs, when its input is known. JSON: "pre".
    *
    * @generated from enum value: STAGE_PRE = 1;
    */
   PRE = 1,
 
   /**
-   * After the step ran: its output is known. JSON: "post".
+   * After the step has run, when its output is known. JSON: "post".
    *
    * @generated from enum value: STAGE_POST = 2;
    */
@@ -546,34 +547,34 @@ export const StageSchema: GenEnum<Stage> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_control, 0);
 
 /**
- * What a matching control does. A matching deny always wins.
+ * Effect of a matching control. A matching deny always takes precedence.
  *
  * @generated from enum enforcement.v1.Decision
  */
 export enum Decision {
   /**
-   * Not stated; invalid where a decision is required.
+   * Not specified. Invalid where a decision is required.
    *
    * @generated from enum value: DECISION_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The step is unsafe and must not go on. JSON: "deny".
+   * The step is unsafe and must not proceed. JSON: "deny".
    *
    * @generated from enum value: DECISION_DENY = 1;
    */
   DENY = 1,
 
   /**
-   * The step is unsafe as it is; the steering context says how to mend it. JSON: "steer".
+   * The step is unsafe as it is; the steering context describes how to correct it. JSON: "steer".
    *
    * @generated from enum value: DECISION_STEER = 2;
    */
   STEER = 2,
 
   /**
-   * The match is recorded; the step stays safe. JSON: "observe".
+   * The match is recorded; the step remains safe. JSON: "observe".
    *
    * @generated from enum value: DECISION_OBSERVE = 3;
    */
@@ -593,21 +594,21 @@ export const DecisionSchema: GenEnum<Decision> = /*@__PURE__*/
  */
 export enum Execution {
   /**
-   * Not stated; invalid where an execution is required.
+   * Not specified. Invalid where an execution is required.
    *
    * @generated from enum value: EXECUTION_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * By this service. JSON: "server".
+   * Evaluated by this service. JSON: "server".
    *
    * @generated from enum value: EXECUTION_SERVER = 1;
    */
   SERVER = 1,
 
   /**
-   * By the client library; this service stores and lists the control but does not evaluate it. JSON: "sdk".
+   * Evaluated by the client library. This service stores and lists the control but does not evaluate it. JSON: "sdk".
    *
    * @generated from enum value: EXECUTION_SDK = 2;
    */

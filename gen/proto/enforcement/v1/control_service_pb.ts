@@ -18,13 +18,13 @@ export const file_enforcement_v1_control_service: GenFile = /*@__PURE__*/
   fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIokBChRDcmVhdGVDb250cm9sUmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQESLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgBiAEBQgcKBV9uYW1lQgkKB19zdHJpY3QiVgoVQ3JlYXRlQ29udHJvbFJlc3BvbnNlEhIKCmNvbnRyb2xfaWQYASABKAUSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIscCChNMaXN0Q29udHJvbHNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBEhQKB2VuYWJsZWQYBCABKAhIA4gBARIcCg90ZW1wbGF0ZV9iYWNrZWQYBSABKAhIBIgBARIWCglzdGVwX3R5cGUYBiABKAlIBYgBARISCgVzdGFnZRgHIAEoCUgGiAEBEhYKCWV4ZWN1dGlvbhgIIAEoCUgHiAEBEhAKA3RhZxgJIAEoCUgIiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24ioQQKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFEiYKBmFjdGlvbhgNIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbhI3CgthdHRhY2htZW50cxgOIAEoCzIiLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xBdHRhY2htZW50cxIjChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGA8gASgFSAKIAQFCDgoMX2Rlc2NyaXB0aW9uQhQKEl90ZW1wbGF0ZV9yZW5kZXJlZEIZChdfY2xvbmVkX2Zyb21fY29udHJvbF9pZCIUChJDb250cm9sQXR0YWNobWVudHMiJAoOQWdlbnRSZWZlcmVuY2USEgoKYWdlbnRfbmFtZRgBIAEoCSIZChdHZXRDb250cm9sU2NoZW1hUmVxdWVzdCJDChhHZXRDb250cm9sU2NoZW1hUmVzcG9uc2USJwoGc2NoZW1hGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJvChZWYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0Ei8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIZCgZzdHJpY3QYAiABKAhCBLC7GAFIAIgBAUIJCgdfc3RyaWN0IlUKF1ZhbGlkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIicKEUdldENvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUigAIKEkdldENvbnRyb2xSZXNwb25zZRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEi8KBGRhdGEYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhImCgZhY3Rpb24YBCABKAsyFi5lbmZvcmNlbWVudC52MS5BY3Rpb24SNwoLYXR0YWNobWVudHMYBSABKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sQXR0YWNobWVudHMSIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgGIAEoBUgAiAEBQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIo4BChRVcGRhdGVDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhEKBG5hbWUYAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQESGQoGc3RyaWN0GAQgASgIQgSwuxgBSAKIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWRCCQoHX3N0cmljdCKJAQoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQESLwoId2FybmluZ3MYBCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQgoKCF9lbmFibGVkIkgKFERlbGV0ZUNvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSEgoFZm9yY2UYAiABKAhIAIgBAUIICgZfZm9yY2UiqAEKFURlbGV0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhgKEGRpc3NvY2lhdGVkX2Zyb20YAiADKAUSIQoZZGlzc29jaWF0ZWRfZnJvbV9wb2xpY2llcxgDIAMoBRIfChdkaXNzb2NpYXRlZF9mcm9tX2FnZW50cxgEIAMoCRIgChhkZXRhY2hlZF90YXJnZXRfYmluZGluZ3MYBSADKAUibgoaTGlzdENvbnRyb2xWZXJzaW9uc1JlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0In8KG0xpc3RDb250cm9sVmVyc2lvbnNSZXNwb25zZRIwCgh2ZXJzaW9ucxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xWZXJzaW9uEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIrQBCg5Db250cm9sVmVyc2lvbhITCgt2ZXJzaW9uX251bRgBIAEoBRISCgpldmVudF90eXBlGAIgASgJEhEKBG5vdGUYAyABKAlIAIgBARISCgpjcmVhdGVkX2F0GAQgASgJEhwKD2tleV9maW5nZXJwcmludBgFIAEoCUgBiAEBEhcKD2NoYW5nZWRfbWVtYmVycxgGIAMoCUIHCgVfbm90ZUISChBfa2V5X2ZpbmdlcnByaW50IkMKGEdldENvbnRyb2xWZXJzaW9uUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhMKC3ZlcnNpb25fbnVtGAIgASgFIvIBChlHZXRDb250cm9sVmVyc2lvblJlc3BvbnNlEhMKC3ZlcnNpb25fbnVtGAEgASgFEhIKCmV2ZW50X3R5cGUYAiABKAkSEQoEbm90ZRgDIAEoCUgAiAEBEhIKCmNyZWF0ZWRfYXQYBCABKAkSHAoPa2V5X2ZpbmdlcnByaW50GAUgASgJSAGIAQESFwoPY2hhbmdlZF9tZW1iZXJzGAYgAygJEjEKCHNuYXBzaG90GAcgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFNuYXBzaG90QgcKBV9ub3RlQhIKEF9rZXlfZmluZ2VycHJpbnQi7gEKD0NvbnRyb2xTbmFwc2hvdBIMCgRuYW1lGAEgASgJEi8KBGRhdGEYAiABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIXCgpkZWxldGVkX2F0GAMgASgJSACIAQESHgoRY2xvbmVkX2NvbnRyb2xfaWQYBCABKAVIAYgBARIjChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGAUgASgFSAKIAQFCDQoLX2RlbGV0ZWRfYXRCFAoSX2Nsb25lZF9jb250cm9sX2lkQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIkcKHFJlc3RvcmVDb250cm9sVmVyc2lvblJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRITCgt2ZXJzaW9uX251bRgCIAEoBSJwCh1SZXN0b3JlQ29udHJvbFZlcnNpb25SZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3ZlcnNpb25fbnVtGAIgASgFEikKCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyIrChVHZXRDb250cm9sRGF0YVJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBSJJChZHZXRDb250cm9sRGF0YVJlc3BvbnNlEi8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiKCAQoVU2V0Q29udHJvbERhdGFSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgAiAEBQgkKB19zdHJpY3QiVAoWU2V0Q29udHJvbERhdGFSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZzL5DQoOQ29udHJvbFNlcnZpY2USfQoNQ3JlYXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuQ3JlYXRlQ29udHJvbFJlc3BvbnNlIh+ouxgDgtPkkwIVOgEqGhAvYXBpL3YxL2NvbnRyb2xzEncKDExpc3RDb250cm9scxIjLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbHNSZXNwb25zZSIcqLsYAoLT5JMCEhIQL2FwaS92MS9jb250cm9scxKKAQoQR2V0Q29udHJvbFNjaGVtYRInLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTY2hlbWFSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFNjaGVtYVJlc3BvbnNlIiOouxgCgtPkkwIZEhcvYXBpL3YxL2NvbnRyb2xzL3NjaGVtYRKMAQoPVmFsaWRhdGVDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuVmFsaWRhdGVDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLlZhbGlkYXRlQ29udHJvbFJlc3BvbnNlIiiouxgCgtPkkwIeOgEqIhkvYXBpL3YxL2NvbnRyb2xzL3ZhbGlkYXRlEn4KCkdldENvbnRyb2wSIS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xSZXNwb25zZSIpqLsYAoLT5JMCHxIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SigEKDVVwZGF0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5VcGRhdGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUNvbnRyb2xSZXNwb25zZSIsqLsYA4LT5JMCIjoBKjIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0ShwEKDURlbGV0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5EZWxldGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUNvbnRyb2xSZXNwb25zZSIpqLsYA4LT5JMCHyodL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SogEKE0xpc3RDb250cm9sVmVyc2lvbnMSKi5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFZlcnNpb25zUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sVmVyc2lvbnNSZXNwb25zZSIyqLsYAoLT5JMCKBImL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMSqgEKEUdldENvbnRyb2xWZXJzaW9uEiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXNwb25zZSJAqLsYAoLT5JMCNhI0L2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMve3ZlcnNpb25fbnVtfRK+AQoVUmVzdG9yZUNvbnRyb2xWZXJzaW9uEiwuZW5mb3JjZW1lbnQudjEuUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVxdWVzdBotLmVuZm9yY2VtZW50LnYxLlJlc3RvcmVDb250cm9sVmVyc2lvblJlc3BvbnNlIkiouxgDgtPkkwI+IjwvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS92ZXJzaW9ucy97dmVyc2lvbl9udW19L3Jlc3RvcmUSkwEKDkdldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXNwb25zZSIyqLsYAri7GAKC0+STAiQSIi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L2RhdGESkgEKDlNldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXNwb25zZSIxqLsYA4LT5JMCJzoBKhoiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
- * Request of ControlService.CreateControl.
+ * Request message for ControlService.CreateControl.
  *
  * @generated from message enforcement.v1.CreateControlRequest
  */
 export type CreateControlRequest = Message<"enforcement.v1.CreateControlRequest"> & {
   /**
-   * Unique name: 1 to 255 characters, letters, digits, "_" and "-", first a letter or digit. Case-sensitive.
+   * Unique name, 1 to 255 characters: letters, digits, "_" and "-", starting with a letter or digit. Case-sensitive.
    * Surrounding blanks are removed. Required.
    *
    * @generated from field: optional string name = 1;
@@ -39,8 +39,8 @@ export type CreateControlRequest = Message<"enforcement.v1.CreateControlRequest"
   data?: ControlDefinition | undefined;
 
   /**
-   * Refuses the request (INVALID_ARGUMENT, 422) for every warning about what it says, instead of accepting it with
-   * warnings. Always on with SERVICE_STRICT_DEFINITIONS.
+   * Rejects the request (INVALID_ARGUMENT, 422) if there is any warning about its content, instead of accepting it
+   * with warnings. Always enabled with SERVICE_STRICT_DEFINITIONS.
    *
    * @generated from field: optional bool strict = 3;
    */
@@ -55,20 +55,20 @@ export const CreateControlRequestSchema: GenMessage<CreateControlRequest> = /*@_
   messageDesc(file_enforcement_v1_control_service, 0);
 
 /**
- * Reply of ControlService.CreateControl.
+ * Response message for ControlService.CreateControl.
  *
  * @generated from message enforcement.v1.CreateControlResponse
  */
 export type CreateControlResponse = Message<"enforcement.v1.CreateControlResponse"> & {
   /**
-   * Id of the new control; ids are never reused.
+   * Id of the new control. Ids are never reused.
    *
    * @generated from field: int32 control_id = 1;
    */
   controlId: number;
 
   /**
-   * What the caller should know about the definition; empty when there is nothing.
+   * Warnings about the definition. Empty if there are none.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
@@ -83,69 +83,69 @@ export const CreateControlResponseSchema: GenMessage<CreateControlResponse> = /*
   messageDesc(file_enforcement_v1_control_service, 1);
 
 /**
- * Request of ControlService.ListControls. Filters are combined with "and".
+ * Request message for ControlService.ListControls. Filters are combined with AND.
  *
  * @generated from message enforcement.v1.ListControlsRequest
  */
 export type ListControlsRequest = Message<"enforcement.v1.ListControlsRequest"> & {
   /**
-   * Shows controls with an id smaller than this. Any 32-bit integer, as text.
+   * Cursor: only controls with an id lower than this are listed. Any 32-bit integer, as text.
    *
    * @generated from field: optional string cursor = 1;
    */
   cursor?: string | undefined;
 
   /**
-   * Page size, 1 to 100; 20 when absent.
+   * Page size, 1 to 100. Defaults to 20.
    *
    * @generated from field: optional int32 limit = 2;
    */
   limit?: number | undefined;
 
   /**
-   * Case-insensitive part of the name. Empty: no filter.
+   * Case-insensitive substring of the name. Empty: no filter.
    *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
-   * Enabled controls only, or disabled ones only.
+   * Only enabled controls (true) or only disabled controls (false).
    *
    * @generated from field: optional bool enabled = 4;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Controls that were made from a template only, or the others only.
+   * Only controls created from a template (true) or only the others (false).
    *
    * @generated from field: optional bool template_backed = 5;
    */
   templateBacked?: boolean | undefined;
 
   /**
-   * Controls whose scope names this step type or restricts no type.
+   * Only controls whose scope includes this step type or does not restrict the type.
    *
    * @generated from field: optional string step_type = 6;
    */
   stepType?: string | undefined;
 
   /**
-   * Controls whose scope names this stage or restricts none.
+   * Only controls whose scope includes this stage or does not restrict the stage.
    *
    * @generated from field: optional string stage = 7;
    */
   stage?: string | undefined;
 
   /**
-   * Controls with this execution, "server" or "sdk".
+   * Only controls with this execution: "server" or "sdk".
    *
    * @generated from field: optional string execution = 8;
    */
   execution?: string | undefined;
 
   /**
-   * Controls with exactly this tag.
+   * Only controls with exactly this tag.
    *
    * @generated from field: optional string tag = 9;
    */
@@ -160,20 +160,20 @@ export const ListControlsRequestSchema: GenMessage<ListControlsRequest> = /*@__P
   messageDesc(file_enforcement_v1_control_service, 2);
 
 /**
- * Reply of ControlService.ListControls.
+ * Response message for ControlService.ListControls.
  *
  * @generated from message enforcement.v1.ListControlsResponse
  */
 export type ListControlsResponse = Message<"enforcement.v1.ListControlsResponse"> & {
   /**
-   * The page, by id descending.
+   * Controls of this page, by id descending.
    *
    * @generated from field: repeated enforcement.v1.ControlSummary controls = 1;
    */
   controls: ControlSummary[];
 
   /**
-   * Where the page ends.
+   * Pagination metadata.
    *
    * @generated from field: enforcement.v1.Pagination pagination = 2;
    */
@@ -188,13 +188,13 @@ export const ListControlsResponseSchema: GenMessage<ListControlsResponse> = /*@_
   messageDesc(file_enforcement_v1_control_service, 3);
 
 /**
- * A control in a list.
+ * Summary of a control in a list.
  *
  * @generated from message enforcement.v1.ControlSummary
  */
 export type ControlSummary = Message<"enforcement.v1.ControlSummary"> & {
   /**
-   * Id.
+   * Control id.
    *
    * @generated from field: int32 id = 1;
    */
@@ -222,78 +222,77 @@ export type ControlSummary = Message<"enforcement.v1.ControlSummary"> & {
   enabled: boolean;
 
   /**
-   * Where it is evaluated; absent when the stored definition cannot be read.
+   * Where the control is evaluated. Absent if the stored definition cannot be read.
    *
    * @generated from field: enforcement.v1.Execution execution = 5;
    */
   execution: Execution;
 
   /**
-   * Step types of the scope; absent when it restricts none.
+   * Step types of the scope. Absent if the scope does not restrict the type.
    *
    * @generated from field: repeated string step_types = 6;
    */
   stepTypes: string[];
 
   /**
-   * Stages of the scope; absent when it restricts none.
+   * Stages of the scope. Absent if the scope does not restrict the stage.
    *
    * @generated from field: repeated enforcement.v1.Stage stages = 7;
    */
   stages: Stage[];
 
   /**
-   * Tags.
+   * Tags of the control.
    *
    * @generated from field: repeated string tags = 8;
    */
   tags: string[];
 
   /**
-   * Whether the control was made from a template.
+   * Whether the control was created from a template.
    *
    * @generated from field: bool template_backed = 9;
    */
   templateBacked: boolean;
 
   /**
-   * Whether the template is filled in; absent for a control without a template.
+   * Whether the template is filled in. Absent for a control without a template.
    *
    * @generated from field: optional bool template_rendered = 10;
    */
   templateRendered?: boolean | undefined;
 
   /**
-   * The agent with the smallest name among those that have the control, linked to them or in their policies; absent
-   * when there is none.
+   * The first agent, by name, that has the control linked to it or in its policies. Absent if there is none.
    *
    * @generated from field: enforcement.v1.AgentReference used_by_agent = 11;
    */
   usedByAgent?: AgentReference | undefined;
 
   /**
-   * Number of agents that have the control, linked to them or in their policies.
+   * Number of agents that have the control linked to them or in their policies.
    *
    * @generated from field: int32 used_by_agents_count = 12;
    */
   usedByAgentsCount: number;
 
   /**
-   * What the control does on a match; absent for a draft, and when the stored definition cannot be read.
+   * Action on a match. Absent for a draft, or if the stored definition cannot be read.
    *
    * @generated from field: enforcement.v1.Action action = 13;
    */
   action?: Action | undefined;
 
   /**
-   * Reserved for the places where the control is attached; always absent.
+   * Reserved for attachments of the control. Always absent.
    *
    * @generated from field: enforcement.v1.ControlAttachments attachments = 14;
    */
   attachments?: ControlAttachments | undefined;
 
   /**
-   * Reserved for copies of controls; always absent.
+   * Reserved for copies of controls. Always absent.
    *
    * @generated from field: optional int32 cloned_from_control_id = 15;
    */
@@ -308,7 +307,7 @@ export const ControlSummarySchema: GenMessage<ControlSummary> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 4);
 
 /**
- * The places where a control is attached. It has no members yet.
+ * Attachments of a control. Has no members yet.
  *
  * @generated from message enforcement.v1.ControlAttachments
  */
@@ -323,7 +322,7 @@ export const ControlAttachmentsSchema: GenMessage<ControlAttachments> = /*@__PUR
   messageDesc(file_enforcement_v1_control_service, 5);
 
 /**
- * An agent by name.
+ * Reference to an agent by name.
  *
  * @generated from message enforcement.v1.AgentReference
  */
@@ -344,7 +343,7 @@ export const AgentReferenceSchema: GenMessage<AgentReference> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 6);
 
 /**
- * Request of ControlService.GetControlSchema.
+ * Request message for ControlService.GetControlSchema.
  *
  * @generated from message enforcement.v1.GetControlSchemaRequest
  */
@@ -359,13 +358,13 @@ export const GetControlSchemaRequestSchema: GenMessage<GetControlSchemaRequest> 
   messageDesc(file_enforcement_v1_control_service, 7);
 
 /**
- * Reply of ControlService.GetControlSchema.
+ * Response message for ControlService.GetControlSchema.
  *
  * @generated from message enforcement.v1.GetControlSchemaResponse
  */
 export type GetControlSchemaResponse = Message<"enforcement.v1.GetControlSchemaResponse"> & {
   /**
-   * JSON Schema (2020-12) of ControlDefinition as the JSON routes carry it.
+   * JSON Schema (2020-12) of ControlDefinition in the form used by the JSON routes.
    *
    * @generated from field: google.protobuf.Struct schema = 1;
    */
@@ -380,21 +379,21 @@ export const GetControlSchemaResponseSchema: GenMessage<GetControlSchemaResponse
   messageDesc(file_enforcement_v1_control_service, 8);
 
 /**
- * Request of ControlService.ValidateControl.
+ * Request message for ControlService.ValidateControl.
  *
  * @generated from message enforcement.v1.ValidateControlRequest
  */
 export type ValidateControlRequest = Message<"enforcement.v1.ValidateControlRequest"> & {
   /**
-   * The definition to check. Required.
+   * The definition to validate. Required.
    *
    * @generated from field: enforcement.v1.ControlDefinition data = 1;
    */
   data?: ControlDefinition | undefined;
 
   /**
-   * Refuses the request (INVALID_ARGUMENT, 422) for every warning about what it says, instead of accepting it with
-   * warnings. Always on with SERVICE_STRICT_DEFINITIONS.
+   * Rejects the request (INVALID_ARGUMENT, 422) if there is any warning about its content, instead of accepting it
+   * with warnings. Always enabled with SERVICE_STRICT_DEFINITIONS.
    *
    * @generated from field: optional bool strict = 2;
    */
@@ -409,20 +408,20 @@ export const ValidateControlRequestSchema: GenMessage<ValidateControlRequest> = 
   messageDesc(file_enforcement_v1_control_service, 9);
 
 /**
- * Reply of ControlService.ValidateControl.
+ * Response message for ControlService.ValidateControl.
  *
  * @generated from message enforcement.v1.ValidateControlResponse
  */
 export type ValidateControlResponse = Message<"enforcement.v1.ValidateControlResponse"> & {
   /**
-   * Always true: an invalid definition is an error.
+   * Always true. An invalid definition results in an error.
    *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
-   * What the caller should know about the definition; empty when there is nothing.
+   * Warnings about the definition. Empty if there are none.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
@@ -437,7 +436,7 @@ export const ValidateControlResponseSchema: GenMessage<ValidateControlResponse> 
   messageDesc(file_enforcement_v1_control_service, 10);
 
 /**
- * Request of ControlService.GetControl.
+ * Request message for ControlService.GetControl.
  *
  * @generated from message enforcement.v1.GetControlRequest
  */
@@ -458,13 +457,13 @@ export const GetControlRequestSchema: GenMessage<GetControlRequest> = /*@__PURE_
   messageDesc(file_enforcement_v1_control_service, 11);
 
 /**
- * Reply of ControlService.GetControl.
+ * Response message for ControlService.GetControl.
  *
  * @generated from message enforcement.v1.GetControlResponse
  */
 export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & {
   /**
-   * Id.
+   * Control id.
    *
    * @generated from field: int32 id = 1;
    */
@@ -478,28 +477,28 @@ export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & 
   name: string;
 
   /**
-   * The definition; absent when the stored one cannot be read.
+   * The definition. Absent if the stored definition cannot be read.
    *
    * @generated from field: enforcement.v1.ControlDefinition data = 3;
    */
   data?: ControlDefinition | undefined;
 
   /**
-   * The action of the definition; absent for a draft, and when the stored definition cannot be read.
+   * The action of the definition. Absent for a draft, or if the stored definition cannot be read.
    *
    * @generated from field: enforcement.v1.Action action = 4;
    */
   action?: Action | undefined;
 
   /**
-   * Reserved for the places where the control is attached; always absent.
+   * Reserved for attachments of the control. Always absent.
    *
    * @generated from field: enforcement.v1.ControlAttachments attachments = 5;
    */
   attachments?: ControlAttachments | undefined;
 
   /**
-   * Reserved for copies of controls; always absent.
+   * Reserved for copies of controls. Always absent.
    *
    * @generated from field: optional int32 cloned_from_control_id = 6;
    */
@@ -514,7 +513,7 @@ export const GetControlResponseSchema: GenMessage<GetControlResponse> = /*@__PUR
   messageDesc(file_enforcement_v1_control_service, 12);
 
 /**
- * Request of ControlService.UpdateControl.
+ * Request message for ControlService.UpdateControl.
  *
  * @generated from message enforcement.v1.UpdateControlRequest
  */
@@ -534,15 +533,15 @@ export type UpdateControlRequest = Message<"enforcement.v1.UpdateControlRequest"
   name?: string | undefined;
 
   /**
-   * Switches the control on or off.
+   * Enables or disables the control.
    *
    * @generated from field: optional bool enabled = 3;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Refuses the request (INVALID_ARGUMENT, 422) for every warning about what it says, instead of accepting it with
-   * warnings. Always on with SERVICE_STRICT_DEFINITIONS.
+   * Rejects the request (INVALID_ARGUMENT, 422) if there is any warning about its content, instead of accepting it
+   * with warnings. Always enabled with SERVICE_STRICT_DEFINITIONS.
    *
    * @generated from field: optional bool strict = 4;
    */
@@ -557,7 +556,7 @@ export const UpdateControlRequestSchema: GenMessage<UpdateControlRequest> = /*@_
   messageDesc(file_enforcement_v1_control_service, 13);
 
 /**
- * Reply of ControlService.UpdateControl.
+ * Response message for ControlService.UpdateControl.
  *
  * @generated from message enforcement.v1.UpdateControlResponse
  */
@@ -570,21 +569,21 @@ export type UpdateControlResponse = Message<"enforcement.v1.UpdateControlRespons
   success: boolean;
 
   /**
-   * Name after the call.
+   * Control name after the call.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * State after the call; absent when the stored definition cannot be read.
+   * Whether the control is enabled after the call. Absent if the stored definition cannot be read.
    *
    * @generated from field: optional bool enabled = 3;
    */
   enabled?: boolean | undefined;
 
   /**
-   * Members of the request that have no effect; JSON leaves it out when there are none.
+   * Members of the request that have no effect. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 4;
    */
@@ -599,7 +598,7 @@ export const UpdateControlResponseSchema: GenMessage<UpdateControlResponse> = /*
   messageDesc(file_enforcement_v1_control_service, 14);
 
 /**
- * Request of ControlService.DeleteControl.
+ * Request message for ControlService.DeleteControl.
  *
  * @generated from message enforcement.v1.DeleteControlRequest
  */
@@ -612,7 +611,7 @@ export type DeleteControlRequest = Message<"enforcement.v1.DeleteControlRequest"
   controlId: number;
 
   /**
-   * Removes the links of the control as well, and takes it out of its policies.
+   * Also removes the links of the control, and removes it from its policies.
    *
    * @generated from field: optional bool force = 2;
    */
@@ -627,7 +626,7 @@ export const DeleteControlRequestSchema: GenMessage<DeleteControlRequest> = /*@_
   messageDesc(file_enforcement_v1_control_service, 15);
 
 /**
- * Reply of ControlService.DeleteControl.
+ * Response message for ControlService.DeleteControl.
  *
  * @generated from message enforcement.v1.DeleteControlResponse
  */
@@ -640,28 +639,28 @@ export type DeleteControlResponse = Message<"enforcement.v1.DeleteControlRespons
   success: boolean;
 
   /**
-   * Same as dissociated_from_policies; kept for old clients.
+   * Same as dissociated_from_policies, for compatibility with old clients.
    *
    * @generated from field: repeated int32 dissociated_from = 2;
    */
   dissociatedFrom: number[];
 
   /**
-   * Policies the control was removed from, ascending.
+   * Ids of the policies that the control was removed from, ascending.
    *
    * @generated from field: repeated int32 dissociated_from_policies = 3;
    */
   dissociatedFromPolicies: number[];
 
   /**
-   * Agents the control was unlinked from, ascending.
+   * Names of the agents that the control was unlinked from, ascending.
    *
    * @generated from field: repeated string dissociated_from_agents = 4;
    */
   dissociatedFromAgents: string[];
 
   /**
-   * Reserved for the ids of target bindings that were removed; always empty.
+   * Reserved for the ids of removed target bindings. Always empty.
    *
    * @generated from field: repeated int32 detached_target_bindings = 5;
    */
@@ -676,7 +675,7 @@ export const DeleteControlResponseSchema: GenMessage<DeleteControlResponse> = /*
   messageDesc(file_enforcement_v1_control_service, 16);
 
 /**
- * Request of ControlService.ListControlVersions.
+ * Request message for ControlService.ListControlVersions.
  *
  * @generated from message enforcement.v1.ListControlVersionsRequest
  */
@@ -689,14 +688,14 @@ export type ListControlVersionsRequest = Message<"enforcement.v1.ListControlVers
   controlId: number;
 
   /**
-   * Shows versions with a number smaller than this. Any 32-bit integer, as text.
+   * Cursor: only versions with a number lower than this are listed. Any 32-bit integer, as text.
    *
    * @generated from field: optional string cursor = 2;
    */
   cursor?: string | undefined;
 
   /**
-   * Page size, 1 to 100; 20 when absent.
+   * Page size, 1 to 100. Defaults to 20.
    *
    * @generated from field: optional int32 limit = 3;
    */
@@ -711,20 +710,20 @@ export const ListControlVersionsRequestSchema: GenMessage<ListControlVersionsReq
   messageDesc(file_enforcement_v1_control_service, 17);
 
 /**
- * Reply of ControlService.ListControlVersions.
+ * Response message for ControlService.ListControlVersions.
  *
  * @generated from message enforcement.v1.ListControlVersionsResponse
  */
 export type ListControlVersionsResponse = Message<"enforcement.v1.ListControlVersionsResponse"> & {
   /**
-   * The page, by version number descending.
+   * Versions of this page, by version number descending.
    *
    * @generated from field: repeated enforcement.v1.ControlVersion versions = 1;
    */
   versions: ControlVersion[];
 
   /**
-   * Where the page ends.
+   * Pagination metadata.
    *
    * @generated from field: enforcement.v1.Pagination pagination = 2;
    */
@@ -739,41 +738,41 @@ export const ListControlVersionsResponseSchema: GenMessage<ListControlVersionsRe
   messageDesc(file_enforcement_v1_control_service, 18);
 
 /**
- * One state a control was in.
+ * A version of a control.
  *
  * @generated from message enforcement.v1.ControlVersion
  */
 export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
   /**
-   * Number, from 1, without gaps.
+   * Version number. Numbers start at 1 and have no gaps.
    *
    * @generated from field: int32 version_num = 1;
    */
   versionNum: number;
 
   /**
-   * "created", "updated" or "deleted".
+   * Type of the change: "created", "updated" or "deleted".
    *
    * @generated from field: string event_type = 2;
    */
   eventType: string;
 
   /**
-   * What changed, in a few words.
+   * Short description of the change.
    *
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
 
   /**
-   * When, RFC 3339 with zone.
+   * Time of the change, RFC 3339 with zone.
    *
    * @generated from field: string created_at = 4;
    */
   createdAt: string;
 
   /**
-   * Fingerprint of the key that made the change: the first 12 hex digits of its SHA-256. Absent without
+   * Fingerprint of the API key that made the change: the first 12 hex digits of its SHA-256. Absent without
    * authentication.
    *
    * @generated from field: optional string key_fingerprint = 5;
@@ -781,7 +780,7 @@ export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
   keyFingerprint?: string | undefined;
 
   /**
-   * Members of the control that differ from the version before, for example "name" or "data.action".
+   * Members of the control that differ from the previous version, for example "name" or "data.action".
    *
    * @generated from field: repeated string changed_members = 6;
    */
@@ -796,7 +795,7 @@ export const ControlVersionSchema: GenMessage<ControlVersion> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 19);
 
 /**
- * Request of ControlService.GetControlVersion.
+ * Request message for ControlService.GetControlVersion.
  *
  * @generated from message enforcement.v1.GetControlVersionRequest
  */
@@ -824,55 +823,55 @@ export const GetControlVersionRequestSchema: GenMessage<GetControlVersionRequest
   messageDesc(file_enforcement_v1_control_service, 20);
 
 /**
- * Reply of ControlService.GetControlVersion.
+ * Response message for ControlService.GetControlVersion.
  *
  * @generated from message enforcement.v1.GetControlVersionResponse
  */
 export type GetControlVersionResponse = Message<"enforcement.v1.GetControlVersionResponse"> & {
   /**
-   * Number.
+   * Version number.
    *
    * @generated from field: int32 version_num = 1;
    */
   versionNum: number;
 
   /**
-   * See ControlVersion.event_type.
+   * Type of the change, see ControlVersion.event_type.
    *
    * @generated from field: string event_type = 2;
    */
   eventType: string;
 
   /**
-   * See ControlVersion.note.
+   * Description of the change, see ControlVersion.note.
    *
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
 
   /**
-   * See ControlVersion.created_at.
+   * Time of the change, see ControlVersion.created_at.
    *
    * @generated from field: string created_at = 4;
    */
   createdAt: string;
 
   /**
-   * See ControlVersion.key_fingerprint.
+   * Fingerprint of the API key, see ControlVersion.key_fingerprint.
    *
    * @generated from field: optional string key_fingerprint = 5;
    */
   keyFingerprint?: string | undefined;
 
   /**
-   * See ControlVersion.changed_members.
+   * Changed members, see ControlVersion.changed_members.
    *
    * @generated from field: repeated string changed_members = 6;
    */
   changedMembers: string[];
 
   /**
-   * What was stored.
+   * Stored content of the version.
    *
    * @generated from field: enforcement.v1.ControlSnapshot snapshot = 7;
    */
@@ -887,41 +886,41 @@ export const GetControlVersionResponseSchema: GenMessage<GetControlVersionRespon
   messageDesc(file_enforcement_v1_control_service, 21);
 
 /**
- * What a version of a control holds.
+ * Content of a version of a control.
  *
  * @generated from message enforcement.v1.ControlSnapshot
  */
 export type ControlSnapshot = Message<"enforcement.v1.ControlSnapshot"> & {
   /**
-   * Name.
+   * Control name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Definition; absent when it cannot be read.
+   * Control definition. Absent if it cannot be read.
    *
    * @generated from field: enforcement.v1.ControlDefinition data = 2;
    */
   data?: ControlDefinition | undefined;
 
   /**
-   * When the control was deleted, RFC 3339 with zone; absent while it was not.
+   * Time at which the control was deleted, RFC 3339 with zone. Absent if it was not deleted.
    *
    * @generated from field: optional string deleted_at = 3;
    */
   deletedAt?: string | undefined;
 
   /**
-   * Reserved for copies of controls; always absent.
+   * Reserved for copies of controls. Always absent.
    *
    * @generated from field: optional int32 cloned_control_id = 4;
    */
   clonedControlId?: number | undefined;
 
   /**
-   * Reserved for copies of controls; always absent.
+   * Reserved for copies of controls. Always absent.
    *
    * @generated from field: optional int32 cloned_from_control_id = 5;
    */
@@ -936,13 +935,13 @@ export const ControlSnapshotSchema: GenMessage<ControlSnapshot> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_control_service, 22);
 
 /**
- * Request of ControlService.RestoreControlVersion.
+ * Request message for ControlService.RestoreControlVersion.
  *
  * @generated from message enforcement.v1.RestoreControlVersionRequest
  */
 export type RestoreControlVersionRequest = Message<"enforcement.v1.RestoreControlVersionRequest"> & {
   /**
-   * Control id; of a control that is not deleted.
+   * Control id. The control must not be deleted.
    *
    * @generated from field: int32 control_id = 1;
    */
@@ -964,7 +963,7 @@ export const RestoreControlVersionRequestSchema: GenMessage<RestoreControlVersio
   messageDesc(file_enforcement_v1_control_service, 23);
 
 /**
- * Reply of ControlService.RestoreControlVersion.
+ * Response message for ControlService.RestoreControlVersion.
  *
  * @generated from message enforcement.v1.RestoreControlVersionResponse
  */
@@ -984,7 +983,7 @@ export type RestoreControlVersionResponse = Message<"enforcement.v1.RestoreContr
   versionNum: number;
 
   /**
-   * What the caller should know about the definition; empty when there is nothing.
+   * Warnings about the definition. Empty if there are none.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 3;
    */
@@ -999,7 +998,7 @@ export const RestoreControlVersionResponseSchema: GenMessage<RestoreControlVersi
   messageDesc(file_enforcement_v1_control_service, 24);
 
 /**
- * Request of ControlService.GetControlData.
+ * Request message for ControlService.GetControlData.
  *
  * @generated from message enforcement.v1.GetControlDataRequest
  */
@@ -1020,7 +1019,7 @@ export const GetControlDataRequestSchema: GenMessage<GetControlDataRequest> = /*
   messageDesc(file_enforcement_v1_control_service, 25);
 
 /**
- * Reply of ControlService.GetControlData.
+ * Response message for ControlService.GetControlData.
  *
  * @generated from message enforcement.v1.GetControlDataResponse
  */
@@ -1041,7 +1040,7 @@ export const GetControlDataResponseSchema: GenMessage<GetControlDataResponse> = 
   messageDesc(file_enforcement_v1_control_service, 26);
 
 /**
- * Request of ControlService.SetControlData.
+ * Request message for ControlService.SetControlData.
  *
  * @generated from message enforcement.v1.SetControlDataRequest
  */
@@ -1061,8 +1060,8 @@ export type SetControlDataRequest = Message<"enforcement.v1.SetControlDataReques
   data?: ControlDefinition | undefined;
 
   /**
-   * Refuses the request (INVALID_ARGUMENT, 422) for every warning about what it says, instead of accepting it with
-   * warnings. Always on with SERVICE_STRICT_DEFINITIONS.
+   * Rejects the request (INVALID_ARGUMENT, 422) if there is any warning about its content, instead of accepting it
+   * with warnings. Always enabled with SERVICE_STRICT_DEFINITIONS.
    *
    * @generated from field: optional bool strict = 3;
    */
@@ -1077,7 +1076,7 @@ export const SetControlDataRequestSchema: GenMessage<SetControlDataRequest> = /*
   messageDesc(file_enforcement_v1_control_service, 27);
 
 /**
- * Reply of ControlService.SetControlData.
+ * Response message for ControlService.SetControlData.
  *
  * @generated from message enforcement.v1.SetControlDataResponse
  */
@@ -1090,7 +1089,7 @@ export type SetControlDataResponse = Message<"enforcement.v1.SetControlDataRespo
   success: boolean;
 
   /**
-   * What the caller should know about the definition; empty when there is nothing.
+   * Warnings about the definition. Empty if there are none.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
@@ -1105,13 +1104,13 @@ export const SetControlDataResponseSchema: GenMessage<SetControlDataResponse> = 
   messageDesc(file_enforcement_v1_control_service, 28);
 
 /**
- * Stores controls.
+ * Manages controls.
  *
  * @generated from service enforcement.v1.ControlService
  */
 export const ControlService: GenService<{
   /**
-   * Creates a control. ALREADY_EXISTS (409 CONTROL_NAME_CONFLICT) when the name is taken.
+   * Creates a control. ALREADY_EXISTS (409 CONTROL_NAME_CONFLICT) if the name is already in use.
    *
    * @generated from rpc enforcement.v1.ControlService.CreateControl
    */
@@ -1121,7 +1120,7 @@ export const ControlService: GenService<{
     output: typeof CreateControlResponseSchema;
   },
   /**
-   * Lists controls, newest id first.
+   * Lists controls, by id descending.
    *
    * @generated from rpc enforcement.v1.ControlService.ListControls
    */
@@ -1131,7 +1130,7 @@ export const ControlService: GenService<{
     output: typeof ListControlsResponseSchema;
   },
   /**
-   * Tells the JSON Schema of a definition.
+   * Returns the JSON Schema of a control definition.
    *
    * @generated from rpc enforcement.v1.ControlService.GetControlSchema
    */
@@ -1141,7 +1140,8 @@ export const ControlService: GenService<{
     output: typeof GetControlSchemaResponseSchema;
   },
   /**
-   * Checks a definition without storing it; an invalid one is answered as on creation.
+   * Validates a definition without storing it. An invalid definition is rejected with the same error as in
+   * CreateControl.
    *
    * @generated from rpc enforcement.v1.ControlService.ValidateControl
    */
@@ -1151,7 +1151,7 @@ export const ControlService: GenService<{
     output: typeof ValidateControlResponseSchema;
   },
   /**
-   * Reads a control. NOT_FOUND when there is none.
+   * Returns a control. NOT_FOUND if it does not exist.
    *
    * @generated from rpc enforcement.v1.ControlService.GetControl
    */
@@ -1161,8 +1161,8 @@ export const ControlService: GenService<{
     output: typeof GetControlResponseSchema;
   },
   /**
-   * Renames a control, or switches it on or off. Absent members are not touched. A request that has other members only
-   * is refused: it would change nothing.
+   * Renames, enables or disables a control. Absent members are left unchanged. A request that contains only other
+   * members is rejected, because it would change nothing.
    *
    * @generated from rpc enforcement.v1.ControlService.UpdateControl
    */
@@ -1172,7 +1172,7 @@ export const ControlService: GenService<{
     output: typeof UpdateControlResponseSchema;
   },
   /**
-   * Deletes a control. FAILED_PRECONDITION (409 CONTROL_IN_USE) while it is linked or in a policy, unless
+   * Deletes a control. FAILED_PRECONDITION (409 CONTROL_IN_USE) if it is linked to an agent or in a policy, unless
    * force is set.
    *
    * @generated from rpc enforcement.v1.ControlService.DeleteControl
@@ -1183,7 +1183,7 @@ export const ControlService: GenService<{
     output: typeof DeleteControlResponseSchema;
   },
   /**
-   * Lists the versions of a control, newest first, also of a deleted one.
+   * Lists the versions of a control, newest first. Also available for a deleted control.
    *
    * @generated from rpc enforcement.v1.ControlService.ListControlVersions
    */
@@ -1193,7 +1193,8 @@ export const ControlService: GenService<{
     output: typeof ListControlVersionsResponseSchema;
   },
   /**
-   * Reads one version of a control with what was stored. NOT_FOUND (404 CONTROL_VERSION_NOT_FOUND) when there is none.
+   * Returns one version of a control with its stored content. NOT_FOUND (404 CONTROL_VERSION_NOT_FOUND) if it does
+   * not exist.
    *
    * @generated from rpc enforcement.v1.ControlService.GetControlVersion
    */
@@ -1203,7 +1204,7 @@ export const ControlService: GenService<{
     output: typeof GetControlVersionResponseSchema;
   },
   /**
-   * Makes an older version the current one, as a new version.
+   * Restores an older version of a control. It becomes the current version, with a new version number.
    *
    * @generated from rpc enforcement.v1.ControlService.RestoreControlVersion
    */
@@ -1213,7 +1214,7 @@ export const ControlService: GenService<{
     output: typeof RestoreControlVersionResponseSchema;
   },
   /**
-   * Reads the definition of a control alone.
+   * Returns only the definition of a control.
    *
    * @generated from rpc enforcement.v1.ControlService.GetControlData
    */
@@ -1223,7 +1224,7 @@ export const ControlService: GenService<{
     output: typeof GetControlDataResponseSchema;
   },
   /**
-   * Replaces the whole definition of a control; members left out return to their defaults.
+   * Replaces the whole definition of a control. Absent members are reset to their defaults.
    *
    * @generated from rpc enforcement.v1.ControlService.SetControlData
    */

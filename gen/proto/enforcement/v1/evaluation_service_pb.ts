@@ -21,7 +21,7 @@ export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
   fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK9AgoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbBIwCgxtaW5fcmV2aXNpb24YBiABKANCGqq7GBZYLVNlcnZpY2UtTWluLVJldmlzaW9uEhgKC3RhcmdldF90eXBlGAcgASgJSAGIAQESFgoJdGFyZ2V0X2lkGAggASgJSAKIAQFCCwoJc3RlcF9mb3JtQg4KDF90YXJnZXRfdHlwZUIMCgpfdGFyZ2V0X2lkIusCChBFdmFsdWF0ZVJlc3BvbnNlEg8KB2lzX3NhZmUYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARITCgZyZWFzb24YAyABKAlIAIgBARIuCgdtYXRjaGVzGAQgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBItCgZlcnJvcnMYBSADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0EjIKC25vbl9tYXRjaGVzGAYgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIoCghyZXZpc2lvbhgHIAEoA0IWqrsYElgtU2VydmljZS1SZXZpc2lvbhI/ChFzdGFsZW5lc3Nfc2Vjb25kcxgIIAEoDUIfqrsYG1gtU2VydmljZS1TdGFsZW5lc3MtU2Vjb25kc0gBiAEBQgkKB19yZWFzb25CFAoSX3N0YWxlbmVzc19zZWNvbmRzIu0BCg1Db250cm9sUmVzdWx0EhwKFGNvbnRyb2xfZXhlY3V0aW9uX2lkGAEgASgJEhIKCmNvbnRyb2xfaWQYAiABKAUSFAoMY29udHJvbF9uYW1lGAMgASgJEigKBmFjdGlvbhgEIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEi8KBnJlc3VsdBgFIAEoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlc3VsdBI5ChBzdGVlcmluZ19jb250ZXh0GAYgASgLMh8uZW5mb3JjZW1lbnQudjEuU3RlZXJpbmdDb250ZXh0IqEBCg9FdmFsdWF0b3JSZXN1bHQSDwoHbWF0Y2hlZBgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhQKB21lc3NhZ2UYAyABKAlIAIgBARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZXJyb3IYBSABKAlIAYgBAUIKCghfbWVzc2FnZUIICgZfZXJyb3IiTAoURXZhbHVhdGVCYXRjaFJlcXVlc3QSNAoLZXZhbHVhdGlvbnMYASADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiTgoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjUKB3Jlc3VsdHMYASADKAsyJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3VsdCJZChVFdmFsdWF0ZVN0cmVhbVJlcXVlc3QSCgoCaWQYASABKAkSNAoLZXZhbHVhdGlvbnMYAiADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiWwoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQigQEKFEV2YWx1YXRlU3RyZWFtUmVzdWx0EjMKB3ZlcmRpY3QYASABKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlSAASIwoFZXJyb3IYAiABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAOgSwuxgBQgkKB291dGNvbWUiyAEKDkV4cGxhaW5SZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIkCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEiIKBHN0ZXAYAyABKAsyFC5lbmZvcmNlbWVudC52MS5TdGVwEhMKC2NvbnRyb2xfaWRzGAQgAygFEi8KBGRhdGEYBSABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbkINCgtfYWdlbnRfbmFtZSKUAQoPRXhwbGFpblJlc3BvbnNlEjEKB3ZlcmRpY3QYASABKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlEjQKCGNvbnRyb2xzGAIgAygLMiIuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4cGxhbmF0aW9uEhgKEG9taXR0ZWRfY29udHJvbHMYAyABKAUinwIKEkNvbnRyb2xFeHBsYW5hdGlvbhISCgpjb250cm9sX2lkGAEgASgFEhQKDGNvbnRyb2xfbmFtZRgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEg8KB2FwcGxpZXMYBCABKAgSLQoGcmVhc29uGAUgASgOMh0uZW5mb3JjZW1lbnQudjEuQXBwbGljYWJpbGl0eRIPCgdtZXNzYWdlGAYgASgJEjcKCWNvbmRpdGlvbhgHIAEoCzIkLmVuZm9yY2VtZW50LnYxLkNvbmRpdGlvbkV4cGxhbmF0aW9uEikKCHdhcm5pbmdzGAggAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyLyAwoUQ29uZGl0aW9uRXhwbGFuYXRpb24SDAoEdHlwZRgBIAEoCRIRCglldmFsdWF0ZWQYAiABKAgSFAoHbWF0Y2hlZBgDIAEoCEgAiAEBEiEKFHNob3J0X2NpcmN1aXRfcmVhc29uGAQgASgJSAGIAQESGgoNc2VsZWN0b3JfcGF0aBgFIAEoCUgCiAEBEhsKDmV2YWx1YXRvcl9uYW1lGAYgASgJSAOIAQESFwoKY29uZmlkZW5jZRgHIAEoAUgEiAEBEhQKB21lc3NhZ2UYCCABKAlIBYgBARISCgVlcnJvchgJIAEoCUgGiAEBEhgKC2R1cmF0aW9uX3VzGAogASgBSAeIAQESLQoIc2VsZWN0ZWQYCyABKAsyGy5lbmZvcmNlbWVudC52MS5EYXRhUHJldmlldxI2CghjaGlsZHJlbhgMIAMoCzIkLmVuZm9yY2VtZW50LnYxLkNvbmRpdGlvbkV4cGxhbmF0aW9uOgSwuxgBQgoKCF9tYXRjaGVkQhcKFV9zaG9ydF9jaXJjdWl0X3JlYXNvbkIQCg5fc2VsZWN0b3JfcGF0aEIRCg9fZXZhbHVhdG9yX25hbWVCDQoLX2NvbmZpZGVuY2VCCgoIX21lc3NhZ2VCCAoGX2Vycm9yQg4KDF9kdXJhdGlvbl91cyJYCgtEYXRhUHJldmlldxIMCgR0eXBlGAEgASgJEhEKBHNpemUYAiABKAVIAIgBARIMCgR0ZXh0GAMgASgJEhEKCXNob3J0ZW5lZBgEIAEoCEIHCgVfc2l6ZSpFCgZEZXRhaWwSFgoSREVUQUlMX1VOU1BFQ0lGSUVEEAASEgoOREVUQUlMX1ZFUkRJQ1QQARIPCgtERVRBSUxfRlVMTBACKr4CCg1BcHBsaWNhYmlsaXR5Eh0KGUFQUExJQ0FCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVBUFBMSUNBQklMSVRZX0FQUExJRVMQARIaChZBUFBMSUNBQklMSVRZX0RJU0FCTEVEEAISIQodQVBQTElDQUJJTElUWV9OT1RfU0VSVkVSX1NJREUQAxIXChNBUFBMSUNBQklMSVRZX1NUQUdFEAQSGwoXQVBQTElDQUJJTElUWV9TVEVQX1RZUEUQBRIbChdBUFBMSUNBQklMSVRZX1NURVBfTkFNRRAGEh8KG0FQUExJQ0FCSUxJVFlfU0NPUEVfRkFJTFVSRRAHEhkKFUFQUExJQ0FCSUxJVFlfREFNQUdFRBAIEiUKIUFQUExJQ0FCSUxJVFlfVEVNUExBVEVfVU5SRU5ERVJFRBAJMvsDChFFdmFsdWF0aW9uU2VydmljZRJ0CghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiJai7GALAuxgBgtPkkwIXOgEqIhIvYXBpL3YxL2V2YWx1YXRpb24SiQEKDUV2YWx1YXRlQmF0Y2gSJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlQmF0Y2hSZXNwb25zZSIrqLsYAsC7GAGC0+STAh06ASoiGC9hcGkvdjEvZXZhbHVhdGlvbi9iYXRjaBJtCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiCKi7GALAuxgBKAEwARJ1CgdFeHBsYWluEh4uZW5mb3JjZW1lbnQudjEuRXhwbGFpblJlcXVlc3QaHy5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVzcG9uc2UiKai7GAKC0+STAh86ASoiGi9hcGkvdjEvZXZhbHVhdGlvbi9leHBsYWluYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
 
 /**
- * A step an agent takes.
+ * A step that an agent takes.
  *
  * @generated from message enforcement.v1.Step
  */
@@ -41,21 +41,21 @@ export type Step = Message<"enforcement.v1.Step"> & {
   name: string;
 
   /**
-   * What the step is given. Required, may be null; an object for steps of type "tool". At most 200 levels deep.
+   * Input of the step. Required, may be null. Must be an object for steps of type "tool". At most 200 levels deep.
    *
    * @generated from field: google.protobuf.Value input = 3;
    */
   input?: Value | undefined;
 
   /**
-   * What the step gave back, after it ran. At most 200 levels deep.
+   * Output of the step, after it has run. At most 200 levels deep.
    *
    * @generated from field: google.protobuf.Value output = 4;
    */
   output?: Value | undefined;
 
   /**
-   * Further facts that selectors can look at: an object, or null. At most 200 levels deep.
+   * Additional data for selectors: an object, or null. At most 200 levels deep.
    *
    * @generated from field: google.protobuf.Value context = 5;
    */
@@ -70,7 +70,7 @@ export const StepSchema: GenMessage<Step> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 0);
 
 /**
- * Request of EvaluationService.Evaluate.
+ * Request message for EvaluationService.Evaluate.
  *
  * @generated from message enforcement.v1.EvaluateRequest
  */
@@ -90,7 +90,7 @@ export type EvaluateRequest = Message<"enforcement.v1.EvaluateRequest"> & {
   stage: Stage;
 
   /**
-   * The step. Required, in one of two forms.
+   * The step, in one of two forms. Required.
    *
    * @generated from oneof enforcement.v1.EvaluateRequest.step_form
    */
@@ -104,8 +104,8 @@ export type EvaluateRequest = Message<"enforcement.v1.EvaluateRequest"> & {
     case: "step";
   } | {
     /**
-     * The step as UTF-8 JSON text, an object with the members of Step: the fast form. It also carries integers
-     * beyond 2^53 without loss. At most the message size limit.
+     * The step as UTF-8 JSON text: an object with the members of Step. This is the fast form. It also preserves
+     * integers beyond 2^53 without loss. Its size is bounded by the message size limit.
      *
      * @generated from field: bytes step_json = 4;
      */
@@ -114,24 +114,24 @@ export type EvaluateRequest = Message<"enforcement.v1.EvaluateRequest"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * How much comes back. The JSON route always returns everything.
+   * Level of detail of the response. The JSON route always returns everything.
    *
    * @generated from field: enforcement.v1.Detail detail = 5;
    */
   detail: Detail;
 
   /**
-   * Decide by the controls of this revision or a later one, for example the one that a change reported. The service
-   * waits for it, for at most SERVICE_MIN_REVISION_WAIT_SECONDS, and fails with UNAVAILABLE after that. 0, the
-   * default, decides by the controls at hand. 0 to 2^53 - 1.
+   * Minimum revision of the controls to evaluate with, for example the revision that a change reported. The service
+   * waits for this revision, for at most SERVICE_MIN_REVISION_WAIT_SECONDS, and then fails with UNAVAILABLE. 0 to
+   * 2^53 - 1. With 0, the default, the currently known controls are used.
    *
    * @generated from field: int64 min_revision = 6;
    */
   minRevision: bigint;
 
   /**
-   * Type of the target that the agent works on, 1 to 255 characters; with target_id or not at all. It has no effect: the
-   * header or trailer X-Service-Warning says so.
+   * Type of the target that the agent works on, 1 to 255 characters. Set either both target_type and target_id, or
+   * neither. Has no effect, which is reported in the header or trailer X-Service-Warning.
    *
    * @generated from field: optional string target_type = 7;
    */
@@ -153,28 +153,28 @@ export const EvaluateRequestSchema: GenMessage<EvaluateRequest> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 1);
 
 /**
- * Reply of EvaluationService.Evaluate.
+ * Response message for EvaluationService.Evaluate.
  *
  * @generated from message enforcement.v1.EvaluateResponse
  */
 export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
   /**
-   * False when the step must not go on as it is: a deny or steer control matched, or a deny control could not be
-   * evaluated.
+   * Whether the step is safe. False if the step must not proceed as it is: a deny or steer control matched, or a deny
+   * control could not be evaluated.
    *
    * @generated from field: bool is_safe = 1;
    */
   isSafe: boolean;
 
   /**
-   * How far the verdict rests on controls that could be evaluated, 0 to 1.
+   * Degree to which the verdict is based on controls that could be evaluated, 0 to 1.
    *
    * @generated from field: double confidence = 2;
    */
   confidence: number;
 
   /**
-   * Why the step is unsafe; absent when it is safe.
+   * Why the step is unsafe. Absent if it is safe.
    *
    * @generated from field: optional string reason = 3;
    */
@@ -188,7 +188,7 @@ export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
   matches: ControlResult[];
 
   /**
-   * Controls that could not be evaluated; a broken scope first, then by id descending.
+   * Controls that could not be evaluated: first those whose scope cannot be used, then the others by id descending.
    *
    * @generated from field: repeated enforcement.v1.ControlResult errors = 5;
    */
@@ -202,16 +202,17 @@ export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
   nonMatches: ControlResult[];
 
   /**
-   * Revision of the controls the verdict was made by: it is the verdict of any revision from that of the last change
-   * that concerns the agent up to this one.
+   * Revision of the controls the verdict was made by. The verdict is valid for every revision from the last change
+   * that affects the agent up to this one.
    *
    * @generated from field: int64 revision = 7;
    */
   revision: bigint;
 
   /**
-   * Present when the database could not be asked and the verdict was made by the controls of the last known good
-   * file: whole seconds, rounded up, since those were certainly the latest. Also a trailer over gRPC.
+   * Time since the controls were last known to be the latest, in whole seconds, rounded up. Present only if the
+   * database was unavailable and the verdict is based on the controls of the last known good file. Also sent as a
+   * trailer over gRPC.
    *
    * @generated from field: optional uint32 staleness_seconds = 8;
    */
@@ -226,7 +227,7 @@ export const EvaluateResponseSchema: GenMessage<EvaluateResponse> = /*@__PURE__*
   messageDesc(file_enforcement_v1_evaluation_service, 2);
 
 /**
- * What one control said about a step.
+ * Result of one control for a step.
  *
  * @generated from message enforcement.v1.ControlResult
  */
@@ -260,14 +261,14 @@ export type ControlResult = Message<"enforcement.v1.ControlResult"> & {
   action: Decision;
 
   /**
-   * What its condition said.
+   * Result of the condition.
    *
    * @generated from field: enforcement.v1.EvaluatorResult result = 5;
    */
   result?: EvaluatorResult | undefined;
 
   /**
-   * Guidance of the control, whatever its decision.
+   * Guidance of the control, regardless of its decision.
    *
    * @generated from field: enforcement.v1.SteeringContext steering_context = 6;
    */
@@ -282,13 +283,13 @@ export const ControlResultSchema: GenMessage<ControlResult> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 3);
 
 /**
- * What a condition said about the selected data.
+ * Result of a condition for the selected data.
  *
  * @generated from message enforcement.v1.EvaluatorResult
  */
 export type EvaluatorResult = Message<"enforcement.v1.EvaluatorResult"> & {
   /**
-   * Whether it matched; false after an error.
+   * Whether the condition matched. False after an error.
    *
    * @generated from field: bool matched = 1;
    */
@@ -302,21 +303,21 @@ export type EvaluatorResult = Message<"enforcement.v1.EvaluatorResult"> & {
   confidence: number;
 
   /**
-   * Explanation for people.
+   * Human-readable explanation.
    *
    * @generated from field: optional string message = 3;
    */
   message?: string | undefined;
 
   /**
-   * Details of the evaluator and, as condition_trace, how the tree was walked. Only with DETAIL_FULL.
+   * Details from the evaluator and, as condition_trace, how the condition tree was evaluated. Only with DETAIL_FULL.
    *
    * @generated from field: google.protobuf.Struct metadata = 4;
    */
   metadata?: JsonObject | undefined;
 
   /**
-   * Why it could not be evaluated; absent otherwise.
+   * Why the condition could not be evaluated. Absent if there was no error.
    *
    * @generated from field: optional string error = 5;
    */
@@ -331,13 +332,13 @@ export const EvaluatorResultSchema: GenMessage<EvaluatorResult> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 4);
 
 /**
- * Request of EvaluationService.EvaluateBatch.
+ * Request message for EvaluationService.EvaluateBatch.
  *
  * @generated from message enforcement.v1.EvaluateBatchRequest
  */
 export type EvaluateBatchRequest = Message<"enforcement.v1.EvaluateBatchRequest"> & {
   /**
-   * Evaluations, at least one and at most 1,000.
+   * Evaluations, 1 to 1,000.
    *
    * @generated from field: repeated enforcement.v1.EvaluateRequest evaluations = 1;
    */
@@ -352,13 +353,13 @@ export const EvaluateBatchRequestSchema: GenMessage<EvaluateBatchRequest> = /*@_
   messageDesc(file_enforcement_v1_evaluation_service, 5);
 
 /**
- * Reply of EvaluationService.EvaluateBatch.
+ * Response message for EvaluationService.EvaluateBatch.
  *
  * @generated from message enforcement.v1.EvaluateBatchResponse
  */
 export type EvaluateBatchResponse = Message<"enforcement.v1.EvaluateBatchResponse"> & {
   /**
-   * One result for each evaluation of the request, in its order.
+   * One result for each evaluation of the request, in the same order.
    *
    * @generated from field: repeated enforcement.v1.EvaluateStreamResult results = 1;
    */
@@ -373,20 +374,20 @@ export const EvaluateBatchResponseSchema: GenMessage<EvaluateBatchResponse> = /*
   messageDesc(file_enforcement_v1_evaluation_service, 6);
 
 /**
- * Request of EvaluationService.EvaluateStream.
+ * Message of the request stream of EvaluationService.EvaluateStream.
  *
  * @generated from message enforcement.v1.EvaluateStreamRequest
  */
 export type EvaluateStreamRequest = Message<"enforcement.v1.EvaluateStreamRequest"> & {
   /**
-   * Chosen by the client, returned with the reply; at most 128 characters. Need not be unique.
+   * Id chosen by the client and returned with the response. At most 128 characters. Need not be unique.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Evaluations, at least one and at most 1,000.
+   * Evaluations, 1 to 1,000.
    *
    * @generated from field: repeated enforcement.v1.EvaluateRequest evaluations = 2;
    */
@@ -401,7 +402,7 @@ export const EvaluateStreamRequestSchema: GenMessage<EvaluateStreamRequest> = /*
   messageDesc(file_enforcement_v1_evaluation_service, 7);
 
 /**
- * Reply of EvaluationService.EvaluateStream.
+ * Message of the response stream of EvaluationService.EvaluateStream.
  *
  * @generated from message enforcement.v1.EvaluateStreamResponse
  */
@@ -414,7 +415,7 @@ export type EvaluateStreamResponse = Message<"enforcement.v1.EvaluateStreamRespo
   id: string;
 
   /**
-   * One result for each evaluation of the request message, in its order.
+   * One result for each evaluation of the request message, in the same order.
    *
    * @generated from field: repeated enforcement.v1.EvaluateStreamResult results = 2;
    */
@@ -429,13 +430,13 @@ export const EvaluateStreamResponseSchema: GenMessage<EvaluateStreamResponse> = 
   messageDesc(file_enforcement_v1_evaluation_service, 8);
 
 /**
- * Result of one evaluation of a batch or on a stream.
+ * Result of one evaluation in a batch or stream.
  *
  * @generated from message enforcement.v1.EvaluateStreamResult
  */
 export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"> & {
   /**
-   * Exactly one of both.
+   * Outcome of the evaluation. Exactly one member is set.
    *
    * @generated from oneof enforcement.v1.EvaluateStreamResult.outcome
    */
@@ -449,7 +450,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
     case: "verdict";
   } | {
     /**
-     * Why there is none. Treat it as unsafe. The JSON route says it with a problem body.
+     * Why there is no verdict. Treat the step as unsafe. The JSON route returns a problem body.
      *
      * @generated from field: google.rpc.Status error = 2;
      */
@@ -466,14 +467,13 @@ export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@_
   messageDesc(file_enforcement_v1_evaluation_service, 9);
 
 /**
- * Request of EvaluationService.Explain.
+ * Request message for EvaluationService.Explain.
  *
  * @generated from message enforcement.v1.ExplainRequest
  */
 export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
   /**
-   * Agent name, see Agent.agent_name. May be left out when there are data; if it is given with them, the agent must
-   * exist.
+   * Agent name, see Agent.agent_name. Optional if data is set; if both are set, the agent must exist.
    *
    * @generated from field: optional string agent_name = 1;
    */
@@ -494,16 +494,16 @@ export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
   step?: Step | undefined;
 
   /**
-   * Ids of controls of the agent: only these are evaluated. Absent or empty: all of them. At most 1,000. Not together
-   * with data.
+   * Ids of controls of the agent. Only these controls are evaluated. Absent or empty: all controls. At most 1,000.
+   * Must not be combined with data.
    *
    * @generated from field: repeated int32 control_ids = 4;
    */
   controlIds: number[];
 
   /**
-   * A definition as in CreateControlRequest.data, evaluated instead of stored controls. In the reply its control has
-   * the id 0 and the name "data". Needs an admin key.
+   * A definition as in CreateControlRequest.data, evaluated instead of stored controls. In the response, its control
+   * has the id 0 and the name "data". Requires an admin key.
    *
    * @generated from field: enforcement.v1.ControlDefinition data = 5;
    */
@@ -518,27 +518,27 @@ export const ExplainRequestSchema: GenMessage<ExplainRequest> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 10);
 
 /**
- * Reply of EvaluationService.Explain.
+ * Response message for EvaluationService.Explain.
  *
  * @generated from message enforcement.v1.ExplainResponse
  */
 export type ExplainResponse = Message<"enforcement.v1.ExplainResponse"> & {
   /**
-   * The verdict, with everything that DETAIL_FULL gives.
+   * The verdict, with everything that DETAIL_FULL includes.
    *
    * @generated from field: enforcement.v1.EvaluateResponse verdict = 1;
    */
   verdict?: EvaluateResponse | undefined;
 
   /**
-   * What became of each control, by id descending, those included that did not look at the step. At most 1,000.
+   * Explanation of each control, by id descending, including controls that do not apply to the step. At most 1,000.
    *
    * @generated from field: repeated enforcement.v1.ControlExplanation controls = 2;
    */
   controls: ControlExplanation[];
 
   /**
-   * Number of controls left out of the list above because there are more; the verdict is about all of them.
+   * Number of controls omitted from the list above because of its limit. The verdict includes all controls.
    *
    * @generated from field: int32 omitted_controls = 3;
    */
@@ -553,13 +553,13 @@ export const ExplainResponseSchema: GenMessage<ExplainResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 11);
 
 /**
- * What became of one control.
+ * Explanation of the result of one control.
  *
  * @generated from message enforcement.v1.ControlExplanation
  */
 export type ControlExplanation = Message<"enforcement.v1.ControlExplanation"> & {
   /**
-   * Control id; 0 for the definition of the request.
+   * Control id. 0 for the definition in the request.
    *
    * @generated from field: int32 control_id = 1;
    */
@@ -573,45 +573,46 @@ export type ControlExplanation = Message<"enforcement.v1.ControlExplanation"> & 
   controlName: string;
 
   /**
-   * Decision of the control; absent when it has none, or none that can be read. A control whose decision cannot be
-   * read counts as deny when it is evaluated.
+   * Decision of the control. Absent if there is none or it cannot be read. A control whose decision cannot be read is
+   * evaluated as deny.
    *
    * @generated from field: enforcement.v1.Decision decision = 3;
    */
   decision: Decision;
 
   /**
-   * Whether its condition was evaluated, or would have been but for a deny: the same as the reason "applies".
+   * Whether the control applies to the step, which is the same as the reason "applies": its condition was evaluated,
+   * or was skipped only because of a deny.
    *
    * @generated from field: bool applies = 4;
    */
   applies: boolean;
 
   /**
-   * Why, in one word: the first that holds.
+   * Reason as a code. If several reasons hold, the first one.
    *
    * @generated from field: enforcement.v1.Applicability reason = 5;
    */
   reason: Applicability;
 
   /**
-   * Why, in a sentence. Admin keys are told the real problem where there is one.
+   * Reason as a sentence. For admin keys, it includes the actual problem, if there is one.
    *
    * @generated from field: string message = 6;
    */
   message: string;
 
   /**
-   * How the condition was walked. Absent unless the control applies, and absent where this and the former controls
-   * have more than 5,000 nodes together.
+   * How the condition was evaluated. Absent if the control does not apply, or if this control and the previous ones
+   * have more than 5,000 nodes in total.
    *
    * @generated from field: enforcement.v1.ConditionExplanation condition = 7;
    */
   condition?: ConditionExplanation | undefined;
 
   /**
-   * What keeps the control from saying more than it does: parts without effect, a draft, an evaluator the service lacks,
-   * data that its checks cannot see. Fields begin with "data".
+   * Reasons why the control has less effect than intended: parts without effect, a draft, an evaluator that the
+   * service does not have, data that its checks cannot see. The paths in `field` start with "data".
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 8;
    */
@@ -626,13 +627,13 @@ export const ControlExplanationSchema: GenMessage<ControlExplanation> = /*@__PUR
   messageDesc(file_enforcement_v1_evaluation_service, 12);
 
 /**
- * What became of one node of a condition.
+ * Explanation of one node of a condition.
  *
  * @generated from message enforcement.v1.ConditionExplanation
  */
 export type ConditionExplanation = Message<"enforcement.v1.ConditionExplanation"> & {
   /**
-   * "leaf", "and", "or" or "not".
+   * Type of the node: "leaf", "and", "or" or "not".
    *
    * @generated from field: string type = 1;
    */
@@ -646,73 +647,74 @@ export type ConditionExplanation = Message<"enforcement.v1.ConditionExplanation"
   evaluated: boolean;
 
   /**
-   * What it said; absent when it was not evaluated, and for a composite after an error.
+   * Whether the node matched. Absent if it was not evaluated, and for a composite after an error.
    *
    * @generated from field: optional bool matched = 3;
    */
   matched?: boolean | undefined;
 
   /**
-   * Why the node or some of its children were not evaluated: "and_failed", "or_matched", "error", or "denied" when
-   * the control was left out because a deny control had matched.
+   * Why the node or some of its children were not evaluated: "and_failed", "or_matched", "error", or "denied" if the
+   * control was skipped because a deny control had matched.
    *
    * @generated from field: optional string short_circuit_reason = 4;
    */
   shortCircuitReason?: string | undefined;
 
   /**
-   * Leaf: the path of its selector.
+   * Leaf: path of its selector.
    *
    * @generated from field: optional string selector_path = 5;
    */
   selectorPath?: string | undefined;
 
   /**
-   * Leaf: the name of its evaluator.
+   * Leaf: name of its evaluator.
    *
    * @generated from field: optional string evaluator_name = 6;
    */
   evaluatorName?: string | undefined;
 
   /**
-   * Leaf: confidence, 0 to 1; absent when it was not evaluated.
+   * Leaf: confidence, 0 to 1. Absent if the leaf was not evaluated.
    *
    * @generated from field: optional double confidence = 7;
    */
   confidence?: number | undefined;
 
   /**
-   * Leaf: explanation of the evaluator, at most 200 characters.
+   * Leaf: explanation from the evaluator, at most 200 characters.
    *
    * @generated from field: optional string message = 8;
    */
   message?: string | undefined;
 
   /**
-   * Leaf: why it could not be evaluated. A fixed text; admin keys are told the real problem, with what looks like a
-   * secret masked, in at most 500 characters.
+   * Leaf: why it could not be evaluated. A fixed text; for admin keys the actual problem, at most 500 characters,
+   * with text that looks like a secret masked.
    *
    * @generated from field: optional string error = 9;
    */
   error?: string | undefined;
 
   /**
-   * Leaf: time the evaluator took, in microseconds. A leaf that several conditions share is evaluated once. Absent
-   * when the evaluator was not asked: not evaluated, or ruled out together with others in one pass over the text.
+   * Leaf: time taken by the evaluator, in microseconds. A leaf that is shared by several conditions is evaluated
+   * once. Absent if the evaluator was not called: the leaf was not evaluated, or was ruled out together with others
+   * in one pass over the text.
    *
    * @generated from field: optional double duration_us = 10;
    */
   durationUs?: number | undefined;
 
   /**
-   * Leaf: what the evaluator looked at, also when it was not asked.
+   * Leaf: data selected for the evaluator. Also present if the evaluator was not called.
    *
    * @generated from field: enforcement.v1.DataPreview selected = 11;
    */
   selected?: DataPreview | undefined;
 
   /**
-   * Composite: its children, in order.
+   * Composite: child nodes, in order.
    *
    * @generated from field: repeated enforcement.v1.ConditionExplanation children = 12;
    */
@@ -727,7 +729,7 @@ export const ConditionExplanationSchema: GenMessage<ConditionExplanation> = /*@_
   messageDesc(file_enforcement_v1_evaluation_service, 13);
 
 /**
- * The beginning of some data, with what looks like a secret masked as "***".
+ * Preview of the beginning of some data. Text that looks like a secret is masked as "***".
  *
  * @generated from message enforcement.v1.DataPreview
  */
@@ -740,22 +742,22 @@ export type DataPreview = Message<"enforcement.v1.DataPreview"> & {
   type: string;
 
   /**
-   * Characters (UTF-16 code units) of a string, items of an array, members of an object; absent for other types and
-   * for masked data.
+   * Number of characters (UTF-16 code units) of a string, items of an array, or members of an object. Absent for
+   * other types and for masked data.
    *
    * @generated from field: optional int32 size = 2;
    */
   size?: number | undefined;
 
   /**
-   * The data as text, at most 200 characters: a string as it is, everything else as compact JSON.
+   * The data as text, at most 200 characters: a string as it is, any other value as compact JSON.
    *
    * @generated from field: string text = 3;
    */
   text: string;
 
   /**
-   * Whether the text was cut.
+   * Whether the text was truncated.
    *
    * @generated from field: bool shortened = 4;
    */
@@ -770,27 +772,27 @@ export const DataPreviewSchema: GenMessage<DataPreview> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 14);
 
 /**
- * How much of a verdict comes back.
+ * Level of detail of a verdict.
  *
  * @generated from enum enforcement.v1.Detail
  */
 export enum Detail {
   /**
-   * Over JSON everything, over the other protocols DETAIL_VERDICT.
+   * Same as DETAIL_FULL over JSON, and DETAIL_VERDICT over the other protocols.
    *
    * @generated from enum value: DETAIL_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The verdict with matches and errors; no non-matches, no metadata, no traces.
+   * The verdict with matches and errors, without non-matches, metadata and traces.
    *
    * @generated from enum value: DETAIL_VERDICT = 1;
    */
   VERDICT = 1,
 
   /**
-   * Everything, with metadata and condition traces.
+   * Everything, including metadata and condition traces.
    *
    * @generated from enum value: DETAIL_FULL = 2;
    */
@@ -804,76 +806,76 @@ export const DetailSchema: GenEnum<Detail> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_evaluation_service, 0);
 
 /**
- * Whether a control looks at a step.
+ * Whether a control applies to a step, or the reason why it does not.
  *
  * @generated from enum enforcement.v1.Applicability
  */
 export enum Applicability {
   /**
-   * Not stated.
+   * Not specified.
    *
    * @generated from enum value: APPLICABILITY_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It does. JSON: "applies".
+   * The control applies. JSON: "applies".
    *
    * @generated from enum value: APPLICABILITY_APPLIES = 1;
    */
   APPLIES = 1,
 
   /**
-   * It is disabled. JSON: "disabled".
+   * The control is disabled. JSON: "disabled".
    *
    * @generated from enum value: APPLICABILITY_DISABLED = 2;
    */
   DISABLED = 2,
 
   /**
-   * Its execution is left to the client. JSON: "not_server_side".
+   * The control is evaluated by the client, not by the service. JSON: "not_server_side".
    *
    * @generated from enum value: APPLICABILITY_NOT_SERVER_SIDE = 3;
    */
   NOT_SERVER_SIDE = 3,
 
   /**
-   * Its scope does not have the stage. JSON: "stage".
+   * The scope does not include the stage. JSON: "stage".
    *
    * @generated from enum value: APPLICABILITY_STAGE = 4;
    */
   STAGE = 4,
 
   /**
-   * Its scope does not have the step type. JSON: "step_type".
+   * The scope does not include the step type. JSON: "step_type".
    *
    * @generated from enum value: APPLICABILITY_STEP_TYPE = 5;
    */
   STEP_TYPE = 5,
 
   /**
-   * Its scope does not have the step name. JSON: "step_name".
+   * The scope does not include the step name. JSON: "step_name".
    *
    * @generated from enum value: APPLICABILITY_STEP_NAME = 6;
    */
   STEP_NAME = 6,
 
   /**
-   * The pattern for step names cannot be used: an error in the verdict. JSON: "scope_failure".
+   * The pattern for step names cannot be used. This is an error in the verdict. JSON: "scope_failure".
    *
    * @generated from enum value: APPLICABILITY_SCOPE_FAILURE = 7;
    */
   SCOPE_FAILURE = 7,
 
   /**
-   * Its stored definition cannot be used: an error in the verdict. JSON: "damaged".
+   * The stored definition cannot be used. This is an error in the verdict. JSON: "damaged".
    *
    * @generated from enum value: APPLICABILITY_DAMAGED = 8;
    */
   DAMAGED = 8,
 
   /**
-   * Its template still lacks values. JSON: "template_unrendered".
+   * The template has missing values. JSON: "template_unrendered".
    *
    * @generated from enum value: APPLICABILITY_TEMPLATE_UNRENDERED = 9;
    */
@@ -887,14 +889,14 @@ export const ApplicabilitySchema: GenEnum<Applicability> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_evaluation_service, 1);
 
 /**
- * Decides whether a step is safe.
+ * Evaluates steps and decides whether they are safe.
  *
  * @generated from service enforcement.v1.EvaluationService
  */
 export const EvaluationService: GenService<{
   /**
-   * Evaluates one step against the controls of its agent. NOT_FOUND when the agent is unknown,
-   * UNAVAILABLE when its controls cannot be loaded or the demanded revision does not become known in time.
+   * Evaluates one step against the controls of its agent. NOT_FOUND if the agent is unknown. UNAVAILABLE if its
+   * controls cannot be loaded, or if the required revision does not become known in time.
    *
    * @generated from rpc enforcement.v1.EvaluationService.Evaluate
    */
@@ -904,8 +906,8 @@ export const EvaluationService: GenService<{
     output: typeof EvaluateResponseSchema;
   },
   /**
-   * Evaluates many steps, of one agent or of several, in one call. An evaluation that is invalid or fails gets a
-   * status of its own and never fails the others. INVALID_ARGUMENT when there is none or there are too many.
+   * Evaluates multiple steps, of one or several agents, in one call. An evaluation that is invalid or fails has its
+   * own status and does not affect the others. INVALID_ARGUMENT if there are no evaluations or too many.
    *
    * @generated from rpc enforcement.v1.EvaluationService.EvaluateBatch
    */
@@ -915,9 +917,10 @@ export const EvaluationService: GenService<{
     output: typeof EvaluateBatchResponseSchema;
   },
   /**
-   * Evaluates steps as they come. Each message is answered by one message with the same id. Replies come in the
-   * order of completion, which is the order of arrival unless an evaluation has to wait or a message has more than
-   * 64 evaluations. An evaluation that is invalid or fails gets a status of its own and never ends the stream.
+   * Evaluates steps as they arrive. Each request message is answered by one response message with the same id.
+   * Responses are sent in the order of completion, which is the order of arrival unless an evaluation has to wait or
+   * a message has more than 64 evaluations. An evaluation that is invalid or fails has its own status and does not
+   * end the stream.
    *
    * @generated from rpc enforcement.v1.EvaluationService.EvaluateStream
    */
@@ -927,10 +930,10 @@ export const EvaluationService: GenService<{
     output: typeof EvaluateStreamResponseSchema;
   },
   /**
-   * Evaluates a step like Evaluate and tells, for each control, why it looked at the step or not and what each part
-   * of its condition saw. A trial: no event is recorded, and it does not count as an evaluation. With data it
-   * evaluates a definition that is not stored, which is for admin keys (PERMISSION_DENIED, 403
-   * AUTH_INSUFFICIENT_PRIVILEGES). NOT_FOUND when the agent is unknown, or does not have one of control_ids.
+   * Evaluates a step like Evaluate and explains, for each control, why it applies to the step or not, and the result
+   * of each part of its condition. The call is a trial: no event is recorded, and it does not count as an evaluation.
+   * With data, a definition that is not stored is evaluated; this requires an admin key (PERMISSION_DENIED, 403
+   * AUTH_INSUFFICIENT_PRIVILEGES). NOT_FOUND if the agent is unknown, or does not have one of control_ids.
    *
    * @generated from rpc enforcement.v1.EvaluationService.Explain
    */

@@ -16,7 +16,7 @@ export const file_enforcement_v1_evaluator_service: GenFile = /*@__PURE__*/
   fileDesc("CiZlbmZvcmNlbWVudC92MS9ldmFsdWF0b3Jfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiFwoVTGlzdEV2YWx1YXRvcnNSZXF1ZXN0IrYBChZMaXN0RXZhbHVhdG9yc1Jlc3BvbnNlEkoKCmV2YWx1YXRvcnMYASADKAsyNi5lbmZvcmNlbWVudC52MS5MaXN0RXZhbHVhdG9yc1Jlc3BvbnNlLkV2YWx1YXRvcnNFbnRyeRpQCg9FdmFsdWF0b3JzRW50cnkSCwoDa2V5GAEgASgJEiwKBXZhbHVlGAIgASgLMh0uZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9ySW5mbzoCOAEioQEKDUV2YWx1YXRvckluZm8SDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhgKEHJlcXVpcmVzX2FwaV9rZXkYBCABKAgSEgoKdGltZW91dF9tcxgFIAEoBRIuCg1jb25maWdfc2NoZW1hGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdDKgAQoQRXZhbHVhdG9yU2VydmljZRKLAQoOTGlzdEV2YWx1YXRvcnMSJS5lbmZvcmNlbWVudC52MS5MaXN0RXZhbHVhdG9yc1JlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5MaXN0RXZhbHVhdG9yc1Jlc3BvbnNlIiqouxgCgtPkkwIgYgpldmFsdWF0b3JzEhIvYXBpL3YxL2V2YWx1YXRvcnNiBnByb3RvMw", [file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
- * Request of EvaluatorService.ListEvaluators.
+ * Request message for EvaluatorService.ListEvaluators.
  *
  * @generated from message enforcement.v1.ListEvaluatorsRequest
  */
@@ -31,7 +31,7 @@ export const ListEvaluatorsRequestSchema: GenMessage<ListEvaluatorsRequest> = /*
   messageDesc(file_enforcement_v1_evaluator_service, 0);
 
 /**
- * Reply of EvaluatorService.ListEvaluators. In JSON the map itself.
+ * Response message for EvaluatorService.ListEvaluators. In JSON, the response is the map itself.
  *
  * @generated from message enforcement.v1.ListEvaluatorsResponse
  */
@@ -58,28 +58,28 @@ export const ListEvaluatorsResponseSchema: GenMessage<ListEvaluatorsResponse> = 
  */
 export type EvaluatorInfo = Message<"enforcement.v1.EvaluatorInfo"> & {
   /**
-   * Name, as used in EvaluatorRef.name.
+   * Evaluator name, as used in EvaluatorRef.name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Version of its behaviour.
+   * Version of the evaluator's behaviour.
    *
    * @generated from field: string version = 2;
    */
   version: string;
 
   /**
-   * What it does.
+   * Description of the evaluator.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * Whether it needs an API key of an outside service.
+   * Whether the evaluator requires an API key of an external service.
    *
    * @generated from field: bool requires_api_key = 4;
    */
@@ -108,13 +108,13 @@ export const EvaluatorInfoSchema: GenMessage<EvaluatorInfo> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluator_service, 2);
 
 /**
- * Tells which evaluators the service has.
+ * Provides information about the evaluators of the service.
  *
  * @generated from service enforcement.v1.EvaluatorService
  */
 export const EvaluatorService: GenService<{
   /**
-   * Lists the evaluators that a definition may name.
+   * Lists the evaluators that a definition can reference.
    *
    * @generated from rpc enforcement.v1.EvaluatorService.ListEvaluators
    */

@@ -18,44 +18,45 @@ export const file_enforcement_v1_observability_service: GenFile = /*@__PURE__*/
   fileDesc("CiplbmZvcmNlbWVudC92MS9vYnNlcnZhYmlsaXR5X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIv8FChVDb250cm9sRXhlY3V0aW9uRXZlbnQSIQoUY29udHJvbF9leGVjdXRpb25faWQYASABKAlIAIgBARIVCgh0cmFjZV9pZBgCIAEoCUgBiAEBEhQKB3NwYW5faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESFwoKY29udHJvbF9pZBgFIAEoBUgEiAEBEhkKDGNvbnRyb2xfbmFtZRgGIAEoCUgFiAEBEioKC2NoZWNrX3N0YWdlGAcgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgIIAEoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIoCgZhY3Rpb24YCSABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAogASgISAaIAQESFwoKY29uZmlkZW5jZRgLIAEoAUgHiAEBEhYKCXRpbWVzdGFtcBgMIAEoCUgIiAEBEiIKFWV4ZWN1dGlvbl9kdXJhdGlvbl9tcxgNIAEoAUgJiAEBEhsKDmV2YWx1YXRvcl9uYW1lGA4gASgJSAqIAQESGgoNc2VsZWN0b3JfcGF0aBgPIAEoCUgLiAEBEhoKDWVycm9yX21lc3NhZ2UYECABKAlIDIgBARIpCghtZXRhZGF0YRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEINCgtfYWdlbnRfbmFtZUINCgtfY29udHJvbF9pZEIPCg1fY29udHJvbF9uYW1lQgoKCF9tYXRjaGVkQg0KC19jb25maWRlbmNlQgwKCl90aW1lc3RhbXBCGAoWX2V4ZWN1dGlvbl9kdXJhdGlvbl9tc0IRCg9fZXZhbHVhdG9yX25hbWVCEAoOX3NlbGVjdG9yX3BhdGhCEAoOX2Vycm9yX21lc3NhZ2UiTAoTQ3JlYXRlRXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiWwoUQ3JlYXRlRXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAUSEAoIZW5xdWV1ZWQYAiABKAUSDwoHZHJvcHBlZBgDIAEoBRIOCgZzdGF0dXMYBCABKAkiTAoTSW5nZXN0RXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiSQoUSW5nZXN0RXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAMSDgoGc3RvcmVkGAIgASgDEg8KB2Ryb3BwZWQYAyABKAMipgQKElF1ZXJ5RXZlbnRzUmVxdWVzdBIVCgh0cmFjZV9pZBgBIAEoCUgAiAEBEhQKB3NwYW5faWQYAiABKAlIAYgBARIhChRjb250cm9sX2V4ZWN1dGlvbl9pZBgDIAEoCUgCiAEBEhcKCmFnZW50X25hbWUYBCABKAlIA4gBARITCgtjb250cm9sX2lkcxgFIAMoBRIpCgdhY3Rpb25zGAYgAygOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SFAoHbWF0Y2hlZBgHIAEoCEgEiAEBEisKDGNoZWNrX3N0YWdlcxgIIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEi0KCmFwcGxpZXNfdG8YCSADKA4yGS5lbmZvcmNlbWVudC52MS5BcHBsaWVzVG8SFwoKc3RhcnRfdGltZRgKIAEoCUgFiAEBEhUKCGVuZF90aW1lGAsgASgJSAaIAQESEgoFbGltaXQYDCABKAVIB4gBARITCgZvZmZzZXQYDSABKAVICIgBARITCgZjdXJzb3IYDiABKAlICYgBAUILCglfdHJhY2VfaWRCCgoIX3NwYW5faWRCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQg0KC19hZ2VudF9uYW1lQgoKCF9tYXRjaGVkQg0KC19zdGFydF90aW1lQgsKCV9lbmRfdGltZUIICgZfbGltaXRCCQoHX29mZnNldEIJCgdfY3Vyc29yIqQBChNRdWVyeUV2ZW50c1Jlc3BvbnNlEjUKBmV2ZW50cxgBIAMoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudBINCgV0b3RhbBgCIAEoBRINCgVsaW1pdBgDIAEoBRIOCgZvZmZzZXQYBCABKAUSGAoLbmV4dF9jdXJzb3IYBSABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiyQMKE0V4cG9ydEV2ZW50c1JlcXVlc3QSFQoIdHJhY2VfaWQYASABKAlIAIgBARIUCgdzcGFuX2lkGAIgASgJSAGIAQESIQoUY29udHJvbF9leGVjdXRpb25faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESEwoLY29udHJvbF9pZHMYBSADKAUSKQoHYWN0aW9ucxgGIAMoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEhQKB21hdGNoZWQYByABKAhIBIgBARIrCgxjaGVja19zdGFnZXMYCCADKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRItCgphcHBsaWVzX3RvGAkgAygOMhkuZW5mb3JjZW1lbnQudjEuQXBwbGllc1RvEhcKCnN0YXJ0X3RpbWUYCiABKAlIBYgBARIVCghlbmRfdGltZRgLIAEoCUgGiAEBQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEIXChVfY29udHJvbF9leGVjdXRpb25faWRCDQoLX2FnZW50X25hbWVCCgoIX21hdGNoZWRCDQoLX3N0YXJ0X3RpbWVCCwoJX2VuZF90aW1lIkwKFEV4cG9ydEV2ZW50c1Jlc3BvbnNlEjQKBWV2ZW50GAEgASgLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50IvgDChJXYXRjaEV2ZW50c1JlcXVlc3QSFQoIdHJhY2VfaWQYASABKAlIAIgBARIUCgdzcGFuX2lkGAIgASgJSAGIAQESIQoUY29udHJvbF9leGVjdXRpb25faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESEwoLY29udHJvbF9pZHMYBSADKAUSKQoHYWN0aW9ucxgGIAMoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEhQKB21hdGNoZWQYByABKAhIBIgBARIrCgxjaGVja19zdGFnZXMYCCADKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRItCgphcHBsaWVzX3RvGAkgAygOMhkuZW5mb3JjZW1lbnQudjEuQXBwbGllc1RvEhcKCnN0YXJ0X3RpbWUYCiABKAlIBYgBARIVCghlbmRfdGltZRgLIAEoCUgGiAEBEhsKDmFmdGVyX3Bvc2l0aW9uGAwgASgDSAeIAQFCCwoJX3RyYWNlX2lkQgoKCF9zcGFuX2lkQhcKFV9jb250cm9sX2V4ZWN1dGlvbl9pZEINCgtfYWdlbnRfbmFtZUIKCghfbWF0Y2hlZEINCgtfc3RhcnRfdGltZUILCglfZW5kX3RpbWVCEQoPX2FmdGVyX3Bvc2l0aW9uIsUBChNXYXRjaEV2ZW50c1Jlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgDEiwKBmV2ZW50cxgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLkV2ZW50QmF0Y2hIABIzCgloZWFydGJlYXQYAyABKAsyHi5lbmZvcmNlbWVudC52MS5FdmVudEhlYXJ0YmVhdEgAEjEKC2ZlbGxfYmVoaW5kGAQgASgLMhouZW5mb3JjZW1lbnQudjEuRmVsbEJlaGluZEgAQgYKBG5ld3MiPQoKRXZlbnRCYXRjaBIvCgZldmVudHMYASADKAsyHy5lbmZvcmNlbWVudC52MS5Qb3NpdGlvbmVkRXZlbnQiWQoPUG9zaXRpb25lZEV2ZW50EhAKCHBvc2l0aW9uGAEgASgDEjQKBWV2ZW50GAIgASgLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50IisKDkV2ZW50SGVhcnRiZWF0EhkKEXN0YWxlbmVzc19zZWNvbmRzGAEgASgBIlYKCkZlbGxCZWhpbmQSMAoGcmVhc29uGAEgASgOMiAuZW5mb3JjZW1lbnQudjEuRmVsbEJlaGluZFJlYXNvbhIWCg51cF90b19wb3NpdGlvbhgCIAEoAyKZAQoPR2V0U3RhdHNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIXCgp0aW1lX3JhbmdlGAIgASgJSAGIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAMgASgISAKIAQFCDQoLX2FnZW50X25hbWVCDQoLX3RpbWVfcmFuZ2VCFQoTX2luY2x1ZGVfdGltZXNlcmllcyKXAQoQR2V0U3RhdHNSZXNwb25zZRISCgphZ2VudF9uYW1lGAEgASgJEhIKCnRpbWVfcmFuZ2UYAiABKAkSKwoGdG90YWxzGAMgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMSLgoIY29udHJvbHMYBCADKAsyHC5lbmZvcmNlbWVudC52MS5Db250cm9sU3RhdHMilQIKC1N0YXRzVG90YWxzEhcKD2V4ZWN1dGlvbl9jb3VudBgBIAEoBRITCgttYXRjaF9jb3VudBgCIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYAyABKAUSEwoLZXJyb3JfY291bnQYBCABKAUSRAoNYWN0aW9uX2NvdW50cxgFIAMoCzItLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzLkFjdGlvbkNvdW50c0VudHJ5Ei8KCnRpbWVzZXJpZXMYBiADKAsyGy5lbmZvcmNlbWVudC52MS5TdGF0c0J1Y2tldBozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBItkCCgtTdGF0c0J1Y2tldBIRCgl0aW1lc3RhbXAYASABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAIgASgFEhMKC21hdGNoX2NvdW50GAMgASgFEhcKD25vbl9tYXRjaF9jb3VudBgEIAEoBRITCgtlcnJvcl9jb3VudBgFIAEoBRJECg1hY3Rpb25fY291bnRzGAYgAygLMi0uZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQuQWN0aW9uQ291bnRzRW50cnkSGwoOYXZnX2NvbmZpZGVuY2UYByABKAFIAIgBARIcCg9hdmdfZHVyYXRpb25fbXMYCCABKAFIAYgBARozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBQhEKD19hdmdfY29uZmlkZW5jZUISChBfYXZnX2R1cmF0aW9uX21zIp4CCgxDb250cm9sU3RhdHMSEgoKY29udHJvbF9pZBgBIAEoBRIUCgxjb250cm9sX25hbWUYAiABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAMgASgFEhMKC21hdGNoX2NvdW50GAQgASgFEhcKD25vbl9tYXRjaF9jb3VudBgFIAEoBRISCgpkZW55X2NvdW50GAYgASgFEhMKC3N0ZWVyX2NvdW50GAcgASgFEhUKDW9ic2VydmVfY291bnQYCCABKAUSEwoLZXJyb3JfY291bnQYCSABKAUSFgoOYXZnX2NvbmZpZGVuY2UYCiABKAESHAoPYXZnX2R1cmF0aW9uX21zGAsgASgBSACIAQFCEgoQX2F2Z19kdXJhdGlvbl9tcyK0AQoWR2V0Q29udHJvbFN0YXRzUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhcKCmFnZW50X25hbWUYAiABKAlIAIgBARIXCgp0aW1lX3JhbmdlGAMgASgJSAGIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAQgASgISAKIAQFCDQoLX2FnZW50X25hbWVCDQoLX3RpbWVfcmFuZ2VCFQoTX2luY2x1ZGVfdGltZXNlcmllcyKXAQoXR2V0Q29udHJvbFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEhIKCmNvbnRyb2xfaWQYAyABKAUSFAoMY29udHJvbF9uYW1lGAQgASgJEioKBXN0YXRzGAUgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMilwEKF0dldFN0YXRzT3ZlcnZpZXdSZXF1ZXN0EhcKCnRpbWVfcmFuZ2UYASABKAlIAIgBARIfChJpbmNsdWRlX3RpbWVzZXJpZXMYAiABKAhIAYgBARISCgVsaW1pdBgDIAEoBUgCiAEBQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXNCCAoGX2xpbWl0IrwBChhHZXRTdGF0c092ZXJ2aWV3UmVzcG9uc2USEgoKdGltZV9yYW5nZRgBIAEoCRIrCgZ0b3RhbHMYAiABKAsyGy5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscxIqCgZhZ2VudHMYAyADKAsyGi5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzEjMKCGNvbnRyb2xzGAQgAygLMiEuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sU3RhdHMi9gEKCkFnZW50U3RhdHMSEgoKYWdlbnRfbmFtZRgBIAEoCRIXCg9leGVjdXRpb25fY291bnQYAiABKAUSEwoLbWF0Y2hfY291bnQYAyABKAUSFwoPbm9uX21hdGNoX2NvdW50GAQgASgFEhMKC2Vycm9yX2NvdW50GAUgASgFEkMKDWFjdGlvbl9jb3VudHMYBiADKAsyLC5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzLkFjdGlvbkNvdW50c0VudHJ5GjMKEUFjdGlvbkNvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiVAoRQWdlbnRDb250cm9sU3RhdHMSEgoKYWdlbnRfbmFtZRgBIAEoCRIrCgVzdGF0cxgCIAEoCzIcLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xTdGF0cyIfCh1HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVxdWVzdCJpCh5HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEhwKFGluZ2VzdG9yX2luaXRpYWxpemVkGAIgASgIEhkKEXN0b3JlX2luaXRpYWxpemVkGAMgASgIKloKCUFwcGxpZXNUbxIaChZBUFBMSUVTX1RPX1VOU1BFQ0lGSUVEEAASFwoTQVBQTElFU19UT19MTE1fQ0FMTBABEhgKFEFQUExJRVNfVE9fVE9PTF9DQUxMEAIqqwEKEEZlbGxCZWhpbmRSZWFzb24SIgoeRkVMTF9CRUhJTkRfUkVBU09OX1VOU1BFQ0lGSUVEEAASIgoeRkVMTF9CRUhJTkRfUkVBU09OX1NMT1dfUkVBREVSEAESJQohRkVMTF9CRUhJTkRfUkVBU09OX0VWRU5UU19ERUxFVEVEEAISKAokRkVMTF9CRUhJTkRfUkVBU09OX0RBVEFCQVNFX1JFU1RPUkVEEAMy5gkKFE9ic2VydmFiaWxpdHlTZXJ2aWNlEosBCgxDcmVhdGVFdmVudHMSIy5lbmZvcmNlbWVudC52MS5DcmVhdGVFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlRXZlbnRzUmVzcG9uc2UiMKi7GAKwuxjKAYLT5JMCIToBKiIcL2FwaS92MS9vYnNlcnZhYmlsaXR5L2V2ZW50cxJhCgxJbmdlc3RFdmVudHMSIy5lbmZvcmNlbWVudC52MS5Jbmdlc3RFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuSW5nZXN0RXZlbnRzUmVzcG9uc2UiBKi7GAIoARKJAQoLUXVlcnlFdmVudHMSIi5lbmZvcmNlbWVudC52MS5RdWVyeUV2ZW50c1JlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5RdWVyeUV2ZW50c1Jlc3BvbnNlIjGouxgCgtPkkwInOgEqIiIvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzL3F1ZXJ5EpYBCgxFeHBvcnRFdmVudHMSIy5lbmZvcmNlbWVudC52MS5FeHBvcnRFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuRXhwb3J0RXZlbnRzUmVzcG9uc2UiOai7GAKC0+STAi86ASpiBWV2ZW50IiMvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzL2V4cG9ydDABEl4KC1dhdGNoRXZlbnRzEiIuZW5mb3JjZW1lbnQudjEuV2F0Y2hFdmVudHNSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuV2F0Y2hFdmVudHNSZXNwb25zZSIEqLsYAjABEnYKCEdldFN0YXRzEh8uZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXNwb25zZSInqLsYAoLT5JMCHRIbL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzEqEBCg9HZXRDb250cm9sU3RhdHMSJi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU3RhdHNSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFN0YXRzUmVzcG9uc2UiPai7GAKC0+STAjMSMS9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cy9jb250cm9scy97Y29udHJvbF9pZH0SlwEKEEdldFN0YXRzT3ZlcnZpZXcSJy5lbmZvcmNlbWVudC52MS5HZXRTdGF0c092ZXJ2aWV3UmVxdWVzdBooLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzT3ZlcnZpZXdSZXNwb25zZSIwqLsYAoLT5JMCJhIkL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzL292ZXJ2aWV3EqEBChZHZXRPYnNlcnZhYmlsaXR5U3RhdHVzEi0uZW5mb3JjZW1lbnQudjEuR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1JlcXVlc3QaLi5lbmZvcmNlbWVudC52MS5HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVzcG9uc2UiKKi7GAKC0+STAh4SHC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0dXNiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
- * One check of one control.
+ * An event that records one check of one control.
  *
  * @generated from message enforcement.v1.ControlExecutionEvent
  */
 export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEvent"> & {
   /**
-   * Unique id of the check, at most 36 characters. Made when absent. A later event with the same id is ignored, unless
-   * one is of a client and the other was recorded by the service: then both are one event, whoever comes first. It has
-   * what the service saw itself, and of the client the duration, evaluator, selector path and metadata, and its trace
-   * and span when the evaluation came without.
+   * Unique id of the check, at most 36 characters. Generated if absent. A later event with the same id is ignored,
+   * unless one event is from a client and the other was recorded by the service. These two are merged into one event,
+   * in either order of arrival. The merged event has the values that the service observed itself and, from the
+   * client, the duration, evaluator, selector path and metadata. It has the trace and span of the client if the
+   * evaluation had none.
    *
    * @generated from field: optional string control_execution_id = 1;
    */
   controlExecutionId?: string | undefined;
 
   /**
-   * Trace the check belongs to. Required, not blank.
+   * Id of the trace that the check belongs to. Required, not blank.
    *
    * @generated from field: optional string trace_id = 2;
    */
   traceId?: string | undefined;
 
   /**
-   * Span the check belongs to. Required, not blank.
+   * Id of the span that the check belongs to. Required, not blank.
    *
    * @generated from field: optional string span_id = 3;
    */
   spanId?: string | undefined;
 
   /**
-   * Agent name, see Agent.agent_name; need not be registered. Required.
+   * Agent name, see Agent.agent_name. The agent need not be registered. Required.
    *
    * @generated from field: optional string agent_name = 4;
    */
   agentName?: string | undefined;
 
   /**
-   * Control id, any 32-bit integer; need not exist. Required.
+   * Control id, any 32-bit integer. The control need not exist. Required.
    *
    * @generated from field: optional int32 control_id = 5;
    */
@@ -83,7 +84,8 @@ export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEven
   appliesTo: AppliesTo;
 
   /**
-   * Decision of the control; in JSON the older names "allow", "warn" and "log" stand for "observe". Required.
+   * Decision of the control. In JSON, the older names "allow", "warn" and "log" are equivalent to "observe".
+   * Required.
    *
    * @generated from field: enforcement.v1.Decision action = 9;
    */
@@ -104,21 +106,22 @@ export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEven
   confidence?: number | undefined;
 
   /**
-   * When the check happened: RFC 3339 text; naive ISO texts and epoch numbers as text are taken too. Now when absent.
+   * Time of the check, as RFC 3339 text. ISO texts without a zone and epoch numbers as text are also accepted.
+   * Defaults to the current time.
    *
    * @generated from field: optional string timestamp = 12;
    */
   timestamp?: string | undefined;
 
   /**
-   * How long the check took, in milliseconds, 0 to 2^53 - 1.
+   * Duration of the check in milliseconds, 0 to 2^53 - 1.
    *
    * @generated from field: optional double execution_duration_ms = 13;
    */
   executionDurationMs?: number | undefined;
 
   /**
-   * Evaluator of the check.
+   * Name of the evaluator of the check.
    *
    * @generated from field: optional string evaluator_name = 14;
    */
@@ -132,14 +135,14 @@ export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEven
   selectorPath?: string | undefined;
 
   /**
-   * Why the check failed. Its presence makes the event an error.
+   * Why the check failed. If present, the event is an error.
    *
    * @generated from field: optional string error_message = 16;
    */
   errorMessage?: string | undefined;
 
   /**
-   * Free-form object.
+   * Free-form metadata object.
    *
    * @generated from field: google.protobuf.Struct metadata = 17;
    */
@@ -154,13 +157,13 @@ export const ControlExecutionEventSchema: GenMessage<ControlExecutionEvent> = /*
   messageDesc(file_enforcement_v1_observability_service, 0);
 
 /**
- * Request of ObservabilityService.CreateEvents.
+ * Request message for ObservabilityService.CreateEvents.
  *
  * @generated from message enforcement.v1.CreateEventsRequest
  */
 export type CreateEventsRequest = Message<"enforcement.v1.CreateEventsRequest"> & {
   /**
-   * Events, 1 to 1,000. Required. One that is invalid refuses them all.
+   * Events, 1 to 1,000. Required. If one event is invalid, all are rejected.
    *
    * @generated from field: repeated enforcement.v1.ControlExecutionEvent events = 1;
    */
@@ -175,7 +178,7 @@ export const CreateEventsRequestSchema: GenMessage<CreateEventsRequest> = /*@__P
   messageDesc(file_enforcement_v1_observability_service, 1);
 
 /**
- * Reply of ObservabilityService.CreateEvents.
+ * Response message for ObservabilityService.CreateEvents.
  *
  * @generated from message enforcement.v1.CreateEventsResponse
  */
@@ -188,7 +191,7 @@ export type CreateEventsResponse = Message<"enforcement.v1.CreateEventsResponse"
   received: number;
 
   /**
-   * Number of events that are stored, those with an id that was known before included.
+   * Number of events that are stored, including events with an id that was already known.
    *
    * @generated from field: int32 enqueued = 2;
    */
@@ -202,7 +205,8 @@ export type CreateEventsResponse = Message<"enforcement.v1.CreateEventsResponse"
   dropped: number;
 
   /**
-   * "queued" when all are stored, "failed" when none ever can be. Nothing else happens; clients also know "partial".
+   * "queued" if all events are stored, "failed" if none of them can ever be stored. No other value is returned,
+   * although clients also support "partial".
    *
    * @generated from field: string status = 4;
    */
@@ -217,13 +221,13 @@ export const CreateEventsResponseSchema: GenMessage<CreateEventsResponse> = /*@_
   messageDesc(file_enforcement_v1_observability_service, 2);
 
 /**
- * Message of the stream that ObservabilityService.IngestEvents takes.
+ * Message of the request stream of ObservabilityService.IngestEvents.
  *
  * @generated from message enforcement.v1.IngestEventsRequest
  */
 export type IngestEventsRequest = Message<"enforcement.v1.IngestEventsRequest"> & {
   /**
-   * Events, 1 to 1,000. Required. One that is invalid refuses the message.
+   * Events, 1 to 1,000. Required. If one event is invalid, the message is rejected.
    *
    * @generated from field: repeated enforcement.v1.ControlExecutionEvent events = 1;
    */
@@ -238,7 +242,7 @@ export const IngestEventsRequestSchema: GenMessage<IngestEventsRequest> = /*@__P
   messageDesc(file_enforcement_v1_observability_service, 3);
 
 /**
- * Reply of ObservabilityService.IngestEvents.
+ * Response message for ObservabilityService.IngestEvents.
  *
  * @generated from message enforcement.v1.IngestEventsResponse
  */
@@ -251,14 +255,15 @@ export type IngestEventsResponse = Message<"enforcement.v1.IngestEventsResponse"
   received: bigint;
 
   /**
-   * Number of events that are stored, those with an id that was known before included.
+   * Number of events that are stored, including events with an id that was already known.
    *
    * @generated from field: int64 stored = 2;
    */
   stored: bigint;
 
   /**
-   * Number of events that could not be stored: those of messages with one that the database cannot hold.
+   * Number of events that could not be stored: all events of each message with an event that the database cannot
+   * store.
    *
    * @generated from field: int64 dropped = 3;
    */
@@ -273,105 +278,105 @@ export const IngestEventsResponseSchema: GenMessage<IngestEventsResponse> = /*@_
   messageDesc(file_enforcement_v1_observability_service, 4);
 
 /**
- * Request of ObservabilityService.QueryEvents.
+ * Request message for ObservabilityService.QueryEvents.
  *
  * @generated from message enforcement.v1.QueryEventsRequest
  */
 export type QueryEventsRequest = Message<"enforcement.v1.QueryEventsRequest"> & {
   /**
-   * Exact trace id.
+   * Only events with exactly this trace id.
    *
    * @generated from field: optional string trace_id = 1;
    */
   traceId?: string | undefined;
 
   /**
-   * Exact span id.
+   * Only events with exactly this span id.
    *
    * @generated from field: optional string span_id = 2;
    */
   spanId?: string | undefined;
 
   /**
-   * Exact id of a check.
+   * Only the event with exactly this control_execution_id.
    *
    * @generated from field: optional string control_execution_id = 3;
    */
   controlExecutionId?: string | undefined;
 
   /**
-   * Agent name, see Agent.agent_name.
+   * Only events of this agent, see Agent.agent_name.
    *
    * @generated from field: optional string agent_name = 4;
    */
   agentName?: string | undefined;
 
   /**
-   * Any of these controls, at most 1,000.
+   * Only events of these controls. At most 1,000 ids.
    *
    * @generated from field: repeated int32 control_ids = 5;
    */
   controlIds: number[];
 
   /**
-   * Any of these decisions.
+   * Only events with one of these decisions.
    *
    * @generated from field: repeated enforcement.v1.Decision actions = 6;
    */
   actions: Decision[];
 
   /**
-   * Matches only, or non-matches only.
+   * Only matches (true) or only non-matches (false).
    *
    * @generated from field: optional bool matched = 7;
    */
   matched?: boolean | undefined;
 
   /**
-   * Any of these stages.
+   * Only events with one of these stages.
    *
    * @generated from field: repeated enforcement.v1.Stage check_stages = 8;
    */
   checkStages: Stage[];
 
   /**
-   * Any of these kinds of step.
+   * Only events with one of these kinds of step.
    *
    * @generated from field: repeated enforcement.v1.AppliesTo applies_to = 9;
    */
   appliesTo: AppliesTo[];
 
   /**
-   * Not before this time; see ControlExecutionEvent.timestamp.
+   * Only events at or after this time; see ControlExecutionEvent.timestamp.
    *
    * @generated from field: optional string start_time = 10;
    */
   startTime?: string | undefined;
 
   /**
-   * Not after this time; see ControlExecutionEvent.timestamp.
+   * Only events at or before this time; see ControlExecutionEvent.timestamp.
    *
    * @generated from field: optional string end_time = 11;
    */
   endTime?: string | undefined;
 
   /**
-   * Page size, 1 to 1,000; 100 when absent.
+   * Page size, 1 to 1,000. Defaults to 100.
    *
    * @generated from field: optional int32 limit = 12;
    */
   limit?: number | undefined;
 
   /**
-   * Events to skip, at least 0; after the cursor if there is one.
+   * Number of events to skip, at least 0. With a cursor, they are skipped after the cursor.
    *
    * @generated from field: optional int32 offset = 13;
    */
   offset?: number | undefined;
 
   /**
-   * A next_cursor of an earlier reply to the same filters: the page after it. Unlike an offset it neither repeats nor
-   * leaves out events when others are stored meanwhile.
+   * The next_cursor of an earlier response for the same filters. The page after it is returned. Unlike with an
+   * offset, no events are repeated or omitted if others are stored in the meantime.
    *
    * @generated from field: optional string cursor = 14;
    */
@@ -386,7 +391,7 @@ export const QueryEventsRequestSchema: GenMessage<QueryEventsRequest> = /*@__PUR
   messageDesc(file_enforcement_v1_observability_service, 5);
 
 /**
- * Reply of ObservabilityService.QueryEvents.
+ * Response message for ObservabilityService.QueryEvents.
  *
  * @generated from message enforcement.v1.QueryEventsResponse
  */
@@ -399,7 +404,7 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
   events: ControlExecutionEvent[];
 
   /**
-   * Number of events that satisfy the filters.
+   * Number of events that match the filters.
    *
    * @generated from field: int32 total = 2;
    */
@@ -413,14 +418,14 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
   limit: number;
 
   /**
-   * Events that were skipped.
+   * Number of events that were skipped.
    *
    * @generated from field: int32 offset = 4;
    */
   offset: number;
 
   /**
-   * Where the next page starts; absent on the last one.
+   * Cursor of the next page. Absent on the last page.
    *
    * @generated from field: optional string next_cursor = 5;
    */
@@ -435,83 +440,83 @@ export const QueryEventsResponseSchema: GenMessage<QueryEventsResponse> = /*@__P
   messageDesc(file_enforcement_v1_observability_service, 6);
 
 /**
- * Request of ObservabilityService.ExportEvents. Filters are combined with "and"; empty ones do not filter.
+ * Request message for ObservabilityService.ExportEvents. Filters are combined with AND; empty filters are ignored.
  *
  * @generated from message enforcement.v1.ExportEventsRequest
  */
 export type ExportEventsRequest = Message<"enforcement.v1.ExportEventsRequest"> & {
   /**
-   * Exact trace id.
+   * Only events with exactly this trace id.
    *
    * @generated from field: optional string trace_id = 1;
    */
   traceId?: string | undefined;
 
   /**
-   * Exact span id.
+   * Only events with exactly this span id.
    *
    * @generated from field: optional string span_id = 2;
    */
   spanId?: string | undefined;
 
   /**
-   * Exact id of a check.
+   * Only the event with exactly this control_execution_id.
    *
    * @generated from field: optional string control_execution_id = 3;
    */
   controlExecutionId?: string | undefined;
 
   /**
-   * Agent name, see Agent.agent_name.
+   * Only events of this agent, see Agent.agent_name.
    *
    * @generated from field: optional string agent_name = 4;
    */
   agentName?: string | undefined;
 
   /**
-   * Any of these controls, at most 1,000.
+   * Only events of these controls. At most 1,000 ids.
    *
    * @generated from field: repeated int32 control_ids = 5;
    */
   controlIds: number[];
 
   /**
-   * Any of these decisions.
+   * Only events with one of these decisions.
    *
    * @generated from field: repeated enforcement.v1.Decision actions = 6;
    */
   actions: Decision[];
 
   /**
-   * Matches only, or non-matches only.
+   * Only matches (true) or only non-matches (false).
    *
    * @generated from field: optional bool matched = 7;
    */
   matched?: boolean | undefined;
 
   /**
-   * Any of these stages.
+   * Only events with one of these stages.
    *
    * @generated from field: repeated enforcement.v1.Stage check_stages = 8;
    */
   checkStages: Stage[];
 
   /**
-   * Any of these kinds of step.
+   * Only events with one of these kinds of step.
    *
    * @generated from field: repeated enforcement.v1.AppliesTo applies_to = 9;
    */
   appliesTo: AppliesTo[];
 
   /**
-   * Not before this time; see ControlExecutionEvent.timestamp.
+   * Only events at or after this time; see ControlExecutionEvent.timestamp.
    *
    * @generated from field: optional string start_time = 10;
    */
   startTime?: string | undefined;
 
   /**
-   * Not after this time; see ControlExecutionEvent.timestamp.
+   * Only events at or before this time; see ControlExecutionEvent.timestamp.
    *
    * @generated from field: optional string end_time = 11;
    */
@@ -526,7 +531,7 @@ export const ExportEventsRequestSchema: GenMessage<ExportEventsRequest> = /*@__P
   messageDesc(file_enforcement_v1_observability_service, 7);
 
 /**
- * Message of the stream of ObservabilityService.ExportEvents.
+ * Message of the response stream of ObservabilityService.ExportEvents.
  *
  * @generated from message enforcement.v1.ExportEventsResponse
  */
@@ -547,91 +552,91 @@ export const ExportEventsResponseSchema: GenMessage<ExportEventsResponse> = /*@_
   messageDesc(file_enforcement_v1_observability_service, 8);
 
 /**
- * Request of ObservabilityService.WatchEvents. Filters are combined with "and"; empty ones do not filter.
+ * Request message for ObservabilityService.WatchEvents. Filters are combined with AND; empty filters are ignored.
  *
  * @generated from message enforcement.v1.WatchEventsRequest
  */
 export type WatchEventsRequest = Message<"enforcement.v1.WatchEventsRequest"> & {
   /**
-   * Exact trace id, at most 1,024 characters.
+   * Only events with exactly this trace id. At most 1,024 characters.
    *
    * @generated from field: optional string trace_id = 1;
    */
   traceId?: string | undefined;
 
   /**
-   * Exact span id, at most 1,024 characters.
+   * Only events with exactly this span id. At most 1,024 characters.
    *
    * @generated from field: optional string span_id = 2;
    */
   spanId?: string | undefined;
 
   /**
-   * Exact id of a check, at most 1,024 characters.
+   * Only the event with exactly this control_execution_id. At most 1,024 characters.
    *
    * @generated from field: optional string control_execution_id = 3;
    */
   controlExecutionId?: string | undefined;
 
   /**
-   * Agent name, see Agent.agent_name.
+   * Only events of this agent, see Agent.agent_name.
    *
    * @generated from field: optional string agent_name = 4;
    */
   agentName?: string | undefined;
 
   /**
-   * Any of these controls, at most 1,000.
+   * Only events of these controls. At most 1,000 ids.
    *
    * @generated from field: repeated int32 control_ids = 5;
    */
   controlIds: number[];
 
   /**
-   * Any of these decisions.
+   * Only events with one of these decisions.
    *
    * @generated from field: repeated enforcement.v1.Decision actions = 6;
    */
   actions: Decision[];
 
   /**
-   * Matches only, or non-matches only.
+   * Only matches (true) or only non-matches (false).
    *
    * @generated from field: optional bool matched = 7;
    */
   matched?: boolean | undefined;
 
   /**
-   * Any of these stages.
+   * Only events with one of these stages.
    *
    * @generated from field: repeated enforcement.v1.Stage check_stages = 8;
    */
   checkStages: Stage[];
 
   /**
-   * Any of these kinds of step.
+   * Only events with one of these kinds of step.
    *
    * @generated from field: repeated enforcement.v1.AppliesTo applies_to = 9;
    */
   appliesTo: AppliesTo[];
 
   /**
-   * Not before this time; see ControlExecutionEvent.timestamp.
+   * Only events at or after this time; see ControlExecutionEvent.timestamp.
    *
    * @generated from field: optional string start_time = 10;
    */
   startTime?: string | undefined;
 
   /**
-   * Not after this time; see ControlExecutionEvent.timestamp.
+   * Only events at or before this time; see ControlExecutionEvent.timestamp.
    *
    * @generated from field: optional string end_time = 11;
    */
   endTime?: string | undefined;
 
   /**
-   * Position of the last message the client has, of whatever process: the events after it. 0: all that are stored.
-   * Absent: those that are stored from now on. At least 0.
+   * Position of the last message that the client received, from any process. The events after it are sent. 0: all
+   * stored events. Absent: events that are stored from now on. At least 0.
    *
    * @generated from field: optional int64 after_position = 12;
    */
@@ -646,21 +651,21 @@ export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PUR
   messageDesc(file_enforcement_v1_observability_service, 9);
 
 /**
- * Message of the stream of ObservabilityService.WatchEvents.
+ * Message of the response stream of ObservabilityService.WatchEvents.
  *
  * @generated from message enforcement.v1.WatchEventsResponse
  */
 export type WatchEventsResponse = Message<"enforcement.v1.WatchEventsResponse"> & {
   /**
-   * The client knows every event up to this position once it has taken this message; the after_position to go on with.
-   * It is never lower than that of the message before, unless the database was restored.
+   * Position up to which the client has all events once it has processed this message. Use it as after_position to
+   * resume. Never lower than the position of the previous message, unless the database was restored.
    *
    * @generated from field: int64 position = 1;
    */
   position: bigint;
 
   /**
-   * What there is to tell.
+   * Content of the message.
    *
    * @generated from oneof enforcement.v1.WatchEventsResponse.news
    */
@@ -674,8 +679,8 @@ export type WatchEventsResponse = Message<"enforcement.v1.WatchEventsResponse"> 
     case: "events";
   } | {
     /**
-     * No event. Comes first, when all events that were stored before have been told, and every 15 seconds when there is
-     * nothing else.
+     * No event. Sent when all previously stored events have been sent, and every 15 seconds if there is no other
+     * message.
      *
      * @generated from field: enforcement.v1.EventHeartbeat heartbeat = 3;
      */
@@ -683,7 +688,7 @@ export type WatchEventsResponse = Message<"enforcement.v1.WatchEventsResponse"> 
     case: "heartbeat";
   } | {
     /**
-     * Something the client may have to make up for.
+     * Notification that the client has fallen behind and may have to recover missing events.
      *
      * @generated from field: enforcement.v1.FellBehind fell_behind = 4;
      */
@@ -700,13 +705,13 @@ export const WatchEventsResponseSchema: GenMessage<WatchEventsResponse> = /*@__P
   messageDesc(file_enforcement_v1_observability_service, 10);
 
 /**
- * Some events.
+ * A batch of events.
  *
  * @generated from message enforcement.v1.EventBatch
  */
 export type EventBatch = Message<"enforcement.v1.EventBatch"> & {
   /**
-   * At least one and at most 500, about 256 KiB unless a single one is larger.
+   * Events, 1 to 500. At most about 256 KiB, unless a single event is larger.
    *
    * @generated from field: repeated enforcement.v1.PositionedEvent events = 1;
    */
@@ -721,13 +726,13 @@ export const EventBatchSchema: GenMessage<EventBatch> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_observability_service, 11);
 
 /**
- * An event and its place among all events.
+ * An event and its position among all events.
  *
  * @generated from message enforcement.v1.PositionedEvent
  */
 export type PositionedEvent = Message<"enforcement.v1.PositionedEvent"> & {
   /**
-   * Its position: higher for every event that is stored later. Not every number is given to an event.
+   * Position of the event. An event that is stored later has a higher position. Positions can have gaps.
    *
    * @generated from field: int64 position = 1;
    */
@@ -749,14 +754,14 @@ export const PositionedEventSchema: GenMessage<PositionedEvent> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_observability_service, 12);
 
 /**
- * There is nothing to tell.
+ * Confirmation that there are no further events.
  *
  * @generated from message enforcement.v1.EventHeartbeat
  */
 export type EventHeartbeat = Message<"enforcement.v1.EventHeartbeat"> & {
   /**
-   * How long ago it was last known which is the last event, in seconds; more than a few when the server has lost its
-   * database.
+   * Seconds since it was last confirmed which event is the last one. More than a few seconds if the server has lost
+   * the connection to its database.
    *
    * @generated from field: double staleness_seconds = 1;
    */
@@ -771,20 +776,21 @@ export const EventHeartbeatSchema: GenMessage<EventHeartbeat> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_observability_service, 13);
 
 /**
- * The client has fallen behind what is stored.
+ * Notification that the client has fallen behind the stored events.
  *
  * @generated from message enforcement.v1.FellBehind
  */
 export type FellBehind = Message<"enforcement.v1.FellBehind"> & {
   /**
-   * Why.
+   * Reason why the client has fallen behind.
    *
    * @generated from field: enforcement.v1.FellBehindReason reason = 1;
    */
   reason: FellBehindReason;
 
   /**
-   * Events after the position of this message and up to this one may be late or, if they were deleted, missing.
+   * Position of the last affected event. Events after the position of this message and up to this one may be late or,
+   * if they were deleted, missing.
    *
    * @generated from field: int64 up_to_position = 2;
    */
@@ -799,7 +805,7 @@ export const FellBehindSchema: GenMessage<FellBehind> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_observability_service, 14);
 
 /**
- * Request of ObservabilityService.GetStats.
+ * Request message for ObservabilityService.GetStats.
  *
  * @generated from message enforcement.v1.GetStatsRequest
  */
@@ -812,14 +818,14 @@ export type GetStatsRequest = Message<"enforcement.v1.GetStatsRequest"> & {
   agentName?: string | undefined;
 
   /**
-   * "1m", "5m" (default), "15m", "1h", "24h", "7d", "30d", "180d" or "365d".
+   * Time range: "1m", "5m" (default), "15m", "1h", "24h", "7d", "30d", "180d" or "365d".
    *
    * @generated from field: optional string time_range = 2;
    */
   timeRange?: string | undefined;
 
   /**
-   * Adds the counts by interval.
+   * Whether to include counts by interval.
    *
    * @generated from field: optional bool include_timeseries = 3;
    */
@@ -834,7 +840,7 @@ export const GetStatsRequestSchema: GenMessage<GetStatsRequest> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_observability_service, 15);
 
 /**
- * Reply of ObservabilityService.GetStats.
+ * Response message for ObservabilityService.GetStats.
  *
  * @generated from message enforcement.v1.GetStatsResponse
  */
@@ -847,7 +853,7 @@ export type GetStatsResponse = Message<"enforcement.v1.GetStatsResponse"> & {
   agentName: string;
 
   /**
-   * Range that was used.
+   * Time range that was used.
    *
    * @generated from field: string time_range = 2;
    */
@@ -861,7 +867,7 @@ export type GetStatsResponse = Message<"enforcement.v1.GetStatsResponse"> & {
   totals?: StatsTotals | undefined;
 
   /**
-   * Counts by control id and name, most executions first; at most 10,000.
+   * Counts by control id and name, those with the most executions first. At most 10,000.
    *
    * @generated from field: repeated enforcement.v1.ControlStats controls = 4;
    */
@@ -876,8 +882,8 @@ export const GetStatsResponseSchema: GenMessage<GetStatsResponse> = /*@__PURE__*
   messageDesc(file_enforcement_v1_observability_service, 16);
 
 /**
- * Counts over a range of time. The range starts with the first whole second (up to "1h"), minute ("24h", "7d") or hour
- * ("30d" and longer) within it.
+ * Counts over a time range. The counts start with the first whole second (up to "1h"), minute ("24h", "7d") or hour
+ * ("30d" and longer) within the range.
  *
  * @generated from message enforcement.v1.StatsTotals
  */
@@ -890,35 +896,35 @@ export type StatsTotals = Message<"enforcement.v1.StatsTotals"> & {
   executionCount: number;
 
   /**
-   * Matches without an error.
+   * Number of matches without an error.
    *
    * @generated from field: int32 match_count = 2;
    */
   matchCount: number;
 
   /**
-   * Non-matches without an error.
+   * Number of non-matches without an error.
    *
    * @generated from field: int32 non_match_count = 3;
    */
   nonMatchCount: number;
 
   /**
-   * Events with an error.
+   * Number of events with an error.
    *
    * @generated from field: int32 error_count = 4;
    */
   errorCount: number;
 
   /**
-   * Matches by decision; decisions without any are left out.
+   * Number of matches by decision. Decisions without matches are omitted.
    *
    * @generated from field: map<string, int32> action_counts = 5;
    */
   actionCounts: { [key: string]: number };
 
   /**
-   * Counts by interval, oldest first; absent unless asked for.
+   * Counts by interval, oldest first. Absent unless requested.
    *
    * @generated from field: repeated enforcement.v1.StatsBucket timeseries = 6;
    */
@@ -953,42 +959,42 @@ export type StatsBucket = Message<"enforcement.v1.StatsBucket"> & {
   executionCount: number;
 
   /**
-   * Matches without an error.
+   * Number of matches without an error.
    *
    * @generated from field: int32 match_count = 3;
    */
   matchCount: number;
 
   /**
-   * Non-matches without an error.
+   * Number of non-matches without an error.
    *
    * @generated from field: int32 non_match_count = 4;
    */
   nonMatchCount: number;
 
   /**
-   * Events with an error.
+   * Number of events with an error.
    *
    * @generated from field: int32 error_count = 5;
    */
   errorCount: number;
 
   /**
-   * Matches by decision.
+   * Number of matches by decision.
    *
    * @generated from field: map<string, int32> action_counts = 6;
    */
   actionCounts: { [key: string]: number };
 
   /**
-   * Mean confidence; absent without events.
+   * Mean confidence. Absent if there are no events.
    *
    * @generated from field: optional double avg_confidence = 7;
    */
   avgConfidence?: number | undefined;
 
   /**
-   * Mean duration in milliseconds; absent when no event has one.
+   * Mean duration in milliseconds. Absent if no event has a duration.
    *
    * @generated from field: optional double avg_duration_ms = 8;
    */
@@ -1030,56 +1036,56 @@ export type ControlStats = Message<"enforcement.v1.ControlStats"> & {
   executionCount: number;
 
   /**
-   * Matches without an error.
+   * Number of matches without an error.
    *
    * @generated from field: int32 match_count = 4;
    */
   matchCount: number;
 
   /**
-   * Non-matches without an error.
+   * Number of non-matches without an error.
    *
    * @generated from field: int32 non_match_count = 5;
    */
   nonMatchCount: number;
 
   /**
-   * Matches of deny.
+   * Number of matches with the decision deny.
    *
    * @generated from field: int32 deny_count = 6;
    */
   denyCount: number;
 
   /**
-   * Matches of steer.
+   * Number of matches with the decision steer.
    *
    * @generated from field: int32 steer_count = 7;
    */
   steerCount: number;
 
   /**
-   * Matches of observe.
+   * Number of matches with the decision observe.
    *
    * @generated from field: int32 observe_count = 8;
    */
   observeCount: number;
 
   /**
-   * Events with an error.
+   * Number of events with an error.
    *
    * @generated from field: int32 error_count = 9;
    */
   errorCount: number;
 
   /**
-   * Mean confidence; 0 without events.
+   * Mean confidence. 0 if there are no events.
    *
    * @generated from field: double avg_confidence = 10;
    */
   avgConfidence: number;
 
   /**
-   * Mean duration in milliseconds; absent when no event has one.
+   * Mean duration in milliseconds. Absent if no event has a duration.
    *
    * @generated from field: optional double avg_duration_ms = 11;
    */
@@ -1094,13 +1100,13 @@ export const ControlStatsSchema: GenMessage<ControlStats> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_observability_service, 19);
 
 /**
- * Request of ObservabilityService.GetControlStats.
+ * Request message for ObservabilityService.GetControlStats.
  *
  * @generated from message enforcement.v1.GetControlStatsRequest
  */
 export type GetControlStatsRequest = Message<"enforcement.v1.GetControlStatsRequest"> & {
   /**
-   * Control id; need not exist.
+   * Control id. The control need not exist.
    *
    * @generated from field: int32 control_id = 1;
    */
@@ -1114,14 +1120,14 @@ export type GetControlStatsRequest = Message<"enforcement.v1.GetControlStatsRequ
   agentName?: string | undefined;
 
   /**
-   * See GetStatsRequest.time_range.
+   * Time range, see GetStatsRequest.time_range.
    *
    * @generated from field: optional string time_range = 3;
    */
   timeRange?: string | undefined;
 
   /**
-   * Adds the counts by interval.
+   * Whether to include counts by interval.
    *
    * @generated from field: optional bool include_timeseries = 4;
    */
@@ -1136,7 +1142,7 @@ export const GetControlStatsRequestSchema: GenMessage<GetControlStatsRequest> = 
   messageDesc(file_enforcement_v1_observability_service, 20);
 
 /**
- * Reply of ObservabilityService.GetControlStats.
+ * Response message for ObservabilityService.GetControlStats.
  *
  * @generated from message enforcement.v1.GetControlStatsResponse
  */
@@ -1149,7 +1155,7 @@ export type GetControlStatsResponse = Message<"enforcement.v1.GetControlStatsRes
   agentName: string;
 
   /**
-   * Range that was used.
+   * Time range that was used.
    *
    * @generated from field: string time_range = 2;
    */
@@ -1163,14 +1169,14 @@ export type GetControlStatsResponse = Message<"enforcement.v1.GetControlStatsRes
   controlId: number;
 
   /**
-   * Name with most executions; "control-ID" without events.
+   * Control name with the most executions. "control-ID" if there are no events.
    *
    * @generated from field: string control_name = 4;
    */
   controlName: string;
 
   /**
-   * The counts.
+   * Counts of the control.
    *
    * @generated from field: enforcement.v1.StatsTotals stats = 5;
    */
@@ -1185,27 +1191,27 @@ export const GetControlStatsResponseSchema: GenMessage<GetControlStatsResponse> 
   messageDesc(file_enforcement_v1_observability_service, 21);
 
 /**
- * Request of ObservabilityService.GetStatsOverview.
+ * Request message for ObservabilityService.GetStatsOverview.
  *
  * @generated from message enforcement.v1.GetStatsOverviewRequest
  */
 export type GetStatsOverviewRequest = Message<"enforcement.v1.GetStatsOverviewRequest"> & {
   /**
-   * See GetStatsRequest.time_range.
+   * Time range, see GetStatsRequest.time_range.
    *
    * @generated from field: optional string time_range = 1;
    */
   timeRange?: string | undefined;
 
   /**
-   * Adds the counts by interval.
+   * Whether to include counts by interval.
    *
    * @generated from field: optional bool include_timeseries = 2;
    */
   includeTimeseries?: boolean | undefined;
 
   /**
-   * Agents and controls to list, 1 to 100; 10 when absent.
+   * Number of agents and of controls to list, 1 to 100. Defaults to 10.
    *
    * @generated from field: optional int32 limit = 3;
    */
@@ -1220,13 +1226,13 @@ export const GetStatsOverviewRequestSchema: GenMessage<GetStatsOverviewRequest> 
   messageDesc(file_enforcement_v1_observability_service, 22);
 
 /**
- * Reply of ObservabilityService.GetStatsOverview.
+ * Response message for ObservabilityService.GetStatsOverview.
  *
  * @generated from message enforcement.v1.GetStatsOverviewResponse
  */
 export type GetStatsOverviewResponse = Message<"enforcement.v1.GetStatsOverviewResponse"> & {
   /**
-   * Range that was used.
+   * Time range that was used.
    *
    * @generated from field: string time_range = 1;
    */
@@ -1240,14 +1246,14 @@ export type GetStatsOverviewResponse = Message<"enforcement.v1.GetStatsOverviewR
   totals?: StatsTotals | undefined;
 
   /**
-   * Agents with most executions.
+   * Agents with the most executions.
    *
    * @generated from field: repeated enforcement.v1.AgentStats agents = 3;
    */
   agents: AgentStats[];
 
   /**
-   * Controls with most executions, by agent, control id and name.
+   * Controls with the most executions, by agent, control id and name.
    *
    * @generated from field: repeated enforcement.v1.AgentControlStats controls = 4;
    */
@@ -1282,28 +1288,28 @@ export type AgentStats = Message<"enforcement.v1.AgentStats"> & {
   executionCount: number;
 
   /**
-   * Matches without an error.
+   * Number of matches without an error.
    *
    * @generated from field: int32 match_count = 3;
    */
   matchCount: number;
 
   /**
-   * Non-matches without an error.
+   * Number of non-matches without an error.
    *
    * @generated from field: int32 non_match_count = 4;
    */
   nonMatchCount: number;
 
   /**
-   * Events with an error.
+   * Number of events with an error.
    *
    * @generated from field: int32 error_count = 5;
    */
   errorCount: number;
 
   /**
-   * Matches by decision; decisions without any are left out.
+   * Number of matches by decision. Decisions without matches are omitted.
    *
    * @generated from field: map<string, int32> action_counts = 6;
    */
@@ -1318,7 +1324,7 @@ export const AgentStatsSchema: GenMessage<AgentStats> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_observability_service, 24);
 
 /**
- * Counts of one control of one agent.
+ * Counts of one control for one agent.
  *
  * @generated from message enforcement.v1.AgentControlStats
  */
@@ -1331,7 +1337,7 @@ export type AgentControlStats = Message<"enforcement.v1.AgentControlStats"> & {
   agentName: string;
 
   /**
-   * The counts.
+   * Counts of the control.
    *
    * @generated from field: enforcement.v1.ControlStats stats = 2;
    */
@@ -1346,7 +1352,7 @@ export const AgentControlStatsSchema: GenMessage<AgentControlStats> = /*@__PURE_
   messageDesc(file_enforcement_v1_observability_service, 25);
 
 /**
- * Request of ObservabilityService.GetObservabilityStatus.
+ * Request message for ObservabilityService.GetObservabilityStatus.
  *
  * @generated from message enforcement.v1.GetObservabilityStatusRequest
  */
@@ -1361,20 +1367,20 @@ export const GetObservabilityStatusRequestSchema: GenMessage<GetObservabilitySta
   messageDesc(file_enforcement_v1_observability_service, 26);
 
 /**
- * Reply of ObservabilityService.GetObservabilityStatus.
+ * Response message for ObservabilityService.GetObservabilityStatus.
  *
  * @generated from message enforcement.v1.GetObservabilityStatusResponse
  */
 export type GetObservabilityStatusResponse = Message<"enforcement.v1.GetObservabilityStatusResponse"> & {
   /**
-   * Always "ok".
+   * Status. Always "ok".
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * Whether events can be taken in.
+   * Whether events are accepted.
    *
    * @generated from field: bool ingestor_initialized = 2;
    */
@@ -1396,13 +1402,13 @@ export const GetObservabilityStatusResponseSchema: GenMessage<GetObservabilitySt
   messageDesc(file_enforcement_v1_observability_service, 27);
 
 /**
- * What kind of step an event is about.
+ * Kind of step that an event refers to.
  *
  * @generated from enum enforcement.v1.AppliesTo
  */
 export enum AppliesTo {
   /**
-   * Not stated; invalid where it is required.
+   * Not specified. Invalid where a value is required.
    *
    * @generated from enum value: APPLIES_TO_UNSPECIFIED = 0;
    */
@@ -1430,37 +1436,38 @@ export const AppliesToSchema: GenEnum<AppliesTo> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_observability_service, 0);
 
 /**
- * Why the client is behind.
+ * Reason why a client has fallen behind.
  *
  * @generated from enum enforcement.v1.FellBehindReason
  */
 export enum FellBehindReason {
   /**
-   * Not stated.
+   * Not specified.
    *
    * @generated from enum value: FELL_BEHIND_REASON_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It reads more slowly than events are stored. Nothing is lost: the rest is read from the database, as fast as it is
-   * taken. Told once until it has caught up.
+   * The client reads more slowly than events are stored. Nothing is lost: the remaining events are read from the
+   * database, as fast as the client receives them. Sent once until the client has caught up.
    *
    * @generated from enum value: FELL_BEHIND_REASON_SLOW_READER = 1;
    */
   SLOW_READER = 1,
 
   /**
-   * Events after its position, up to that of up_to_position, were deleted because of their age before they were told.
-   * The stream goes on with those that are still there.
+   * Events after the position of the client, up to up_to_position, were deleted because of their age before they were
+   * sent. The stream continues with the remaining events.
    *
    * @generated from enum value: FELL_BEHIND_REASON_EVENTS_DELETED = 2;
    */
   EVENTS_DELETED = 2,
 
   /**
-   * Its position lies beyond the last event: the database was restored to an earlier state. The stream goes on after the
-   * position of this message; events that were stored since the restoration and before it may have been missed.
+   * The position of the client is beyond the last event, because the database was restored to an earlier state. The
+   * stream continues after the position of this message. Events before that position that were stored since the
+   * restore may have been missed.
    *
    * @generated from enum value: FELL_BEHIND_REASON_DATABASE_RESTORED = 3;
    */
@@ -1474,15 +1481,15 @@ export const FellBehindReasonSchema: GenEnum<FellBehindReason> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_observability_service, 1);
 
 /**
- * Keeps what controls said about steps, and counts it.
+ * Stores control execution events and counts them.
  *
  * @generated from service enforcement.v1.ObservabilityService
  */
 export const ObservabilityService: GenService<{
   /**
-   * Stores events, all or none. The status "queued" means that they are committed to the database, "failed" that the
-   * database can never hold one of them. UNAVAILABLE when they cannot be stored at present: sending them again is safe
-   * when they have ids.
+   * Stores all events or none. The status "queued" means that they are committed to the database, "failed" that the
+   * database can never store one of them. UNAVAILABLE if they cannot be stored at present: sending them again is safe
+   * if they have ids.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.CreateEvents
    */
@@ -1492,13 +1499,13 @@ export const ObservabilityService: GenService<{
     output: typeof CreateEventsResponseSchema;
   },
   /**
-   * Stores events of many messages, as CreateEvents stores those of one, and answers when all of them are committed to
-   * the database. Messages are read as fast as they can be stored. The first message that is invalid ends the call with
-   * INVALID_ARGUMENT, which names its place in the stream and its members. While too many events wait to be stored,
-   * nothing more is read for some seconds; after that, and when the database does not answer, the call ends with
-   * UNAVAILABLE. What was stored before stays: the metadata of google.rpc.ErrorInfo tell how many events
-   * (stored_events) and, for an invalid message, which it is (message_index, from 0). Sending everything again is safe
-   * when the events have ids.
+   * Stores the events of a stream of messages, each message as in CreateEvents, and responds when all of them are
+   * committed to the database. Messages are read as fast as they can be stored. The first invalid message ends the
+   * call with INVALID_ARGUMENT; the error contains the index of the message in the stream and the invalid members.
+   * While too many events wait to be stored, reading pauses for some seconds. After that, or if the database does not
+   * respond, the call ends with UNAVAILABLE. Events stored before an error are kept: the metadata of
+   * google.rpc.ErrorInfo contains their number (stored_events) and, for an invalid message, its index (message_index,
+   * from 0). Sending all events again is safe if they have ids.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.IngestEvents
    */
@@ -1508,7 +1515,7 @@ export const ObservabilityService: GenService<{
     output: typeof IngestEventsResponseSchema;
   },
   /**
-   * Finds events. Filters are combined with "and"; empty ones do not filter.
+   * Returns the events that match the filters, in pages. Filters are combined with AND; empty filters are ignored.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.QueryEvents
    */
@@ -1518,11 +1525,12 @@ export const ObservabilityService: GenService<{
     output: typeof QueryEventsResponseSchema;
   },
   /**
-   * Gives all events that satisfy the filters, latest first; of those with the same timestamp, the one that was stored
-   * last comes first. Over HTTP it is a stream of lines, each an event as JSON; one that breaks off without the end of
-   * the reply is not complete. It may take as long as its reader wants, and gives each event once. Those that are
-   * stored, deleted or given another timestamp meanwhile, the latter because a client and the service tell of the same
-   * check, may be missing or, with both timestamps, come twice. UNAVAILABLE when too many exports are under way.
+   * Returns all events that match the filters, latest first. Events with the same timestamp are returned in reverse
+   * order of storage. Over HTTP, the response is a stream of lines, each with one event as JSON; a response that
+   * breaks off without its end is incomplete. The client can read the response at any speed. Each event is returned
+   * once. Events that are stored or deleted during the export may be missing. An event whose timestamp changes during
+   * the export, because a client and the service report the same check, may be missing or may be returned twice, once
+   * with each timestamp. UNAVAILABLE if too many exports are running.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.ExportEvents
    */
@@ -1532,13 +1540,14 @@ export const ObservabilityService: GenService<{
     output: typeof ExportEventsResponseSchema;
   },
   /**
-   * Tells events that satisfy the filters as they are stored, by whichever process, in the order of their positions,
-   * each once and without gaps. An event has the form it had when it was read: what is added to it later, because a
-   * client and the service tell of the same check, is not told again. The first message comes at once. A client that
-   * keeps the position of the last message goes on after it, at any process, with after_position. A client that reads
-   * slowly loses nothing: the events wait in the database. The stream lasts until the client ends it, and goes on when
-   * the database was away for a while. It ends with UNAVAILABLE when the server shuts down, has too many watchers, or
-   * cannot reach the database when it begins, and with INTERNAL when a stored event cannot be read.
+   * Streams the events that match the filters as they are stored, by any process, in the order of their positions,
+   * each once and without gaps. An event has the form in which it was read: later additions, made because a client
+   * and the service report the same check, are not sent. The first message is sent immediately. To resume after the
+   * last message, on any process, set after_position to the position of that message. A slow client does not lose
+   * events, because they are kept in the database. The stream continues until the client ends it, and resumes after
+   * the database was temporarily unavailable. It ends with UNAVAILABLE if the server shuts down, has too many
+   * watchers, or cannot reach the database at the start of the stream, and with INTERNAL if a stored event cannot be
+   * read.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.WatchEvents
    */
@@ -1548,7 +1557,7 @@ export const ObservabilityService: GenService<{
     output: typeof WatchEventsResponseSchema;
   },
   /**
-   * Counts the events of an agent over a range of time that ends now.
+   * Counts the events of an agent over a time range that ends now.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.GetStats
    */
@@ -1558,7 +1567,7 @@ export const ObservabilityService: GenService<{
     output: typeof GetStatsResponseSchema;
   },
   /**
-   * Counts the events of one control of an agent over a range of time that ends now.
+   * Counts the events of one control of an agent over a time range that ends now.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.GetControlStats
    */
@@ -1568,7 +1577,8 @@ export const ObservabilityService: GenService<{
     output: typeof GetControlStatsResponseSchema;
   },
   /**
-   * Counts the events of all agents over a range of time that ends now, and names the busiest agents and controls.
+   * Counts the events of all agents over a time range that ends now, and lists the agents and controls with the most
+   * executions.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.GetStatsOverview
    */
@@ -1578,7 +1588,7 @@ export const ObservabilityService: GenService<{
     output: typeof GetStatsOverviewResponseSchema;
   },
   /**
-   * Tells whether events are stored.
+   * Returns whether events are stored.
    *
    * @generated from rpc enforcement.v1.ObservabilityService.GetObservabilityStatus
    */

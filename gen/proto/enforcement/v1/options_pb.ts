@@ -2,8 +2,8 @@
 // @generated from file enforcement/v1/options.proto (package enforcement.v1, syntax proto3)
 /* eslint-disable */
 
-// The one API of the Control Enforcement Service. Every gRPC, gRPC-Web, Connect and JSON route is made from
-// the services of this package; the options below carry what a route needs beyond google.api.http.
+// API of the Control Enforcement Service. All gRPC, gRPC-Web, Connect and JSON routes are derived from the services
+// of this package. The options below define the properties of a route that google.api.http does not cover.
 
 import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, extDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,34 +17,34 @@ export const file_enforcement_v1_options: GenFile = /*@__PURE__*/
   fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOkQKDGxpc3Rfd3JhcHBlchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi1hwMgASgIUgtsaXN0V3JhcHBlcjo7Cgd2YXJpYW50Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGLaHAyABKAhSB3ZhcmlhbnQ6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi1hwMgASgJUgZoZWFkZXI6OgoIaW5fcXVlcnkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLaHAyABKAhSB2luUXVlcnk6PgoKb21pdF9lbXB0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYt4cDIAEoCFIJb21pdEVtcHR5OkMKDW9ubHlfZm9yX3R5cGUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLiHAyADKAlSC29ubHlGb3JUeXBlYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
- * Who may call an RPC when API keys are enabled.
+ * Access level that an RPC requires if API keys are enabled.
  *
  * @generated from enum enforcement.v1.Access
  */
 export enum Access {
   /**
-   * Not stated. The service refuses to start with an RPC that states no access level.
+   * Not specified. The service does not start if an RPC specifies no access level.
    *
    * @generated from enum value: ACCESS_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Anyone, without a key.
+   * No key is required.
    *
    * @generated from enum value: ACCESS_PUBLIC = 1;
    */
   PUBLIC = 1,
 
   /**
-   * A regular or an admin key.
+   * A regular or an admin key is required.
    *
    * @generated from enum value: ACCESS_KEY = 2;
    */
   KEY = 2,
 
   /**
-   * An admin key only.
+   * An admin key is required.
    *
    * @generated from enum value: ACCESS_ADMIN = 3;
    */
@@ -58,7 +58,7 @@ export const AccessSchema: GenEnum<Access> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_options, 0);
 
 /**
- * How the JSON route prints members that have no value. Free-form objects are never touched.
+ * How the JSON route serializes members without a value. Free-form objects are never changed.
  *
  * @generated from enum enforcement.v1.NullRule
  */
@@ -71,14 +71,14 @@ export enum NullRule {
   UNSPECIFIED = 0,
 
   /**
-   * Every declared member is printed; one without a value is null.
+   * Every declared member is printed. A member without a value is null.
    *
    * @generated from enum value: NULL_RULE_PRINT = 1;
    */
   PRINT = 1,
 
   /**
-   * Members without a value are left out.
+   * Members without a value are omitted.
    *
    * @generated from enum value: NULL_RULE_OMIT = 2;
    */
@@ -100,7 +100,7 @@ export const access: GenExtension<MethodOptions, Access> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 0);
 
 /**
- * HTTP status of a successful JSON reply; 200 when not stated.
+ * HTTP status of a successful JSON response. Defaults to 200.
  *
  * @generated from extension: int32 success_status = 50102;
  */
@@ -108,7 +108,7 @@ export const success_status: GenExtension<MethodOptions, number> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 1);
 
 /**
- * Null rule of the JSON reply.
+ * Null rule of the JSON response.
  *
  * @generated from extension: enforcement.v1.NullRule nulls = 50103;
  */
@@ -116,8 +116,8 @@ export const nulls: GenExtension<MethodOptions, NullRule> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 2);
 
 /**
- * The RPC evaluates steps. Under overload its calls are refused last, after all others, and they never wait for
- * their turn behind others.
+ * Whether the RPC evaluates steps. Under overload, its calls are rejected last, after all others. They are never
+ * queued behind other calls.
  *
  * @generated from extension: bool evaluation = 50104;
  */
@@ -125,8 +125,8 @@ export const evaluation: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 3);
 
 /**
- * The message stands for a bare JSON list: its single repeated field is the list itself. It lets an empty
- * list differ from an absent one.
+ * Whether the message represents a plain JSON array: its single repeated field is the array itself. This
+ * distinguishes an empty list from an absent one.
  *
  * @generated from extension: bool list_wrapper = 50101;
  */
@@ -134,8 +134,8 @@ export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 4);
 
 /**
- * The message has forms that differ in their members. In JSON a member that does not belong to the form at hand
- * is left out, even where members without a value are printed as null.
+ * Whether the message has several forms with different members. In JSON, a member that does not belong to the
+ * current form is omitted, even where members without a value are printed as null.
  *
  * @generated from extension: bool variant = 50102;
  */
@@ -143,8 +143,8 @@ export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 5);
 
 /**
- * HTTP header that carries the member on the JSON route. The body of a reply does not have it, because deployed
- * clients know bodies as they are; a request may have it in either place.
+ * HTTP header that carries the member on the JSON route. In a response, the member is not part of the body, for
+ * compatibility with deployed clients. In a request, it may be in the header or in the body.
  *
  * @generated from extension: string header = 50101;
  */
@@ -152,7 +152,8 @@ export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 6);
 
 /**
- * A member of a request that a JSON route with a body takes from the query as well; the query wins.
+ * Whether a JSON route with a body also accepts the request member as a query parameter. The query parameter takes
+ * precedence.
  *
  * @generated from extension: bool in_query = 50102;
  */
@@ -160,7 +161,7 @@ export const in_query: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 7);
 
 /**
- * A list in a reply that JSON leaves out when it is empty, because deployed clients know the reply without it.
+ * Whether JSON omits the list of a response if it is empty, for compatibility with deployed clients.
  *
  * @generated from extension: bool omit_empty = 50103;
  */
@@ -168,7 +169,7 @@ export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 8);
 
 /**
- * The values of the member `type` of the same message with which this member has a meaning; with any when empty.
+ * Values of the member `type` of the same message for which this member has a meaning. Empty: all values.
  *
  * @generated from extension: repeated string only_for_type = 50104;
  */

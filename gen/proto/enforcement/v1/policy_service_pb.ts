@@ -17,13 +17,13 @@ export const file_enforcement_v1_policy_service: GenFile = /*@__PURE__*/
   fileDesc("CiNlbmZvcmNlbWVudC92MS9wb2xpY3lfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiMQoTQ3JlYXRlUG9saWN5UmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQFCBwoFX25hbWUiKQoUQ3JlYXRlUG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIi4KGUxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QSEQoJcG9saWN5X2lkGAEgASgFIjEKGkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlEhMKC2NvbnRyb2xfaWRzGAEgAygFIkAKF0FkZFBvbGljeUNvbnRyb2xSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRISCgpjb250cm9sX2lkGAIgASgFIlwKGEFkZFBvbGljeUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChpSZW1vdmVQb2xpY3lDb250cm9sUmVxdWVzdBIRCglwb2xpY3lfaWQYASABKAUSEgoKY29udHJvbF9pZBgCIAEoBSIuChtSZW1vdmVQb2xpY3lDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIuChhMaXN0QWdlbnRQb2xpY2llc1JlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSIvChlMaXN0QWdlbnRQb2xpY2llc1Jlc3BvbnNlEhIKCnBvbGljeV9pZHMYASADKAUiPgoVQWRkQWdlbnRQb2xpY3lSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEQoJcG9saWN5X2lkGAIgASgFIloKFkFkZEFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIvCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEiQQoYUmVtb3ZlQWdlbnRQb2xpY3lSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEQoJcG9saWN5X2lkGAIgASgFIiwKGVJlbW92ZUFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIzCh1SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJIjEKHlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIIisKFUdldEFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJIisKFkdldEFnZW50UG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIj4KFVNldEFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoBSKIAQoWU2V0QWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhoKDW9sZF9wb2xpY3lfaWQYAiABKAVIAIgBARIvCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAFCEAoOX29sZF9wb2xpY3lfaWQiLgoYRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkiLAoZRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIMusNCg1Qb2xpY3lTZXJ2aWNlEnoKDENyZWF0ZVBvbGljeRIjLmVuZm9yY2VtZW50LnYxLkNyZWF0ZVBvbGljeVJlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5DcmVhdGVQb2xpY3lSZXNwb25zZSIfqLsYA4LT5JMCFToBKhoQL2FwaS92MS9wb2xpY2llcxKeAQoSTGlzdFBvbGljeUNvbnRyb2xzEikuZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUNvbnRyb2xzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlIjGouxgCgtPkkwInEiUvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzEqUBChBBZGRQb2xpY3lDb250cm9sEicuZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5Q29udHJvbFJlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5BZGRQb2xpY3lDb250cm9sUmVzcG9uc2UiPqi7GAOC0+STAjQiMi9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vY29udHJvbHMve2NvbnRyb2xfaWR9Eq4BChNSZW1vdmVQb2xpY3lDb250cm9sEiouZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5Q29udHJvbFJlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5SZW1vdmVQb2xpY3lDb250cm9sUmVzcG9uc2UiPqi7GAOC0+STAjQqMi9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vY29udHJvbHMve2NvbnRyb2xfaWR9EpoBChFMaXN0QWdlbnRQb2xpY2llcxIoLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudFBvbGljaWVzUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudFBvbGljaWVzUmVzcG9uc2UiMKi7GAKC0+STAiYSJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcxKdAQoOQWRkQWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5BZGRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5BZGRBZ2VudFBvbGljeVJlc3BvbnNlIjyouxgDgtPkkwIyIjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SpgEKEVJlbW92ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXNwb25zZSI8qLsYA4LT5JMCMiowL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljaWVzL3twb2xpY3lfaWR9EqkBChZSZW1vdmVBbGxBZ2VudFBvbGljaWVzEi0uZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWxsQWdlbnRQb2xpY2llc1JlcXVlc3QaLi5lbmZvcmNlbWVudC52MS5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVzcG9uc2UiMKi7GAOC0+STAiYqJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcxKSAQoOR2V0QWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFBvbGljeVJlc3BvbnNlIjGIAgGouxgCgtPkkwIkEiIvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWN5Ep4BCg5TZXRBZ2VudFBvbGljeRIlLmVuZm9yY2VtZW50LnYxLlNldEFnZW50UG9saWN5UmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLlNldEFnZW50UG9saWN5UmVzcG9uc2UiPYgCAai7GAOC0+STAjAiLi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kve3BvbGljeV9pZH0SmwEKEURlbGV0ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZSIxiAIBqLsYA4LT5JMCJCoiL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljeWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations]);
 
 /**
- * Request of PolicyService.CreatePolicy.
+ * Request message for PolicyService.CreatePolicy.
  *
  * @generated from message enforcement.v1.CreatePolicyRequest
  */
 export type CreatePolicyRequest = Message<"enforcement.v1.CreatePolicyRequest"> & {
   /**
-   * Unique name: 1 to 255 characters, letters, digits, "_" and "-", first a letter or digit. Case-sensitive.
+   * Unique name, 1 to 255 characters: letters, digits, "_" and "-", starting with a letter or digit. Case-sensitive.
    * Surrounding blanks are removed. Required.
    *
    * @generated from field: optional string name = 1;
@@ -39,13 +39,13 @@ export const CreatePolicyRequestSchema: GenMessage<CreatePolicyRequest> = /*@__P
   messageDesc(file_enforcement_v1_policy_service, 0);
 
 /**
- * Reply of PolicyService.CreatePolicy.
+ * Response message for PolicyService.CreatePolicy.
  *
  * @generated from message enforcement.v1.CreatePolicyResponse
  */
 export type CreatePolicyResponse = Message<"enforcement.v1.CreatePolicyResponse"> & {
   /**
-   * Id of the new policy; ids are never reused.
+   * Id of the new policy. Ids are never reused.
    *
    * @generated from field: int32 policy_id = 1;
    */
@@ -60,7 +60,7 @@ export const CreatePolicyResponseSchema: GenMessage<CreatePolicyResponse> = /*@_
   messageDesc(file_enforcement_v1_policy_service, 1);
 
 /**
- * Request of PolicyService.ListPolicyControls.
+ * Request message for PolicyService.ListPolicyControls.
  *
  * @generated from message enforcement.v1.ListPolicyControlsRequest
  */
@@ -81,7 +81,7 @@ export const ListPolicyControlsRequestSchema: GenMessage<ListPolicyControlsReque
   messageDesc(file_enforcement_v1_policy_service, 2);
 
 /**
- * Reply of PolicyService.ListPolicyControls.
+ * Response message for PolicyService.ListPolicyControls.
  *
  * @generated from message enforcement.v1.ListPolicyControlsResponse
  */
@@ -102,7 +102,7 @@ export const ListPolicyControlsResponseSchema: GenMessage<ListPolicyControlsResp
   messageDesc(file_enforcement_v1_policy_service, 3);
 
 /**
- * Request of PolicyService.AddPolicyControl.
+ * Request message for PolicyService.AddPolicyControl.
  *
  * @generated from message enforcement.v1.AddPolicyControlRequest
  */
@@ -130,7 +130,7 @@ export const AddPolicyControlRequestSchema: GenMessage<AddPolicyControlRequest> 
   messageDesc(file_enforcement_v1_policy_service, 4);
 
 /**
- * Reply of PolicyService.AddPolicyControl.
+ * Response message for PolicyService.AddPolicyControl.
  *
  * @generated from message enforcement.v1.AddPolicyControlResponse
  */
@@ -143,7 +143,7 @@ export type AddPolicyControlResponse = Message<"enforcement.v1.AddPolicyControlR
   success: boolean;
 
   /**
-   * What keeps controls from having an effect; JSON leaves it out when there is nothing.
+   * Reasons why controls have no effect. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
@@ -158,7 +158,7 @@ export const AddPolicyControlResponseSchema: GenMessage<AddPolicyControlResponse
   messageDesc(file_enforcement_v1_policy_service, 5);
 
 /**
- * Request of PolicyService.RemovePolicyControl.
+ * Request message for PolicyService.RemovePolicyControl.
  *
  * @generated from message enforcement.v1.RemovePolicyControlRequest
  */
@@ -186,7 +186,7 @@ export const RemovePolicyControlRequestSchema: GenMessage<RemovePolicyControlReq
   messageDesc(file_enforcement_v1_policy_service, 6);
 
 /**
- * Reply of PolicyService.RemovePolicyControl.
+ * Response message for PolicyService.RemovePolicyControl.
  *
  * @generated from message enforcement.v1.RemovePolicyControlResponse
  */
@@ -207,7 +207,7 @@ export const RemovePolicyControlResponseSchema: GenMessage<RemovePolicyControlRe
   messageDesc(file_enforcement_v1_policy_service, 7);
 
 /**
- * Request of PolicyService.ListAgentPolicies.
+ * Request message for PolicyService.ListAgentPolicies.
  *
  * @generated from message enforcement.v1.ListAgentPoliciesRequest
  */
@@ -228,7 +228,7 @@ export const ListAgentPoliciesRequestSchema: GenMessage<ListAgentPoliciesRequest
   messageDesc(file_enforcement_v1_policy_service, 8);
 
 /**
- * Reply of PolicyService.ListAgentPolicies.
+ * Response message for PolicyService.ListAgentPolicies.
  *
  * @generated from message enforcement.v1.ListAgentPoliciesResponse
  */
@@ -249,7 +249,7 @@ export const ListAgentPoliciesResponseSchema: GenMessage<ListAgentPoliciesRespon
   messageDesc(file_enforcement_v1_policy_service, 9);
 
 /**
- * Request of PolicyService.AddAgentPolicy.
+ * Request message for PolicyService.AddAgentPolicy.
  *
  * @generated from message enforcement.v1.AddAgentPolicyRequest
  */
@@ -277,7 +277,7 @@ export const AddAgentPolicyRequestSchema: GenMessage<AddAgentPolicyRequest> = /*
   messageDesc(file_enforcement_v1_policy_service, 10);
 
 /**
- * Reply of PolicyService.AddAgentPolicy.
+ * Response message for PolicyService.AddAgentPolicy.
  *
  * @generated from message enforcement.v1.AddAgentPolicyResponse
  */
@@ -290,7 +290,7 @@ export type AddAgentPolicyResponse = Message<"enforcement.v1.AddAgentPolicyRespo
   success: boolean;
 
   /**
-   * What keeps controls from having an effect; JSON leaves it out when there is nothing.
+   * Reasons why controls have no effect. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
@@ -305,7 +305,7 @@ export const AddAgentPolicyResponseSchema: GenMessage<AddAgentPolicyResponse> = 
   messageDesc(file_enforcement_v1_policy_service, 11);
 
 /**
- * Request of PolicyService.RemoveAgentPolicy.
+ * Request message for PolicyService.RemoveAgentPolicy.
  *
  * @generated from message enforcement.v1.RemoveAgentPolicyRequest
  */
@@ -333,7 +333,7 @@ export const RemoveAgentPolicyRequestSchema: GenMessage<RemoveAgentPolicyRequest
   messageDesc(file_enforcement_v1_policy_service, 12);
 
 /**
- * Reply of PolicyService.RemoveAgentPolicy.
+ * Response message for PolicyService.RemoveAgentPolicy.
  *
  * @generated from message enforcement.v1.RemoveAgentPolicyResponse
  */
@@ -354,7 +354,7 @@ export const RemoveAgentPolicyResponseSchema: GenMessage<RemoveAgentPolicyRespon
   messageDesc(file_enforcement_v1_policy_service, 13);
 
 /**
- * Request of PolicyService.RemoveAllAgentPolicies.
+ * Request message for PolicyService.RemoveAllAgentPolicies.
  *
  * @generated from message enforcement.v1.RemoveAllAgentPoliciesRequest
  */
@@ -375,7 +375,7 @@ export const RemoveAllAgentPoliciesRequestSchema: GenMessage<RemoveAllAgentPolic
   messageDesc(file_enforcement_v1_policy_service, 14);
 
 /**
- * Reply of PolicyService.RemoveAllAgentPolicies.
+ * Response message for PolicyService.RemoveAllAgentPolicies.
  *
  * @generated from message enforcement.v1.RemoveAllAgentPoliciesResponse
  */
@@ -396,7 +396,7 @@ export const RemoveAllAgentPoliciesResponseSchema: GenMessage<RemoveAllAgentPoli
   messageDesc(file_enforcement_v1_policy_service, 15);
 
 /**
- * Request of PolicyService.GetAgentPolicy.
+ * Request message for PolicyService.GetAgentPolicy.
  *
  * @generated from message enforcement.v1.GetAgentPolicyRequest
  */
@@ -417,13 +417,13 @@ export const GetAgentPolicyRequestSchema: GenMessage<GetAgentPolicyRequest> = /*
   messageDesc(file_enforcement_v1_policy_service, 16);
 
 /**
- * Reply of PolicyService.GetAgentPolicy.
+ * Response message for PolicyService.GetAgentPolicy.
  *
  * @generated from message enforcement.v1.GetAgentPolicyResponse
  */
 export type GetAgentPolicyResponse = Message<"enforcement.v1.GetAgentPolicyResponse"> & {
   /**
-   * Lowest id of the policies of the agent.
+   * Lowest policy id of the agent.
    *
    * @generated from field: int32 policy_id = 1;
    */
@@ -438,7 +438,7 @@ export const GetAgentPolicyResponseSchema: GenMessage<GetAgentPolicyResponse> = 
   messageDesc(file_enforcement_v1_policy_service, 17);
 
 /**
- * Request of PolicyService.SetAgentPolicy.
+ * Request message for PolicyService.SetAgentPolicy.
  *
  * @generated from message enforcement.v1.SetAgentPolicyRequest
  */
@@ -466,7 +466,7 @@ export const SetAgentPolicyRequestSchema: GenMessage<SetAgentPolicyRequest> = /*
   messageDesc(file_enforcement_v1_policy_service, 18);
 
 /**
- * Reply of PolicyService.SetAgentPolicy.
+ * Response message for PolicyService.SetAgentPolicy.
  *
  * @generated from message enforcement.v1.SetAgentPolicyResponse
  */
@@ -479,14 +479,14 @@ export type SetAgentPolicyResponse = Message<"enforcement.v1.SetAgentPolicyRespo
   success: boolean;
 
   /**
-   * Lowest id of the policies before the call; absent when there was none.
+   * Lowest policy id of the agent before the call. Absent if there was none.
    *
    * @generated from field: optional int32 old_policy_id = 2;
    */
   oldPolicyId?: number | undefined;
 
   /**
-   * What keeps controls from having an effect; JSON leaves it out when there is nothing.
+   * Reasons why controls have no effect. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 3;
    */
@@ -501,7 +501,7 @@ export const SetAgentPolicyResponseSchema: GenMessage<SetAgentPolicyResponse> = 
   messageDesc(file_enforcement_v1_policy_service, 19);
 
 /**
- * Request of PolicyService.DeleteAgentPolicy.
+ * Request message for PolicyService.DeleteAgentPolicy.
  *
  * @generated from message enforcement.v1.DeleteAgentPolicyRequest
  */
@@ -522,7 +522,7 @@ export const DeleteAgentPolicyRequestSchema: GenMessage<DeleteAgentPolicyRequest
   messageDesc(file_enforcement_v1_policy_service, 20);
 
 /**
- * Reply of PolicyService.DeleteAgentPolicy.
+ * Response message for PolicyService.DeleteAgentPolicy.
  *
  * @generated from message enforcement.v1.DeleteAgentPolicyResponse
  */
@@ -543,14 +543,14 @@ export const DeleteAgentPolicyResponseSchema: GenMessage<DeleteAgentPolicyRespon
   messageDesc(file_enforcement_v1_policy_service, 21);
 
 /**
- * Groups controls under a name. An agent is checked by the controls linked to it and by those of its policies, each
- * once.
+ * Manages policies, which are named groups of controls. The controls of an agent are those linked to it and those of
+ * its policies, each once.
  *
  * @generated from service enforcement.v1.PolicyService
  */
 export const PolicyService: GenService<{
   /**
-   * Creates an empty policy. ALREADY_EXISTS (409 POLICY_NAME_CONFLICT) when the name is taken.
+   * Creates an empty policy. ALREADY_EXISTS (409 POLICY_NAME_CONFLICT) if the name is already in use.
    *
    * @generated from rpc enforcement.v1.PolicyService.CreatePolicy
    */
@@ -560,7 +560,7 @@ export const PolicyService: GenService<{
     output: typeof CreatePolicyResponseSchema;
   },
   /**
-   * Lists the ids of the controls of a policy.
+   * Lists the ids of the controls in a policy.
    *
    * @generated from rpc enforcement.v1.PolicyService.ListPolicyControls
    */
@@ -570,7 +570,7 @@ export const PolicyService: GenService<{
     output: typeof ListPolicyControlsResponseSchema;
   },
   /**
-   * Puts a control into a policy. Repeating it changes nothing.
+   * Adds a control to a policy. The call is idempotent.
    *
    * @generated from rpc enforcement.v1.PolicyService.AddPolicyControl
    */
@@ -580,7 +580,7 @@ export const PolicyService: GenService<{
     output: typeof AddPolicyControlResponseSchema;
   },
   /**
-   * Takes a control out of a policy. Repeating it changes nothing.
+   * Removes a control from a policy. The call is idempotent.
    *
    * @generated from rpc enforcement.v1.PolicyService.RemovePolicyControl
    */
@@ -590,7 +590,7 @@ export const PolicyService: GenService<{
     output: typeof RemovePolicyControlResponseSchema;
   },
   /**
-   * Lists the ids of the policies of an agent.
+   * Lists the ids of an agent's policies.
    *
    * @generated from rpc enforcement.v1.PolicyService.ListAgentPolicies
    */
@@ -600,8 +600,8 @@ export const PolicyService: GenService<{
     output: typeof ListAgentPoliciesResponseSchema;
   },
   /**
-   * Gives a policy to an agent. Repeating it changes nothing. FAILED_PRECONDITION (400
-   * POLICY_CONTROL_INCOMPATIBLE) when a control of the policy cannot run for the agent.
+   * Adds a policy to an agent. The call is idempotent. FAILED_PRECONDITION (400 POLICY_CONTROL_INCOMPATIBLE) if a
+   * control of the policy cannot run for the agent.
    *
    * @generated from rpc enforcement.v1.PolicyService.AddAgentPolicy
    */
@@ -611,7 +611,7 @@ export const PolicyService: GenService<{
     output: typeof AddAgentPolicyResponseSchema;
   },
   /**
-   * Takes a policy from an agent. Repeating it changes nothing.
+   * Removes a policy from an agent. The call is idempotent.
    *
    * @generated from rpc enforcement.v1.PolicyService.RemoveAgentPolicy
    */
@@ -621,7 +621,7 @@ export const PolicyService: GenService<{
     output: typeof RemoveAgentPolicyResponseSchema;
   },
   /**
-   * Takes all policies from an agent.
+   * Removes all policies from an agent.
    *
    * @generated from rpc enforcement.v1.PolicyService.RemoveAllAgentPolicies
    */
@@ -631,7 +631,8 @@ export const PolicyService: GenService<{
     output: typeof RemoveAllAgentPoliciesResponseSchema;
   },
   /**
-   * Reads the policy of an agent with the lowest id. NOT_FOUND when it has none. Use ListAgentPolicies.
+   * Returns the agent's policy with the lowest id. NOT_FOUND if the agent has no policies. Use ListAgentPolicies
+   * instead.
    *
    * @generated from rpc enforcement.v1.PolicyService.GetAgentPolicy
    * @deprecated
@@ -642,7 +643,7 @@ export const PolicyService: GenService<{
     output: typeof GetAgentPolicyResponseSchema;
   },
   /**
-   * Replaces all policies of an agent by one. Use AddAgentPolicy and RemoveAgentPolicy.
+   * Replaces all policies of an agent with one policy. Use AddAgentPolicy and RemoveAgentPolicy instead.
    *
    * @generated from rpc enforcement.v1.PolicyService.SetAgentPolicy
    * @deprecated
@@ -653,7 +654,7 @@ export const PolicyService: GenService<{
     output: typeof SetAgentPolicyResponseSchema;
   },
   /**
-   * Takes all policies from an agent. NOT_FOUND when it has none. Use RemoveAllAgentPolicies.
+   * Removes all policies from an agent. NOT_FOUND if the agent has no policies. Use RemoveAllAgentPolicies instead.
    *
    * @generated from rpc enforcement.v1.PolicyService.DeleteAgentPolicy
    * @deprecated

@@ -18,7 +18,7 @@ export const file_enforcement_v1_template_service: GenFile = /*@__PURE__*/
   fileDesc("CiVlbmZvcmNlbWVudC92MS90ZW1wbGF0ZV9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSKiAQoVUmVuZGVyVGVtcGxhdGVSZXF1ZXN0EjEKCHRlbXBsYXRlGAEgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFRlbXBsYXRlEjAKD3RlbXBsYXRlX3ZhbHVlcxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGQoGc3RyaWN0GAMgASgIQgSwuxgBSACIAQFCCQoHX3N0cmljdCJ9ChZSZW5kZXJUZW1wbGF0ZVJlc3BvbnNlEjIKB2NvbnRyb2wYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIvCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEyqAEKD1RlbXBsYXRlU2VydmljZRKUAQoOUmVuZGVyVGVtcGxhdGUSJS5lbmZvcmNlbWVudC52MS5SZW5kZXJUZW1wbGF0ZVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5SZW5kZXJUZW1wbGF0ZVJlc3BvbnNlIjOouxgCuLsYAoLT5JMCJToBKiIgL2FwaS92MS9jb250cm9sLXRlbXBsYXRlcy9yZW5kZXJiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
- * Request of TemplateService.RenderTemplate.
+ * Request message for TemplateService.RenderTemplate.
  *
  * @generated from message enforcement.v1.RenderTemplateRequest
  */
@@ -31,15 +31,15 @@ export type RenderTemplateRequest = Message<"enforcement.v1.RenderTemplateReques
   template?: ControlTemplate | undefined;
 
   /**
-   * Values by parameter name: texts, booleans or lists of texts.
+   * Template values by parameter name: strings, booleans or lists of strings.
    *
    * @generated from field: google.protobuf.Struct template_values = 2;
    */
   templateValues?: JsonObject | undefined;
 
   /**
-   * Refuses the request (INVALID_ARGUMENT, 422) for every warning about what it says, instead of accepting it with
-   * warnings. Always on with SERVICE_STRICT_DEFINITIONS.
+   * Rejects the request (INVALID_ARGUMENT, 422) if there is any warning about its content, instead of accepting it
+   * with warnings. Always enabled with SERVICE_STRICT_DEFINITIONS.
    *
    * @generated from field: optional bool strict = 3;
    */
@@ -54,20 +54,20 @@ export const RenderTemplateRequestSchema: GenMessage<RenderTemplateRequest> = /*
   messageDesc(file_enforcement_v1_template_service, 0);
 
 /**
- * Reply of TemplateService.RenderTemplate.
+ * Response message for TemplateService.RenderTemplate.
  *
  * @generated from message enforcement.v1.RenderTemplateResponse
  */
 export type RenderTemplateResponse = Message<"enforcement.v1.RenderTemplateResponse"> & {
   /**
-   * The definition, with the template and its values.
+   * The definition, including the template and its values.
    *
    * @generated from field: enforcement.v1.ControlDefinition control = 1;
    */
   control?: ControlDefinition | undefined;
 
   /**
-   * What the caller should know about the definition; JSON leaves it out when there is nothing.
+   * Warnings about the definition. Omitted in JSON if empty.
    *
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
@@ -82,14 +82,14 @@ export const RenderTemplateResponseSchema: GenMessage<RenderTemplateResponse> = 
   messageDesc(file_enforcement_v1_template_service, 1);
 
 /**
- * Fills in templates of controls.
+ * Renders control templates.
  *
  * @generated from service enforcement.v1.TemplateService
  */
 export const TemplateService: GenService<{
   /**
-   * Shows the definition a template gives with certain values, without storing it. All required values must be
-   * there.
+   * Renders a template with the given values and returns the definition, without storing it. All required values must
+   * be given.
    *
    * @generated from rpc enforcement.v1.TemplateService.RenderTemplate
    */
