@@ -43,8 +43,22 @@ export function readEvaluateRequest(value: unknown): EvaluateRequest {
 
 function readWellFormed(request: JsonValue | undefined): EvaluateRequest | undefined {
   if (!isObject(request)) return undefined;
-  const { agent_name: agentName, step, stage, min_revision: minRevision = 0 } = request;
-  const { target_type: targetType, target_id: targetId } = request;
+  const { agent_name, step, stage, min_revision = 0, target_type, target_id } = request;
+  return wellFormedRequest(agent_name, stage, step, min_revision, target_type, target_id);
+}
+
+/**
+ * An evaluation request of these members; undefined if one of them is invalid, or an agent name is not in its
+ * normal form: `readEvaluateRequest` then normalises it or names the problems.
+ */
+export function wellFormedRequest(
+  agentName: JsonValue | undefined,
+  stage: JsonValue | undefined,
+  step: JsonValue | undefined,
+  minRevision: JsonValue,
+  targetType: JsonValue | undefined,
+  targetId: JsonValue | undefined,
+): EvaluateRequest | undefined {
   if (typeof agentName !== 'string' || !NORMAL_AGENT_NAME.test(agentName)) return undefined;
   if (stage !== 'pre' && stage !== 'post') return undefined;
   if (!isRevision(minRevision)) return undefined;

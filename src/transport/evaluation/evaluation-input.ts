@@ -3,7 +3,11 @@ import { Detail as DetailMessage } from '../../../gen/proto/enforcement/v1/evalu
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import type { Detail } from '../../core/types.js';
-import { type EvaluateRequest, readEvaluateRequest } from '../../decisions/evaluate-request.js';
+import {
+  type EvaluateRequest,
+  readEvaluateRequest,
+  wellFormedRequest,
+} from '../../decisions/evaluate-request.js';
 import {
   JsonNumberError,
   JsonSyntaxError,
@@ -18,14 +22,22 @@ import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.
 
 /** Converts a request message for the evaluation. Throws a ServiceError that names the field. */
 export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
-  return readEvaluateRequest({
-    agent_name: fields.agentName === '' ? undefined : fields.agentName,
-    stage: stageWord(fields.stage),
-    step: stepOf(fields),
-    min_revision: fields.minRevision,
-    target_type: fields.targetType,
-    target_id: fields.targetId,
-  });
+  const { agentName, minRevision, targetType, targetId } = fields;
+  const stage = stageWord(fields.stage);
+  const step = stepOf(fields);
+  const request = wellFormedRequest(agentName, stage, step, minRevision, targetType, targetId);
+  // The problems of an invalid request are named as over JSON.
+  return (
+    request ??
+    readEvaluateRequest({
+      agent_name: agentName === '' ? undefined : agentName,
+      stage,
+      step,
+      min_revision: minRevision,
+      target_type: targetType,
+      target_id: targetId,
+    })
+  );
 }
 
 /** The detail a message requests; by default only the verdict. */
