@@ -5,11 +5,13 @@ import { helpText } from './app/cli.js';
 import { startWarnings } from './app/start-warnings.js';
 import type { Primary } from './cluster/primary.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from './config/config.js';
+import { databasePlace, parseDatabaseUrl } from './database/database-url.js';
 import { createLogger, type ServiceLog } from './process/logger.js';
 import { VERSION } from './process/package-root.js';
 import { takeSignals } from './process/signals.js';
 import { explanation, isOurMistake } from './process/start-error.js';
 import { stopOnSignals } from './process/stop-on-signals.js';
+import { DOCS_PATH } from './transport/openapi/docs-page.js';
 
 // Slow modules are imported on demand, so that signals are handled while they load.
 const [argument] = process.argv.slice(2);
@@ -75,7 +77,13 @@ async function serve(): Promise<void> {
     const addresses = await app.listen();
     stopper.closes(app);
     if (stopper.stopping) return;
-    const facts = { ...addresses, version: VERSION, ...(isShared ? { workers: config.workers } : {}) };
+    const facts = {
+      ...addresses,
+      docs: `${addresses.address}${DOCS_PATH}`,
+      database: databasePlace(parseDatabaseUrl(config.databaseUrl)),
+      version: VERSION,
+      ...(isShared ? { workers: config.workers } : {}),
+    };
     log.info(facts, 'ready for REST, gRPC, gRPC-Web and Connect');
   } catch (error) {
     if (stopper.stopping) return;

@@ -57,12 +57,10 @@ server.addService(definition, {
   evaluate: (call, done) => done(null, calls.evaluate(call.request, CALLER)),
   evaluateStream(stream) {
     const signal = new AbortController().signal;
-    const failed = (error) => {
+    const itemFailed = (error) => {
       throw error;
     };
-    stream.on('data', (message) =>
-      stream.write(calls.message(message, { caller: CALLER, signal: () => signal, failed })),
-    );
+    stream.on('data', (message) => stream.write(calls.message(message, { ...CALLER, signal, itemFailed })));
     stream.on('end', () => stream.end());
   },
 });

@@ -71,7 +71,7 @@ const afterRestore: Command = {
   failure: 'The revision cannot be advanced',
   run: onDatabase(async (database) => {
     const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
-    return `The revision is ${revision}. Processes that know an earlier one load everything anew.`;
+    return `The revision is ${revision}; processes that know an earlier one load everything anew.`;
   }),
 };
 

@@ -67,3 +67,14 @@ function sqliteFile(path: string): DatabaseLocation {
 function invalid(problem: string): ServiceError {
   return new ServiceError('INVALID_CONFIG', { detail: `The database URL is not usable: ${problem}.` });
 }
+
+/** Where a database is, for the log: a path, or an address without credentials. */
+export function databasePlace(location: DatabaseLocation): string {
+  return location.kind === 'sqlite' ? location.path : addressOf(location.connectionString);
+}
+
+/** Host, port and database without credentials. */
+function addressOf(connectionString: string): string {
+  const { host, pathname } = new URL(connectionString);
+  return `postgresql://${host}${pathname}`;
+}

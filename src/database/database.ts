@@ -7,7 +7,7 @@ import type { DatabaseLocation } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
 import { createMutex, type Mutex } from './mutex.js';
 import { type DatabaseOptions, type OpenedStorage, openStorage } from './open-storage.js';
-import type { StorageHealth } from './storage-health/storage-health.js';
+import type { StorageHealth } from './storage-health/storage-state.js';
 
 export type { DbClient } from './client.js';
 export type { DatabaseOptions } from './open-storage.js';

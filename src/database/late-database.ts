@@ -2,7 +2,7 @@ import type { ServiceError } from '../contract/errors/service-error.js';
 import type { ChangeSource } from './change-source.js';
 import type { Database, DbClient } from './database.js';
 import { createLateStorage } from './storage-health/late-storage.js';
-import type { StorageReport } from './storage-health/storage-health.js';
+import type { StorageReport } from './storage-health/storage-state.js';
 
 /**
  * A database that is opened after its users are created. Until `attach` is called every method fails with the

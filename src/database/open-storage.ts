@@ -3,7 +3,7 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import type { ChangeSource } from './change-source.js';
 import { type ConnectedClient, createPostgresClient, createSqliteClient } from './client.js';
-import { type DatabaseLocation, parseDatabaseUrl } from './database-url.js';
+import { type DatabaseLocation, databasePlace, parseDatabaseUrl } from './database-url.js';
 import { migrate } from './migrate.js';
 import { readMigrations } from './migration-files.js';
 import { createPostgresChangeSource } from './postgres-change-source.js';
@@ -97,7 +97,7 @@ async function openPostgres(
   options: DatabaseOptions,
 ): Promise<OpenedStorage> {
   const { connectionString } = location;
-  const place = addressOf(connectionString);
+  const place = databasePlace(location);
   const created = await broughtUpToDate(location, place, options);
   const events = eventsOf(options, () => monitor);
   const client = createPostgresClient(connectionString, events);
@@ -161,10 +161,4 @@ async function readInstanceId({ bulk, disconnect }: ConnectedClient): Promise<st
 function demandInstanceId(id: unknown): string {
   if (typeof id !== 'string' || id === '') throw new Error('the database has no instance id');
   return id;
-}
-
-/** Host, port and database without credentials. */
-function addressOf(connectionString: string): string {
-  const { host, pathname } = new URL(connectionString);
-  return `postgresql://${host}${pathname}`;
 }

@@ -1,6 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { StorageHealth } from '../database/storage-health/storage-health.js';
-import { STORAGE_STATES } from '../database/storage-health/storage-state.js';
+import { STORAGE_STATES, type StorageHealth } from '../database/storage-health/storage-state.js';
 import type { StreamNames } from '../transport/routing/open-streams.js';
 import { createMetricKinds } from './metric-kinds.js';
 

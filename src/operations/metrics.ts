@@ -6,7 +6,7 @@ import type { VerdictLabel } from '../decisions/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
 import type { RefusalMeter } from '../transport/admission/limits.js';
-import type { CallMeter } from '../transport/call/call-meter.js';
+import type { CallMeter } from '../transport/call/call-host.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';

@@ -86,12 +86,21 @@ describe('the process', () => {
     const open = await run();
     await open.listening();
     expect(open.stdout().match(AUTH_OFF)).toHaveLength(1);
+    expect(open.stdout()).not.toMatch(/have no effect/);
     const closed = await run({
       environment: { SERVICE_API_KEY_ENABLED: 'true', SERVICE_API_KEYS: 'a-key-of-16-char' },
     });
     await closed.listening();
     expect(closed.stdout().match(AUTH_OFF)).toBeNull();
     expect(closed.stdout()).not.toMatch(/WARN: (?!created a new, empty database)/);
+  });
+
+  it('says where its database and its documentation are', async () => {
+    const service = await run();
+    const url = await service.listening();
+    const [line = ''] = /.*ready for REST.*/.exec(service.stdout()) ?? [];
+    expect(line).toContain(`"docs":"${new URL('/docs', url).href}"`);
+    expect(line).toMatch(/"database":"[^"]+\.db"/);
   });
 
   it('warns louder when others can reach a service without keys', async () => {
@@ -124,6 +133,7 @@ describe('the process', () => {
     expect(short.stdout()).toMatch(/WARN: SERVICE_API_KEYS has 2 keys of fewer than 16 characters/);
     expect(short.stdout()).toMatch(/WARN: SERVICE_ADMIN_API_KEYS has 1 key of fewer than 16 characters/);
     expect(short.stdout()).not.toContain('qqq');
+    expect(short.stdout()).toMatch(/WARN: SERVICE_API_KEYS and SERVICE_ADMIN_API_KEYS have no effect: set /);
   });
 
   it('does not start with a wrong value', async () => {

@@ -1,5 +1,4 @@
-import type { StorageHealth, StorageReport } from './storage-health.js';
-import type { StorageState } from './storage-state.js';
+import type { StorageHealth, StorageReport, StorageState } from './storage-state.js';
 
 /** The health of a storage that is opened after its users are created. */
 export interface LateStorage extends StorageHealth {

@@ -1,14 +1,15 @@
 import { type RepeatLevel, type RepeatLog, reasonOf } from '../../process/repeat-log.js';
 import { OutcomeUnknownError, unavailable } from '../errors.js';
 import { storageStateOf } from './storage-failure.js';
-import type { StorageHealth, StorageReport } from './storage-health.js';
 import {
   adviceOn,
   meaningOf,
   REFUSING,
   STORAGE_STATES,
   StorageError,
+  type StorageHealth,
   type StorageProblem,
+  type StorageReport,
   type StorageState,
 } from './storage-state.js';
 

@@ -1,8 +1,28 @@
+import type { EvaluationCaller } from '../../decisions/evaluation-service.js';
 import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { Admission } from '../admission/admission.js';
 import type { ClassifiedMethod } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
-import type { CallMeter } from './call-meter.js';
+import type { RpcStatus } from '../wire/rpc-status.js';
+
+/** A call as the evaluation sees it. */
+export interface RpcCaller extends EvaluationCaller {
+  /** Warns the caller, once for all evaluations of its call, that the target has no effect. */
+  tellTargetIgnored(): void;
+  /** The status of one evaluation of many that failed; logs it like the error of a call. */
+  itemFailed(error: unknown): RpcStatus;
+}
+
+/** Counts and times the calls of each protocol. Every started call is ended exactly once. */
+export interface CallMeter {
+  /** `path` is the template of the route. */
+  restStarted(method: string, path: string): void;
+  restEnded(method: string, path: string, status: number, seconds: number): void;
+  /** `rpc` is `package.Service/Method`. */
+  rpcStarted(rpc: string, protocol: string): void;
+  /** `code` is the gRPC status name in lower case, or `ok`. */
+  rpcEnded(rpc: string, protocol: string, code: string, seconds: number): void;
+}
 
 /** A rule for the calls of every protocol, besides admission and access. */
 export interface CallPolicy {

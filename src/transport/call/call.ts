@@ -4,13 +4,13 @@ import type { AnyHandler, HandlerCall, Principal } from '../../contract/call/han
 import { TARGET_WARNING } from '../../contract/input/target.js';
 import { type ReceivedRequest, requestWarnings } from '../../contract/warnings/request-warnings.js';
 import type { Warning } from '../../contract/warnings/warning.js';
-import type { EvaluationCaller } from '../../decisions/evaluation-service.js';
 import { callClassOf } from '../admission/call-class.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
-import { isUnexpected } from '../wire/connect-error.js';
+import { isUnexpected, toRpcStatus } from '../wire/connect-error.js';
 import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
-import type { CallHost, CallRoute } from './call-host.js';
+import type { RpcStatus } from '../wire/rpc-status.js';
+import type { CallHost, CallRoute, RpcCaller } from './call-host.js';
 import { type CallTime, createCallTime } from './call-time.js';
 
 /** One call as its adapter received it. */
@@ -33,7 +33,7 @@ const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
  * the queue, time limit, cancellation, counted bytes, what the reply says besides its message, metrics, log
  * and end. Adapters translate between their socket and a call.
  */
-export class Call implements HandlerCall, EvaluationCaller {
+export class Call implements HandlerCall, RpcCaller {
   readonly route: CallRoute;
   readonly requestId: string;
   readonly ticket: CallTicket;
@@ -117,6 +117,14 @@ export class Call implements HandlerCall, EvaluationCaller {
     return work instanceof Promise ? this.#limit.bound(work) : work;
   }
 
+  /**
+   * Ends the time limit. Must be called when the work of the call is done; not by `end`, because work that goes
+   * on when the caller disconnects has to see the signal.
+   */
+  worked(): void {
+    this.#time?.end();
+  }
+
   spend(evaluations: number): void {
     this.ticket.spend(evaluations);
   }
@@ -163,6 +171,12 @@ export class Call implements HandlerCall, EvaluationCaller {
     if (this.#staleness !== null) add(STALENESS_HEADER, String(this.#staleness));
   }
 
+  itemFailed(error: unknown): RpcStatus {
+    const status = toRpcStatus(error);
+    this.logFailure(status, error);
+    return status;
+  }
+
   /** Logs faults of the server and RPCs that cannot be served at present. Errors of callers are not logged. */
   logFailure(status: { readonly code: Code }, error: unknown): void {
     const { log, failures } = this.#host;
@@ -182,7 +196,6 @@ export class Call implements HandlerCall, EvaluationCaller {
     if (this.#isOver) return;
     this.#isOver = true;
     this.ticket.end();
-    this.#time?.end();
     const { route } = this;
     const { policies, log, logsCalls } = this.#host;
     const ms = performance.now() - this.#startedAt;

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { type CallTicket, FREE_BYTES } from '../admission/call-ticket.js';
-import { messageTooSlow } from '../call/body-time.js';
+import { messageTooSlow } from '../call/deadline.js';
 import { toConnectError } from '../wire/connect-error.js';
 
 /** Bytes before each message of a stream: flags and length. Same in gRPC, gRPC-Web and Connect. */

@@ -14,7 +14,7 @@ import { type CallHost, type CallRoute, CLIENT_GONE_STATUS, rpcRoute } from '../
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
-import { protocolOf } from '../wire/protocol.js';
+import { protocolOf } from '../wire/rpc-status.js';
 import { guardHandler } from './guard.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 
@@ -91,6 +91,8 @@ function startCalls(
     const known = routes.get(key);
     if (known !== undefined) return known;
     const method = methods.get(name);
+    if (method === undefined && !PUBLIC_SERVICES.test(name))
+      throw new Error(`the access level of ${name} is unknown`);
     const isEndless = method !== undefined && method.desc.methodKind !== 'unary';
     const route = rpcRoute(host.metrics, method ?? PUBLIC_METHOD, name, protocol, isEndless);
     routes.set(key, route);

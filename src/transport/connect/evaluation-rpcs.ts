@@ -10,13 +10,8 @@ import type {
   EvaluationService as EvaluationServiceDesc,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
-import { itemFailure, rpcError } from '../call/rpc-failures.js';
-import {
-  type EvaluationCall,
-  type EvaluationCalls,
-  STREAM_WINDOW,
-  stalenessOf,
-} from '../evaluation/evaluation-calls.js';
+import { type EvaluationCalls, STREAM_WINDOW, stalenessOf } from '../evaluation/evaluation-calls.js';
+import { toConnectError } from '../wire/connect-error.js';
 import type { EvaluationOutcome } from '../wire/evaluation-codec.js';
 import {
   batchMessage,
@@ -46,10 +41,7 @@ export function evaluationRpcs(
   });
   const batch = unaryRpc((message, call) => {
     const { evaluations } = message as EvaluateBatchRequest;
-    const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), {
-      caller: call,
-      failed: itemFailure(call),
-    });
+    const outcomes = calls.batch(evaluations.map(evaluationFieldsOf), call);
     const reply = (made: readonly EvaluationOutcome[]): EvaluateBatchResponse => {
       const staleness = stalenessOf(made);
       if (staleness !== null) call.reportStaleness(staleness);
@@ -72,16 +64,15 @@ async function* evaluateStream(
   const rpc = rpcCallOf(context);
   const { call } = rpc;
   const { signal } = context;
-  const evaluations: EvaluationCall = { caller: call, failed: itemFailure(call) };
   const answer = (message: EvaluateStreamRequest) => {
-    const reply = calls.message(streamFieldsOf(message), evaluations);
+    const reply = calls.message(streamFieldsOf(message), call);
     return reply instanceof Promise ? reply.then(streamReplyMessage) : streamReplyMessage(reply);
   };
   try {
     yield* inCompletionOrder(requests, STREAM_WINDOW, signal, answer);
     call.code = 'ok';
   } catch (error) {
-    const status = signal.aborted ? endOf(signal) : correctedDecodeError(rpcError(error));
+    const status = signal.aborted ? endOf(signal) : correctedDecodeError(toConnectError(error));
     call.code = codeWord(status.code);
     throw status;
   } finally {

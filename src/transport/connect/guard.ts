@@ -8,8 +8,7 @@ import { errorFromJsonBytes, errorToJsonBytes } from '@connectrpc/connect/protoc
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import { callClassOf } from '../admission/call-class.js';
-import { withinTime } from '../call/body-time.js';
-import { arrivalExpiry, callerTimeoutOf } from '../call/deadline.js';
+import { arrivalExpiry, callerTimeoutOf, withinTime } from '../call/deadline.js';
 import { toConnectError } from '../wire/connect-error.js';
 import { withMinimalMessage } from '../wire/grpc-message.js';
 import { correctedStatus } from '../wire/message-errors.js';

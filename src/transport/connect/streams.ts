@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import type { ConnectError, HandlerContext } from '@connectrpc/connect';
 import { untilAborted } from '../../contract/call/until-aborted.js';
 import type { Call } from '../call/call.js';
-import { rpcError } from '../call/rpc-failures.js';
+import { toConnectError } from '../wire/connect-error.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
 import { codeWord } from '../wire/rpc-status.js';
@@ -67,7 +67,7 @@ async function* inTurns(messages: AsyncIterable<Message>, call: Call): AsyncGene
 }
 
 function failed(call: Call, error: unknown): ConnectError {
-  const status = correctedDecodeError(rpcError(error));
+  const status = correctedDecodeError(toConnectError(error));
   call.code = codeWord(status.code);
   call.logFailure(status, error);
   return status;

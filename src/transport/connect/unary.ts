@@ -1,7 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { Call } from '../call/call.js';
-import { rpcError } from '../call/rpc-failures.js';
+import { toConnectError } from '../wire/connect-error.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { codeWord } from '../wire/rpc-status.js';
 import { rpcCallOf, writeTrailers } from './rpc-call.js';
@@ -25,11 +25,12 @@ export function unaryRpc(
       call.code = 'ok';
       return reply;
     } catch (error) {
-      const status = rpcError(error);
+      const status = toConnectError(error);
       call.code = codeWord(status.code);
       call.logFailure(status, error);
       throw status;
     } finally {
+      call.worked();
       writeTrailers(rpc, context);
     }
   };

@@ -1,11 +1,8 @@
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { evaluationCountProblem } from '../../decisions/evaluate-request.js';
-import type {
-  EvaluationCaller,
-  EvaluationService,
-  RevisedVerdict,
-} from '../../decisions/evaluation-service.js';
+import type { EvaluationService, RevisedVerdict } from '../../decisions/evaluation-service.js';
+import type { RpcCaller } from '../call/call-host.js';
 import type {
   EvaluationFields,
   EvaluationOutcome,
@@ -21,19 +18,6 @@ export const STREAM_WINDOW = 64;
 /** Longest id of a stream message, in UTF-16 code units. */
 const MAX_STREAM_ID_LENGTH = 128;
 
-/** Caller of an RPC. */
-export interface RpcCaller extends EvaluationCaller {
-  /** Warns the caller, once for all evaluations of its call, that the target has no effect. */
-  tellTargetIgnored(): void;
-}
-
-/** Context of the call that evaluations belong to. */
-export interface EvaluationCall {
-  readonly caller: RpcCaller;
-  /** Converts the error of one evaluation of many to its status. */
-  readonly failed: (error: unknown) => RpcStatus;
-}
-
 /** The RPCs of the evaluation, independent of lane and codec. */
 export interface EvaluationCalls {
   /** Throws or rejects on errors. */
@@ -41,10 +25,10 @@ export interface EvaluationCalls {
   /** Throws a ServiceError for a batch without evaluations or with too many. */
   batch(
     evaluations: readonly EvaluationFields[],
-    call: EvaluationCall,
+    caller: RpcCaller,
   ): EvaluationOutcome[] | Promise<EvaluationOutcome[]>;
   /** Answers one message of a stream. Rejects only with the reason of the signal. */
-  message(message: StreamFields, call: EvaluationCall): StreamReply | Promise<StreamReply>;
+  message(message: StreamFields, caller: RpcCaller): StreamReply | Promise<StreamReply>;
 }
 
 export function createEvaluationCalls(service: EvaluationService): EvaluationCalls {
@@ -57,8 +41,9 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
   /** Converts an error of an evaluation to its status. */
   function outcomeOf(
     fields: EvaluationFields,
-    { caller, failed }: EvaluationCall,
+    caller: RpcCaller,
   ): EvaluationOutcome | Promise<EvaluationOutcome> {
+    const failed = (error: unknown): RpcStatus => caller.itemFailed(error);
     try {
       const verdict = evaluate(fields, caller);
       return verdict instanceof Promise ? verdict.catch(failed) : verdict;
@@ -67,29 +52,29 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
     }
   }
 
-  const all = (evaluations: readonly EvaluationFields[], call: EvaluationCall) =>
+  const all = (evaluations: readonly EvaluationFields[], caller: RpcCaller) =>
     inSlices(
       evaluations,
-      (fields) => outcomeOf(fields, call),
-      () => call.caller.signal,
+      (fields) => outcomeOf(fields, caller),
+      () => caller.signal,
     );
 
   return {
     evaluate,
-    batch(evaluations, call) {
+    batch(evaluations, caller) {
       const problem = countProblem(evaluations);
       if (problem !== undefined) throw problem;
-      call.caller.spend(evaluations.length - 1);
-      return all(evaluations, call);
+      caller.spend(evaluations.length - 1);
+      return all(evaluations, caller);
     },
-    message({ id, evaluations }, call) {
+    message({ id, evaluations }, caller) {
       const problem = idProblem(id) ?? countProblem(evaluations);
       if (problem !== undefined) {
-        return { id: id.slice(0, MAX_STREAM_ID_LENGTH), outcomes: [call.failed(problem)] };
+        return { id: id.slice(0, MAX_STREAM_ID_LENGTH), outcomes: [caller.itemFailed(problem)] };
       }
-      const refused = refusalOf(evaluations.length, call);
+      const refused = refusalOf(evaluations.length, caller);
       if (refused !== undefined) return { id, outcomes: evaluations.map(() => refused) };
-      const outcomes = all(evaluations, call);
+      const outcomes = all(evaluations, caller);
       if (!(outcomes instanceof Promise)) return { id, outcomes };
       return outcomes.then((late) => ({ id, outcomes: late }));
     },
@@ -97,12 +82,12 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
 }
 
 /** The status of every evaluation of a message if there are too many; the stream continues. */
-function refusalOf(evaluations: number, { caller, failed }: EvaluationCall): RpcStatus | undefined {
+function refusalOf(evaluations: number, caller: RpcCaller): RpcStatus | undefined {
   try {
     caller.spend(evaluations);
     return undefined;
   } catch (error) {
-    return failed(error);
+    return caller.itemFailed(error);
   }
 }
 

@@ -3,9 +3,8 @@ import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type { ConnectError } from '@connectrpc/connect';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { Admission } from '../admission/admission.js';
-import { apiKeyOf } from '../auth/request-key.js';
+import { apiKeyOf } from '../auth/request-credentials.js';
 import { type CallRoute, rpcRoute } from '../call/call-host.js';
-import { itemFailure } from '../call/rpc-failures.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { stalenessOf } from '../evaluation/evaluation-calls.js';
 import type { StreamTaker } from '../listener/http2-server.js';
@@ -55,7 +54,7 @@ export function createHotLane(options: HotLaneOptions): StreamTaker {
   const batch: UnaryWork<readonly EvaluationFields[]> = {
     decode: codec.decodeBatch,
     answer(evaluations, call) {
-      const outcomes = calls.batch(evaluations, { caller: call, failed: itemFailure(call) });
+      const outcomes = calls.batch(evaluations, call);
       const reply = (made: readonly EvaluationOutcome[]): Buffer => {
         const staleness = stalenessOf(made);
         if (staleness !== null) call.reportStaleness(staleness);

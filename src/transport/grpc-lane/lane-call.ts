@@ -2,12 +2,10 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { CallTicket } from '../admission/call-ticket.js';
-import { deadlinePassed } from '../call/body-time.js';
 import { Call, type CallSource } from '../call/call.js';
 import type { CallRoute } from '../call/call-host.js';
 import { LONGEST_TIMER_MS } from '../call/call-time.js';
-import { callerTimeoutOf } from '../call/deadline.js';
-import { itemFailure } from '../call/rpc-failures.js';
+import { callerTimeoutOf, deadlinePassed } from '../call/deadline.js';
 import { undecodableMessage } from '../wire/message-errors.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../wire/reply-headers.js';
 import { codeWord } from '../wire/rpc-status.js';
@@ -136,7 +134,7 @@ export abstract class LaneCall implements CallSource {
   /** Ends the call with an error; `last` are the replies before it. */
   fail(error: unknown, last?: Buffer): void {
     if (this.isOver) return;
-    const status = itemFailure(this.call)(error);
+    const status = this.call.itemFailed(error);
     try {
       this.#trailers = statusTrailers(status);
     } catch {

@@ -2,10 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
 import { FREE_BYTES } from '../admission/call-ticket.js';
-import { messageTooSlow } from '../call/body-time.js';
 import type { CallRoute } from '../call/call-host.js';
-import { itemFailure } from '../call/rpc-failures.js';
-import { type EvaluationCall, STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
+import { messageTooSlow } from '../call/deadline.js';
+import { STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
 import type { StreamReply } from '../wire/evaluation-codec.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnvironment } from './lane-environment.js';
@@ -23,7 +22,6 @@ const MAX_UNSENT_BYTES = 128 * 1024;
 export class StreamCall extends LaneCall implements TurnTaker {
   readonly #reader: MessageReader;
   readonly #turns: Turns;
-  readonly #call: EvaluationCall;
   #replies: StreamReply[] = [];
   /** Messages, and their evaluations, without an answer yet. */
   #openMessages = 0;
@@ -45,7 +43,6 @@ export class StreamCall extends LaneCall implements TurnTaker {
     super(env, route, stream, headers);
     this.#reader = new MessageReader(env.maxMessageBytes);
     this.#turns = turns;
-    this.#call = { caller: this.call, failed: itemFailure(this.call) };
   }
 
   protected startReading(): void {
@@ -157,7 +154,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
     const message = this.decoded(this.env.codec.decodeStream, bytes);
     const evaluations = message.evaluations.length;
     this.#turns.spend(evaluations, bytes.length);
-    const reply = this.env.calls.message(message, this.#call);
+    const reply = this.env.calls.message(message, this.call);
     if (!(reply instanceof Promise)) {
       this.#ready(reply);
       return;

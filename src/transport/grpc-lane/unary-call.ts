@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { tooSlow } from '../call/body-time.js';
 import type { Call } from '../call/call.js';
 import type { CallRoute } from '../call/call-host.js';
+import { tooSlow } from '../call/deadline.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnvironment } from './lane-environment.js';
 import { incompleteMessage, MessageReader } from './message-reader.js';
@@ -67,7 +67,10 @@ export class UnaryCall<Message> extends LaneCall {
   #wait(reply: Promise<Buffer>): void {
     this.endAfter(Number.POSITIVE_INFINITY, deadlineOnly);
     const done = this.call.bound(reply) as Promise<Buffer>;
-    done.then((late) => this.succeed(this.checkedSize(late))).catch((error: unknown) => this.fail(error));
+    done
+      .then((late) => this.succeed(this.checkedSize(late)))
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => this.call.worked());
   }
 }
 

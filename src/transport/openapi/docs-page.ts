@@ -1,3 +1,6 @@
+/** Path of the page that shows the OpenAPI document. */
+export const DOCS_PATH = '/docs';
+
 /** Files of the viewer package that the page uses. */
 export const VIEWER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
 

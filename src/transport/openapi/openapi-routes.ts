@@ -5,12 +5,9 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../json/json-value.js';
 import type { ServedPath } from '../routing/route-finder.js';
-import { DOCS_PAGE, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
+import { DOCS_PAGE, DOCS_PATH, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
 
 const METHODS = ['GET', 'HEAD'];
-
-/** Path of the page that shows the document. */
-export const DOCS_PATH = '/docs';
 
 /** Paths of the document and its pages. */
 export const OPENAPI_PATHS: readonly ServedPath[] = [

@@ -108,7 +108,10 @@ export class LaneRequest implements RestRequest, CallSource {
 
   #wait(result: Promise<RestReply>): void {
     const bounded = this.#call.bound(result) as Promise<RestReply>;
-    bounded.then((text) => this.#succeed(text)).catch((error: unknown) => this.#fail(error));
+    bounded
+      .then((text) => this.#succeed(text))
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#call.worked());
   }
 
   #succeed(text: RestReply): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FREE_BYTES } from '../admission/call-ticket.js';
-import { apiKeyOf } from '../auth/request-key.js';
+import { apiKeyOf } from '../auth/request-credentials.js';
 import { restRoute } from '../call/call-host.js';
 import type { RequestTaker } from '../listener/listener.js';
 import { LaneRequest, type LaneRoute, type RestLaneOptions } from './lane-request.js';

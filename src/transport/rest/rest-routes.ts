@@ -162,5 +162,7 @@ async function answer(route: RestRoute, request: FastifyRequest, reply: FastifyR
   } catch (error) {
     tell();
     throw error;
+  } finally {
+    call.worked();
   }
 }

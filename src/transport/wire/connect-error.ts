@@ -7,6 +7,7 @@ import {
 import { ERROR_TABLE } from '../../contract/errors/error-table.js';
 import type { ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
 import { SHAPE_HINT } from '../../contract/input/parse-input.js';
+import { MappingError, mappingErrorToServiceError } from './mapping-error.js';
 import { httpStatusOf, isServerFault, publicDetail, toServiceError } from './problem.js';
 import { connectErrorOf, RpcStatus, type StatusDetail, statusOfConnectError } from './rpc-status.js';
 
@@ -27,7 +28,9 @@ const MAX_TEXT_LENGTH = 500;
 export function toRpcStatus(error: unknown): RpcStatus {
   // Protocol errors (deadline, cancellation, size limits) already have a status.
   if (error instanceof ConnectError) return statusOfConnectError(error);
-  const serviceError = toServiceError(error);
+  const serviceError = toServiceError(
+    error instanceof MappingError ? mappingErrorToServiceError(error) : error,
+  );
   return new RpcStatus(
     serviceError.options.grpcCode ?? ERROR_TABLE[serviceError.code].grpcCode,
     // Lone surrogates, which JSON may contain, cannot be sent.

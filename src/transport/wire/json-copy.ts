@@ -1,4 +1,4 @@
-import { protocolOf } from './protocol.js';
+import { protocolOf } from './rpc-status.js';
 
 /** Bytes before a message in an envelope: flags and length. */
 const PREFIX_LENGTH = 5;

@@ -10,10 +10,14 @@ const REASONS: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'NotFound',
+  405: 'MethodNotAllowed',
   409: 'Conflict',
+  413: 'PayloadTooLarge',
   422: 'UnprocessableEntity',
+  429: 'TooManyRequests',
   500: 'InternalError',
   503: 'ServiceUnavailable',
+  504: 'GatewayTimeout',
 };
 
 /** Texts for server faults; no other details are sent. */

@@ -41,3 +41,9 @@ const WORDS = new Map(
 export function codeWord(code: Code): string {
   return WORDS.get(code) ?? 'unknown';
 }
+
+/** The protocol a content type belongs to. */
+export function protocolOf(contentType: string): 'grpc' | 'grpc-web' | 'connect' {
+  if (contentType.startsWith('application/grpc-web')) return 'grpc-web';
+  return contentType.startsWith('application/grpc') ? 'grpc' : 'connect';
+}

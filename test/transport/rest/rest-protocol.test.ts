@@ -149,7 +149,11 @@ describe('what is not served', () => {
     const answer = await send({ method, path });
     expect(answer).toMatchObject({ status: 405, headers: { allow } });
     if (method !== 'HEAD')
-      expect(answer.json).toMatchObject({ error_code: 'METHOD_NOT_ALLOWED', status: 405 });
+      expect(answer.json).toMatchObject({
+        error_code: 'METHOD_NOT_ALLOWED',
+        status: 405,
+        reason: 'MethodNotAllowed',
+      });
   });
   it('is answered the same with any body or content type', async () => {
     const bodies: [Record<string, string>, string][] = [

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService as EvaluationServiceDesc } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { EvaluationService, RevisedVerdict } from '../../../../src/decisions/evaluation-service.js';
 import { createAuthenticator } from '../../../../src/transport/auth/authenticator.js';
-import type { CallMeter } from '../../../../src/transport/call/call-meter.js';
+import type { CallMeter } from '../../../../src/transport/call/call-host.js';
 import { restTemplate, rpcMethods } from '../../../../src/transport/descriptors/rpc-methods.js';
 import { evaluationRoutes } from '../../../../src/transport/rest/evaluation-route.js';
 import { createRestLane } from '../../../../src/transport/rest/rest-lane.js';
