@@ -34,10 +34,9 @@ export function createSqliteClient(
   files: OpenedFiles,
   events: ClientEvents,
 ): ConnectedClient<SqliteBulk> {
-  const { identity } = files.database;
   const writing = createMutex();
   let isClosed = false;
-  const factory = createSqliteAdapterFactory(path, writing, identity);
+  const factory = createSqliteAdapterFactory(path, writing, files);
   const prisma = new SqliteClient(
     options(
       {

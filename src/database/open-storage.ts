@@ -88,7 +88,7 @@ async function openSqlite(path: string, options: DatabaseOptions): Promise<Opene
     damageMayPass: false,
   };
   const monitor = new StorageMonitor({ checks, place: path, log: options.failures });
-  const openChanges = () => createSqliteChangeSource(path, files.identity);
+  const openChanges = () => createSqliteChangeSource(path, files.opened);
   return { kind: 'sqlite', client, monitor, instanceId, created, openChanges, close };
 }
 

@@ -23,6 +23,7 @@ import {
   type SqliteConnection,
   type SqliteValue,
 } from './sqlite-connection.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
 
 const INFO = { provider: 'sqlite', adapterName: 'control-enforcement-libsql' } as const;
 /** How long a transaction waits for the write lock while another process holds it. */
@@ -33,20 +34,20 @@ const MAX_BIND_VALUES = 10_000;
 /**
  * Creates the adapter factory of one file. It connects once: after `dispose` the database stays closed.
  * `writing` is held by every transaction, and by all other writers to the file in this process. With
- * `identity`, only that file is opened.
+ * `files`, only those are opened.
  */
 export function createSqliteAdapterFactory(
   path: string,
   writing: Mutex,
-  identity?: string,
+  files?: OpenedFiles,
 ): SqlDriverAdapterFactory {
   let connected = false;
   return {
     ...INFO,
     async connect() {
       if (connected) throw new Error('the database is closed');
-      const reader = openSqliteConnection(path, 'reader', identity);
-      const writer = openSqliteConnection(path, 'writer', identity);
+      const reader = openSqliteConnection(path, 'reader', files);
+      const writer = openSqliteConnection(path, 'writer', files);
       connected = true;
       return createAdapter(reader, writer, writing);
     },

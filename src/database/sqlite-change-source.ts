@@ -1,6 +1,7 @@
 import { type NewsRow, newsOf, newsQuery } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
 import { openSqliteConnection, type SqliteStatement } from './sqlite-connection.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
 
 /**
  * How often the revision is read, in milliseconds. SQLite does not report writes of other processes; reading
@@ -14,15 +15,15 @@ interface Reader {
   close(): void;
 }
 
-/** Reads changes made by other processes in the SQLite file of an identity; see `identityOf`. */
-export function createSqliteChangeSource(path: string, identity: string): ChangeSource {
+/** Reads changes made by other processes in an opened SQLite file. */
+export function createSqliteChangeSource(path: string, files: OpenedFiles): ChangeSource {
   let reader: Reader | null = null;
   let closed = false;
   return {
     pollMs: POLL_MS,
     async read(known) {
       if (closed) throw new Error('the database is closed');
-      reader ??= openReader(path, identity);
+      reader ??= openReader(path, files);
       const [row] = reader.latest().rows;
       if (row !== undefined && Number(row[0]) === known) return { revision: known, changes: [] };
       return newsOf(known, reader.news([BigInt(known)]).rows as unknown as NewsRow[]);
@@ -38,8 +39,8 @@ export function createSqliteChangeSource(path: string, identity: string): Change
   };
 }
 
-function openReader(path: string, identity: string): Reader {
-  const connection = openSqliteConnection(path, 'reader', identity);
+function openReader(path: string, files: OpenedFiles): Reader {
+  const connection = openSqliteConnection(path, 'reader', files);
   try {
     // A wait inside SQLite would block the whole process, and the next poll is due soon anyway.
     connection.execute('PRAGMA busy_timeout = 0');

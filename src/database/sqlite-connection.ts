@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
-import { demandIdentity } from './storage-health/open-files.js';
+import type { OpenedFiles } from './storage-health/file-check.js';
+import { demandUnmoved } from './storage-health/open-files.js';
 
 /** The longest wait inside SQLite. It blocks the process: only for rare, short ones (recovery, closing). */
 const BUSY_TIMEOUT_MS = 1_000;
@@ -61,15 +62,15 @@ export type SqliteRole = 'reader' | 'writer';
 
 /**
  * Opens a connection with every setting that the service relies on. Settings last for its lifetime. With
- * `identity`, throws a `StorageError` when another file is at the path.
+ * `files`, throws a `StorageError` when these are not at the path any more.
  */
-export function openSqliteConnection(path: string, role: SqliteRole, identity?: string): SqliteConnection {
+export function openSqliteConnection(path: string, role: SqliteRole, files?: OpenedFiles): SqliteConnection {
   // Opening would create a missing file.
-  if (identity !== undefined) demandIdentity(path, identity);
+  if (files !== undefined) demandUnmoved(files);
   const database = new Libsql(path, { timeout: BUSY_TIMEOUT_MS });
   const connection = wrap(database);
   try {
-    if (identity !== undefined) demandIdentity(path, identity);
+    if (files !== undefined) demandUnmoved(files);
     connection.execute(`PRAGMA ${DURABLE}`);
     connection.execute(`PRAGMA wal_autocheckpoint = ${SERVING_CHECKPOINT_PAGES}`);
     connection.execute('PRAGMA foreign_keys = ON');

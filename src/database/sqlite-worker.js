@@ -5,7 +5,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import Libsql from 'libsql';
-import { createFileCheck, identityAt } from './storage-health/file-check.js';
+import { createFileCheck, movedFile } from './storage-health/file-check.js';
 
 /**
  * @typedef {null | string | number | bigint} Value
@@ -35,13 +35,13 @@ const ATTEMPTS = 5;
 const PAUSE_MS = 5;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-const isMoved = () => files !== undefined && identityAt(path) !== files.database.identity;
+const moved = () => (files === undefined ? null : movedFile(files));
 
 /** Opening would create a missing file, and the file may be replaced while it is opened. */
-const wasMoved = isMoved();
-const database = new Libsql(wasMoved ? ':memory:' : path, { timeout: busyTimeoutMs });
-const isUsable = !wasMoved && !isMoved();
-const check = files === undefined || !isUsable ? () => null : createFileCheck(files);
+const movedBefore = moved();
+const database = new Libsql(movedBefore === null ? path : ':memory:', { timeout: busyTimeoutMs });
+const obstacle = movedBefore ?? moved();
+const check = files === undefined || obstacle !== null ? () => null : createFileCheck(files);
 
 for (const pragma of pragmas) database.exec(`PRAGMA ${pragma}`);
 
@@ -114,9 +114,9 @@ port.on('message', (/** @type {Request | 'close'} */ message) => {
     port.close();
     return;
   }
-  if (!isUsable) {
+  if (obstacle !== null) {
     /** @type {Failure} */
-    const failure = { message: 'its file was deleted, moved or replaced', storage: 'REPLACED' };
+    const failure = { message: obstacle.particular, storage: obstacle.state };
     port.postMessage({ id: message.id, failure });
     // The next thread finds the file again if it is restored.
     database.close();

@@ -28,7 +28,7 @@ const AGENT = 'loaded-agent-1';
 const NEED_WRITES = ['AgentService', 'ControlService', 'ObservabilityService', 'PolicyService'];
 const NEED_NONE = ['EvaluatorService', 'TemplateService'];
 const PREFIX = 'storage-faults-';
-const CASE_LIMIT_MS = 180_000;
+const CASE_LIMIT_MS = 600_000;
 /** Between two writes. */
 const PAUSE_MS = 5;
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -68,6 +68,16 @@ async function start(given: Given, isTold = false) {
   });
   started.push(found);
   return { ...found, lines };
+}
+
+/**
+ * Moves a SQLite file as another process would. The driver closes a connection when it is garbage-collected;
+ * until then, this process would use the log of the old place for the same file at the new one.
+ */
+async function moveTo(place: string, from: string): Promise<void> {
+  await copyFile(from, `${from}.copy`);
+  await rename(`${from}.copy`, place);
+  await rm(from);
 }
 
 /** Resolves with whether the database that was opened at last is another one than the file is from. */
@@ -290,11 +300,12 @@ describe('a SQLite file', () => {
   const url = () => `file:${databasePath()}`;
   /** A database with the file beside it, as the service leaves both. */
   async function used(): Promise<string> {
-    const database = await openDatabase({ url: url() });
+    const made = join(folder, 'made.db');
+    const database = await openDatabase({ url: `file:${made}` });
     await database.close();
-    // What is in the log beside the file would be a database by itself.
-    await executeSql(url(), 'PRAGMA wal_checkpoint(TRUNCATE)');
-    for (const end of ['-wal', '-shm']) await rm(`${databasePath()}${end}`, { force: true });
+    await executeSql(`file:${made}`, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    await mkdir(join(folder, 'data'));
+    await moveTo(databasePath(), made);
     file = new StateFile(`${databasePath()}.last-known-good`, nodeFileSystem);
     await save(database.instanceId, 0);
     return database.instanceId;
@@ -351,13 +362,14 @@ describe('waiting for a database', () => {
     );
     await rm(join(data, 'service.db'));
     // Of a newer version: no waiting changes that, but somebody may.
-    await (await openDatabase({ url: `file:${join(folder, 'newer.db')}` })).close();
+    const newer = join(folder, 'newer.db');
+    await (await openDatabase({ url: `file:${newer}` })).close();
     await executeSql(
-      `file:${join(folder, 'newer.db')}`,
+      `file:${newer}`,
       `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at") VALUES ('x', 'x', '9999', 1);
        PRAGMA wal_checkpoint(TRUNCATE)`,
     );
-    await rename(join(folder, 'newer.db'), join(data, 'service.db'));
+    await moveTo(join(data, 'service.db'), newer);
     await until(
       () => begun.lines.at(-1),
       (line) => /newer than this version/.test(line ?? ''),

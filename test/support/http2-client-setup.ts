@@ -19,8 +19,10 @@ http2.connect = ((...args: Parameters<typeof connect>) => {
   const request = session.request.bind(session);
   const destroy = session.destroy.bind(session);
   session.destroy = (...reason) => {
-    if (isCalledByNode()) destroy(...reason);
-    else setImmediate(() => destroy(...reason));
+    if (isCalledByNode()) return destroy(...reason);
+    // As of now the caller expects no event any more.
+    session.on('error', () => {});
+    setImmediate(() => destroy(...reason));
   };
   session.request = (...options) => {
     const stream = request(...options);

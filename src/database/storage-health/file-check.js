@@ -51,13 +51,33 @@ export function identityAt(path) {
 }
 
 /**
+ * Whether a file was deleted, moved away or replaced. SQLite must not open the database then: it would create
+ * another file, or with a log of its own use the index of the opened one.
+ * @param {OpenedFiles} files
+ * @returns {Finding | null}
+ */
+export function movedFile({ database, log, index }) {
+  const current = identityAt(database.path);
+  if (current === null) return replaced('its file was deleted or moved away');
+  if (current !== database.identity) return replaced('another file has taken the place of its file');
+  if (identityAt(index.path) !== index.identity) {
+    return replaced('the file -shm beside it was removed or replaced');
+  }
+  const currentLog = identityAt(log.path);
+  if (currentLog === log.identity) return null;
+  if (currentLog !== null) return replaced('the file -wal beside it was replaced');
+  return { ...replaced('the file -wal beside it was removed'), isLogMissing: true };
+}
+
+/**
  * Creates the check. It returns null when stored data would survive a restart: the files are those that were
  * opened, and neither shorter than what was written nor overwritten at their beginning. Throws errors of the
  * system.
  * @param {OpenedFiles} files
  * @returns {() => Finding | null}
  */
-export function createFileCheck({ database, log, index }) {
+export function createFileCheck(files) {
+  const { database, log, index } = files;
   const header = Buffer.alloc(DATABASE_HEADER_BYTES);
   let largest = fstatSync(database.descriptor).size;
 
@@ -75,20 +95,10 @@ export function createFileCheck({ database, log, index }) {
   }
 
   return () => {
-    const current = identityAt(database.path);
-    if (current === null) return replaced('its file was deleted or moved away');
-    if (current !== database.identity) return replaced('another file has taken the place of its file');
-    const damage = databaseDamage();
-    if (damage !== null) return damage;
-    if (identityAt(index.path) !== index.identity) {
-      return replaced('the file -shm beside it was removed or replaced');
-    }
-    const currentLog = identityAt(log.path);
-    if (currentLog === null) {
-      return { ...replaced('the file -wal beside it was removed'), isLogMissing: true };
-    }
-    if (currentLog !== log.identity) return replaced('the file -wal beside it was replaced');
-    return logDamage(log.descriptor, index.descriptor);
+    const moved = movedFile(files);
+    // A log must not be copied into a damaged database.
+    if (moved !== null && !moved.isLogMissing) return moved;
+    return databaseDamage() ?? moved ?? logDamage(log.descriptor, index.descriptor);
   };
 }
 

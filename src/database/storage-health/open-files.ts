@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs';
-import { identityAt, identityOf } from './file-check.js';
+import { identityOf, movedFile, type OpenedFiles } from './file-check.js';
 import { StorageError } from './storage-state.js';
 
 /**
@@ -24,12 +24,10 @@ export interface FileUse {
   release(): void;
 }
 
-/** Throws a `StorageError` when another file is at the path. */
-export function demandIdentity(path: string, identity: string): void {
-  const current = identityAt(path);
-  if (current === identity) return;
-  const what = current === null ? 'was deleted or moved away' : 'is another one';
-  throw new StorageError('REPLACED', { particular: `its file ${what}` });
+/** Throws a `StorageError` when a file was deleted, moved away or replaced; see `movedFile`. */
+export function demandUnmoved(files: OpenedFiles): void {
+  const moved = movedFile(files);
+  if (moved !== null) throw new StorageError(moved.state, { particular: moved.particular });
 }
 
 /** Opens a file for reading, or shares a descriptor of it. `stats` are those of the path. */

@@ -35,7 +35,10 @@ export interface StorageChecks {
   verifyWritable(): Promise<void>;
   /** Commits a small write, with the checks of `verify` around it. */
   write(): Promise<void>;
-  /** Saves recoverable data after a problem was found; resolves with a description, or null. */
+  /**
+   * Saves recoverable data after a problem was found; resolves with a description, or null when there is
+   * nothing to save. Retried after a rejection, as long as the problem lasts.
+   */
   rescue(problem: StorageError): Promise<string | null>;
   /** Whether damage may be gone without a restart of the process. */
   readonly damageMayPass: boolean;
@@ -75,6 +78,9 @@ export class StorageMonitor implements StorageHealth {
   #isClosed = false;
   #isProbing = false;
   #abandoned = 0;
+  /** The problem after which data have to be saved still. */
+  #unrescued: StorageError | null = null;
+  #isRescuing = false;
   #interval: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
 
@@ -106,8 +112,12 @@ export class StorageMonitor implements StorageHealth {
 
   watch(): void {
     if (this.#interval !== undefined || this.#isClosed) return;
-    this.#interval = setInterval(() => this.#probe(), INTERVAL_MS);
+    this.#interval = setInterval(() => {
+      this.#probe();
+      void this.#rescue();
+    }, INTERVAL_MS);
     this.#interval.unref();
+    this.#probe();
   }
 
   /** Stops the probes and rejects writes. Resolves when running writes are done. */
@@ -262,16 +272,25 @@ export class StorageMonitor implements StorageHealth {
     const cause = error instanceof StorageError ? error.cause : error;
     const facts = cause === undefined ? {} : { reason: reasonOf(cause) };
     this.#tell('error', `${meaningOf(state, particular)} ${adviceOn(state)}`, facts);
-    if (error instanceof StorageError) void this.#rescue(error);
+    if (error instanceof StorageError) {
+      this.#unrescued = error;
+      void this.#rescue();
+    }
   }
 
-  async #rescue(error: StorageError): Promise<void> {
+  async #rescue(): Promise<void> {
+    const problem = this.#unrescued;
+    if (problem === null || this.#isRescuing || this.#isClosed) return;
+    this.#isRescuing = true;
     try {
-      const done = await this.#checks.rescue(error);
+      const done = await this.#checks.rescue(problem);
+      if (this.#unrescued === problem) this.#unrescued = null;
       if (done !== null) this.#tell('warn', done, {});
     } catch (failure) {
-      const message = 'what is not in the file of the database yet cannot be saved';
+      const message = 'what is not in the file of the database yet cannot be saved; it is tried again';
       this.#tell('error', message, { reason: reasonOf(failure) });
+    } finally {
+      this.#isRescuing = false;
     }
   }
 
@@ -282,6 +301,7 @@ export class StorageMonitor implements StorageHealth {
 
   #change(state: StorageState, particular: string | undefined): void {
     this.#state = state;
+    this.#unrescued = null;
     this.#changes += 1;
     this.#particular = particular;
     this.#sinceMs = this.#now();

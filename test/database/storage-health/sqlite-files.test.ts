@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   copyFile,
   link,
@@ -164,6 +165,30 @@ describe('the files of a SQLite database', () => {
     await writeFile(`${file}-wal`, '');
     await expect(files.verify()).rejects.toMatchObject(REPLACED);
     expect(files.isLogMissing).toBe(false);
+  });
+
+  it.each([
+    ['is gone', async () => {}],
+    ['was replaced', () => writeFile(`${file}-wal`, '')],
+  ])('are not opened again, nor another log created, when their log %s', async (what, replace) => {
+    await unlink(`${file}-wal`);
+    await replace();
+    const thread = createSqliteThread(
+      { path: file, busyTimeoutMs: 1_000, pragmas: ['query_only = ON'], files: files.opened },
+      () => {},
+    );
+    const read = {
+      transaction: '',
+      statements: [{ sql: 'SELECT COUNT(*) FROM t', args: [] }],
+      end: '',
+    } as const;
+    await expect(thread.run(read)).rejects.toMatchObject(REPLACED);
+    await thread.close();
+    expect(() => openSqliteConnection(file, 'reader', files.opened)).toThrow(
+      expect.objectContaining(REPLACED),
+    );
+    expect(existsSync(`${file}-wal`)).toBe(what === 'was replaced');
+    if (what === 'is gone') expect(files.isLogMissing).toBe(true);
   });
 
   it('are in order while others write, empty the log and begin it anew', async () => {

@@ -12,7 +12,7 @@ class FakeStorage implements StorageChecks {
   writable: unknown = null;
   /** `silent` never answers. */
   writing: unknown = null;
-  rescued: string | null = null;
+  rescued: string | null | Error = null;
   readonly calls = { verify: 0, write: 0, rescue: 0 };
 
   async verify(): Promise<void> {
@@ -30,6 +30,7 @@ class FakeStorage implements StorageChecks {
   }
   async rescue(): Promise<string | null> {
     this.calls.rescue += 1;
+    if (this.rescued instanceof Error) throw this.rescued;
     return this.rescued;
   }
 }
@@ -322,6 +323,36 @@ describe('the monitor of the storage', () => {
       ['error', expect.any(String)],
       ['warn', 'the log was copied'],
     ]);
+  });
+
+  it('tries to save it again until that succeeds, or until the problem has passed', async () => {
+    storage.rescued = new Error('readers keep the log from being copied');
+    monitor.watch();
+    storage.verifying = new StorageError('REPLACED');
+    await pass(10_000);
+    expect(storage.calls.rescue).toBeGreaterThan(3);
+    expect(lines[1]).toMatchObject({
+      message: expect.stringMatching(/cannot be saved; it is tried again/),
+      facts: { reason: 'readers keep the log from being copied' },
+    });
+    storage.rescued = 'the log was copied';
+    await pass(10_000);
+    expect(lines.at(-1)?.message).toBe('the log was copied');
+    const { rescue } = storage.calls;
+    await pass(10_000);
+    expect(storage.calls.rescue).toBe(rescue);
+
+    storage.verifying = null;
+    await pass(10_000);
+    storage.rescued = new Error('not yet');
+    storage.verifying = new StorageError('REPLACED');
+    await pass(10_000);
+    storage.verifying = null;
+    await pass(10_000);
+    expect(monitor.state).toBe('OK');
+    const { rescue: last } = storage.calls;
+    await pass(10_000);
+    expect(storage.calls.rescue).toBe(last);
   });
 
   it('takes what does not answer at all for down at once, and looks again when it answers', async () => {
