@@ -172,8 +172,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
   await app.register(async (scope) => {
-    startRestCalls(scope, { host: options.host, credentials, shutdownSignal: options.shutdownSignal });
+    // First: entering a call may wait, while its body arrives.
     boundBodies(scope);
+    startRestCalls(scope, { host: options.host, credentials, shutdownSignal: options.shutdownSignal });
     registerRestRoutes(scope, options.restRoutes, options.host);
     registerSessionRoutes(scope, {
       prefix: config.apiPrefix,

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../support/rest-client.js';
-import { seeder } from '../support/seed.js';
+import { runExample, seedClientExample } from '../support/client-example.js';
 import { startService, type TestService } from '../support/service.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PACKAGE = 'control-enforcement-service/client';
-const run = promisify(execFile);
 
 /** The example of the README. */
 function example(): string {
@@ -29,43 +25,19 @@ describe('the client as a package', () => {
     compiled = await compileService();
     folder = path.resolve(path.dirname(compiled.main), '..');
     service = await startService();
-    const seed = seeder(restClient(service.url));
-    await seed.agent('billing-bot-01');
-    const condition = {
-      selector: { path: 'input.text' },
-      evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
-    };
-    const data = { execution: 'server', condition, action: { decision: 'deny' } };
-    await seed.link('billing-bot-01', await seed.control('no-card-numbers', data));
+    await seedClientExample(service.url);
   });
   afterAll(async () => {
     await service.stop();
     await compiled.remove();
   });
 
-  /** Checks the types of a module against those of the package, runs it, and returns what it prints. */
-  async function runModule(name: string, source: string): Promise<string> {
-    const home = path.join(folder, name);
-    await mkdir(home);
+  /** Runs a module that imports the package. */
+  function runModule(name: string, source: string): Promise<string> {
     const here = source
       .replace(PACKAGE, '../packages/client/src/node.js')
       .replace('http://localhost:8000', service.url);
-    await writeFile(path.join(home, 'example.ts'), here);
-    const compilerOptions = {
-      module: 'nodenext',
-      target: 'es2023',
-      strict: true,
-      types: ['node'],
-      skipLibCheck: true,
-    };
-    await writeFile(
-      path.join(home, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['example.ts'] }),
-    );
-    await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', home]);
-    const { stdout, stderr } = await run(process.execPath, [path.join(home, 'example.js')]);
-    expect(stderr).toBe('');
-    return stdout;
+    return runExample(folder, name, here, { skipLibCheck: true });
   }
 
   it('does what the README shows, in less than 15 lines', async () => {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../support/rest-client.js';
-import { seeder } from '../support/seed.js';
+import { runExample, seedClientExample } from '../support/client-example.js';
 import { startService, type TestService } from '../support/service.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -33,37 +32,16 @@ describe('the packages, packed and installed in an empty folder', () => {
     const options = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--silent', ...tarballs];
     await run('npm', options, { cwd: folder });
     service = await startService();
-    const seed = seeder(restClient(service.url));
-    await seed.agent('billing-bot-01');
-    const condition = {
-      selector: { path: 'input.text' },
-      evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
-    };
-    const data = { execution: 'server', condition, action: { decision: 'deny' } };
-    await seed.link('billing-bot-01', await seed.control('no-card-numbers', data));
+    await seedClientExample(service.url);
   });
   afterAll(async () => {
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Compiles a module strictly against the installed packages, runs it, and returns what it prints. */
-  async function runModule(name: string, source: string): Promise<string> {
-    await writeFile(path.join(folder, `${name}.ts`), source);
-    const compilerOptions = {
-      module: 'nodenext',
-      target: 'es2023',
-      strict: true,
-      types: ['node'],
-      typeRoots: [path.join(ROOT, 'node_modules', '@types')],
-    };
-    const config = path.join(folder, `${name}.json`);
-    await writeFile(config, JSON.stringify({ compilerOptions, files: [`${name}.ts`] }));
-    await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config]);
-    const { stdout, stderr } = await run(process.execPath, [path.join(folder, `${name}.js`)]);
-    expect(stderr).toBe('');
-    return stdout;
-  }
+  /** Runs a module that imports the installed packages, whose types are checked too. */
+  const runModule = (name: string, source: string): Promise<string> =>
+    runExample(folder, name, source, { typeRoots: [path.join(ROOT, 'node_modules', '@types')] });
 
   it('bring nothing of the server', async () => {
     const modules = path.join(folder, 'node_modules');

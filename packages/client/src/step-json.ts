@@ -1,5 +1,8 @@
 import type { Step } from './types.js';
 
+/** JSON with integers of any size. */
+type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
+
 /** The service accepts data of at most this depth. */
 const MAX_DEPTH = 200;
 
@@ -8,59 +11,73 @@ const UTF8 = new TextEncoder();
 /** The step as UTF-8 JSON text. Throws a TypeError with the member that JSON cannot represent. */
 export function stepJson(step: Step): Uint8Array<ArrayBuffer> {
   const { type = 'tool', name, input, output, context } = step;
-  const members = [
-    member('type', JSON.stringify(type)),
-    member('name', JSON.stringify(name)),
-    member('input', textOf(input, 'input') ?? 'null'),
-  ];
-  if (output !== undefined) members.push(member('output', textOf(output, 'output') ?? 'null'));
-  if (context !== undefined) members.push(member('context', textOf(context, 'context') ?? 'null'));
-  return UTF8.encode(`{${members.join(',')}}`);
+  return UTF8.encode(
+    jsonText({
+      type,
+      name,
+      input: jsonOf(input, 'input') ?? null,
+      ...(output === undefined ? {} : { output: jsonOf(output, 'output') ?? null }),
+      ...(context === undefined ? {} : { context: jsonOf(context, 'context') ?? null }),
+    }),
+  );
 }
 
-const member = (name: string, text: string): string => `${JSON.stringify(name)}:${text}`;
-
 /**
- * The JSON text of a value, as by JSON.stringify, but a bigint prints as its digits; undefined where there is
- * none. A Map, a Promise, a Response and the like would become an empty object, which hides their content from
- * controls: they are rejected.
+ * The JSON form of a value, as by JSON.stringify; undefined where there is none. Bigints stay. A Map, a
+ * Promise, a Response and the like would become an empty object, which hides their content from controls:
+ * they are rejected.
  */
-function textOf(value: unknown, path: string, depth = 0): string | undefined {
+function jsonOf(value: unknown, path: string, depth = 0): Json | undefined {
   switch (typeof value) {
     case 'string':
     case 'boolean':
     case 'number':
-      return JSON.stringify(value);
     case 'bigint':
-      return value.toString();
+      return value;
     case 'object':
-      return value === null ? 'null' : textOfObject(value, path, depth);
+      return value === null ? null : jsonOfObject(value, path, depth);
     default:
       return undefined;
   }
 }
 
-function textOfObject(value: object, path: string, depth: number): string | undefined {
+function jsonOfObject(value: object, path: string, depth: number): Json | undefined {
   if (depth >= MAX_DEPTH) throw new TypeError(`${path} is nested deeper than ${MAX_DEPTH} levels`);
   if ('toJSON' in value && typeof value.toJSON === 'function') {
-    return textOf(value.toJSON(), path, depth + 1);
+    return jsonOf(value.toJSON(), path, depth + 1);
   }
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => textOf(item, `${path}[${index}]`, depth + 1) ?? 'null');
-    return `[${items.join(',')}]`;
+    return value.map((item: unknown, index) => jsonOf(item, `${path}[${index}]`, depth + 1) ?? null);
   }
-  if (value instanceof String || value instanceof Number || value instanceof Boolean)
-    return JSON.stringify(value.valueOf());
-  const members: string[] = [];
-  for (const [key, item] of Object.entries(value)) {
-    const text = textOf(item, `${path}.${key}`, depth + 1);
-    if (text !== undefined) members.push(member(key, text));
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) return value.valueOf();
+  const members: [string, Json][] = [];
+  for (const [key, member] of Object.entries(value)) {
+    const json = jsonOf(member, `${path}.${key}`, depth + 1);
+    if (json !== undefined) members.push([key, json]);
   }
   if (members.length === 0 && !isPlainObject(value)) {
     throw new TypeError(
       `${path} is an object of a class of which JSON shows nothing; give plain data instead`,
     );
   }
+  // Unlike assignments this creates a member for "__proto__", too.
+  return Object.fromEntries(members);
+}
+
+/** The JSON text of a value; a bigint, which JSON.stringify rejects, prints as its digits. */
+function jsonText(value: Json): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return exactText(value);
+  }
+}
+
+function exactText(value: Json): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(exactText).join(',')}]`;
+  const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${exactText(item)}`);
   return `{${members.join(',')}}`;
 }
 

@@ -12,6 +12,9 @@ export interface ClassifiedMethod {
   readonly isEvaluation: boolean;
 }
 
+/** A method that needs no key. */
+export const PUBLIC_METHOD: ClassifiedMethod = { access: Access.PUBLIC, isEvaluation: false };
+
 export function callClassOf(method: ClassifiedMethod): CallClass {
   if (method.access === Access.PUBLIC) return 'public';
   return method.isEvaluation ? 'evaluation' : 'keyed';

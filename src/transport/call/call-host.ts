@@ -72,7 +72,15 @@ export interface CallRoute {
 }
 
 /** Status in the metrics of REST for requests whose clients disconnected before the reply; never sent. */
-export const CLIENT_GONE_STATUS = 499;
+const CLIENT_GONE_STATUS = 499;
+
+/** The HTTP status of a call whose response was closed. */
+export function closedStatus(response: {
+  readonly writableEnded: boolean;
+  readonly statusCode: number;
+}): number {
+  return response.writableEnded ? response.statusCode : CLIENT_GONE_STATUS;
+}
 
 /** A JSON route. */
 export function restRoute(

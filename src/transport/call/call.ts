@@ -9,7 +9,7 @@ import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
 import { isUnexpected, toRpcStatus } from '../wire/connect-error.js';
 import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
-import type { RpcStatus } from '../wire/rpc-status.js';
+import { codeWord, type RpcStatus } from '../wire/rpc-status.js';
 import type { CallHost, CallRoute, RpcCaller } from './call-host.js';
 import { type CallTime, createCallTime } from './call-time.js';
 
@@ -37,12 +37,13 @@ export class Call implements HandlerCall, RpcCaller {
   readonly route: CallRoute;
   readonly requestId: string;
   readonly ticket: CallTicket;
+  /** Milliseconds of `performance.now`. */
+  readonly startedAt = performance.now();
   principal: Principal = ANONYMOUS;
   /** Status of an RPC, as a gRPC status name in lower case or `ok`; null while it runs, and for REST. */
   code: string | null = null;
   readonly #host: CallHost;
   readonly #source: CallSource;
-  readonly #startedAt = performance.now();
   #callerSignal: AbortSignal | undefined;
   #time: CallTime | undefined;
   #revision: number | null = null;
@@ -64,11 +65,6 @@ export class Call implements HandlerCall, RpcCaller {
 
   get protocol(): string {
     return this.route.protocol;
-  }
-
-  /** Milliseconds of `performance.now` at the start. */
-  get startedAt(): number {
-    return this.#startedAt;
   }
 
   header(name: string): string | undefined {
@@ -173,12 +169,18 @@ export class Call implements HandlerCall, RpcCaller {
 
   itemFailed(error: unknown): RpcStatus {
     const status = toRpcStatus(error);
-    this.logFailure(status, error);
+    this.#logFailure(status, error);
     return status;
   }
 
+  /** Sets the status of an RPC that failed with `error`, and logs the error like that of an item. */
+  failed(status: { readonly code: Code }, error: unknown): void {
+    this.code = codeWord(status.code);
+    this.#logFailure(status, error);
+  }
+
   /** Logs faults of the server and RPCs that cannot be served at present. Errors of callers are not logged. */
-  logFailure(status: { readonly code: Code }, error: unknown): void {
+  #logFailure(status: { readonly code: Code }, error: unknown): void {
     const { log, failures } = this.#host;
     const rpc = this.route.path.slice(1);
     if (isUnexpected(status)) log.error({ err: error, requestId: this.requestId, rpc }, 'an RPC failed');
@@ -198,7 +200,7 @@ export class Call implements HandlerCall, RpcCaller {
     this.ticket.end();
     const { route } = this;
     const { policies, log, logsCalls } = this.#host;
-    const ms = performance.now() - this.#startedAt;
+    const ms = performance.now() - this.startedAt;
     route.ended(this.code, status, ms / 1000);
     for (const policy of policies) policy.ended?.(this);
     if (!logsCalls) return;

@@ -2,15 +2,15 @@ import { createRegistry, type DescService } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, createContextValues } from '@connectrpc/connect';
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import { PUBLIC_METHOD } from '../admission/call-class.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { Call } from '../call/call.js';
-import { type CallHost, type CallRoute, CLIENT_GONE_STATUS, rpcRoute } from '../call/call-host.js';
+import { type CallHost, type CallRoute, closedStatus, rpcRoute } from '../call/call-host.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
@@ -65,15 +65,18 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
 
 /** gRPC's own services, which have no options of this API. */
 const PUBLIC_SERVICES = /^grpc\.(?:health|reflection)\./;
-const PUBLIC_METHOD = { access: Access.PUBLIC, isEvaluation: false };
+
+/** Whether the access level of an RPC is unknown. */
+function isUnclassified(name: string, { methods }: ConnectPluginOptions): boolean {
+  return !methods.has(name) && !PUBLIC_SERVICES.test(name);
+}
 
 /** Guards every handler. Returns the names of those whose access level is unknown. */
 function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[] {
   const unknown: string[] = [];
   router.handlers.forEach((handler, index) => {
     const name = `${handler.service.typeName}/${handler.method.name}`;
-    const method = options.methods.get(name);
-    if (method === undefined && !PUBLIC_SERVICES.test(name)) unknown.push(name);
+    if (isUnclassified(name, options)) unknown.push(name);
     router.handlers[index] = guardHandler(handler, options.host.requestTimeoutMs);
   });
   return unknown;
@@ -83,16 +86,16 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
 function startCalls(
   scope: FastifyInstance,
   calls: WeakMap<FastifyRequest, RpcCall>,
-  { host, methods, credentials }: ConnectPluginOptions,
+  options: ConnectPluginOptions,
 ): void {
+  const { host, methods, credentials } = options;
   const routes = new Map<string, CallRoute>();
   const routeOf = (name: string, protocol: string): CallRoute => {
     const key = `${protocol} ${name}`;
     const known = routes.get(key);
     if (known !== undefined) return known;
+    if (isUnclassified(name, options)) throw new Error(`the access level of ${name} is unknown`);
     const method = methods.get(name);
-    if (method === undefined && !PUBLIC_SERVICES.test(name))
-      throw new Error(`the access level of ${name} is unknown`);
     const isEndless = method !== undefined && method.desc.methodKind !== 'unary';
     const route = rpcRoute(host.metrics, method ?? PUBLIC_METHOD, name, protocol, isEndless);
     routes.set(key, route);
@@ -117,9 +120,7 @@ function startCalls(
     calls.set(request, rpc);
     request.call = rpc.call;
     // Emitted when the reply is complete or the caller disconnects, in every version of HTTP.
-    reply.raw.once('close', () =>
-      rpc.call.end(reply.raw.writableEnded ? reply.statusCode : CLIENT_GONE_STATUS),
-    );
+    reply.raw.once('close', () => rpc.call.end(closedStatus(reply.raw)));
     done();
   });
 }

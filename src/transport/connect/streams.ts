@@ -5,7 +5,6 @@ import type { Call } from '../call/call.js';
 import { toConnectError } from '../wire/connect-error.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
-import { codeWord } from '../wire/rpc-status.js';
 import { rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A server-streaming RPC as a Connect implementation. */
@@ -68,7 +67,6 @@ async function* inTurns(messages: AsyncIterable<Message>, call: Call): AsyncGene
 
 function failed(call: Call, error: unknown): ConnectError {
   const status = correctedDecodeError(toConnectError(error));
-  call.code = codeWord(status.code);
-  call.logFailure(status, error);
+  call.failed(status, error);
   return status;
 }

@@ -3,7 +3,6 @@ import type { HandlerContext } from '@connectrpc/connect';
 import type { Call } from '../call/call.js';
 import { toConnectError } from '../wire/connect-error.js';
 import type { JsonCopy } from '../wire/json-copy.js';
-import { codeWord } from '../wire/rpc-status.js';
 import { rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A unary RPC as a Connect implementation. */
@@ -26,8 +25,7 @@ export function unaryRpc(
       return reply;
     } catch (error) {
       const status = toConnectError(error);
-      call.code = codeWord(status.code);
-      call.logFailure(status, error);
+      call.failed(status, error);
       throw status;
     } finally {
       call.worked();

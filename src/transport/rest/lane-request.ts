@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyBaseLogger } from 'fastify';
 import type { CallTicket } from '../admission/call-ticket.js';
 import { Call, type CallSource } from '../call/call.js';
-import { type CallHost, type CallRoute, CLIENT_GONE_STATUS } from '../call/call-host.js';
+import { type CallHost, type CallRoute, closedStatus } from '../call/call-host.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../wire/reply-headers.js';
 import { ClientGoneError, type ErrorContext, errorAnswer } from './rest-errors.js';
 import type { RestReply, RestRequest, RestRoute } from './rest-route.js';
@@ -138,8 +138,7 @@ export class LaneRequest implements RestRequest, CallSource {
   }
 
   #closed(): void {
-    const response = this.#response;
-    this.#call.end(response.writableEnded ? response.statusCode : CLIENT_GONE_STATUS);
+    this.#call.end(closedStatus(this.#response));
     this.#gone?.abort(new ClientGoneError());
   }
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { PUBLIC_METHOD } from '../admission/call-class.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { Call } from '../call/call.js';
-import { type CallHost, type CallRoute, CLIENT_GONE_STATUS, restRoute } from '../call/call-host.js';
+import { type CallHost, type CallRoute, closedStatus, restRoute } from '../call/call-host.js';
 import { ClientGoneError } from './rest-errors.js';
 
 declare module 'fastify' {
@@ -36,7 +36,7 @@ export function startRestCalls(scope: FastifyInstance, options: RestCallOptions)
     });
     request.call = call;
     // Emitted when the reply is complete or the client disconnects, in every version of HTTP.
-    reply.raw.once('close', () => call.end(reply.raw.writableEnded ? reply.statusCode : CLIENT_GONE_STATUS));
+    reply.raw.once('close', () => call.end(closedStatus(reply.raw)));
     // The router matches `/agents/` as an agent without a name; that path is not served.
     if (Object.values(request.params as object).includes('')) return reply.callNotFound();
     const entering = call.enter(credentials.ofRest(request));
@@ -47,7 +47,7 @@ export function startRestCalls(scope: FastifyInstance, options: RestCallOptions)
 
 /** A route of a scope that is not an RPC and needs no key. */
 export function publicRoute(host: CallHost, verb: string, path: string): CallRoute {
-  return restRoute(host.metrics, { access: Access.PUBLIC, isEvaluation: false }, verb, path);
+  return restRoute(host.metrics, PUBLIC_METHOD, verb, path);
 }
 
 /** The call of a request in a scope with `startRestCalls`. */
