@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     setupFiles: ['test/support/http2-client-setup.ts'],
     globalSetup: ['test/support/postgres-global-setup.ts', 'test/support/packages-global-setup.ts'],
     // They only end what hangs: tests wait for events, and on a busy machine everything takes its time.

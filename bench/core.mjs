@@ -7,8 +7,8 @@
  * function into which it has inlined the call of cedar-wasm is deoptimised during that call. The core has no such call.
  */
 
+import { createPrefilter } from '../dist/packages/linear-text/src/prefilter.js';
 import { regexEvaluator } from '../dist/src/evaluators/regex/regex.js';
-import { createPrefilter } from '../dist/src/linear-text/prefilter.js';
 import { definitionOf, newLibrary, programOf, subjectOf } from './support/core-programs.mjs';
 import { createWriter, regexRulesOf, rulesOf, stepOf, stepsOf } from './support/core-steps.mjs';
 import { casbinOf, cedarOf, jsonRulesEngineOf } from './support/core-yardsticks.mjs';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const SOURCES = path.join(ROOT, 'src');
+const PACKAGES = ['exact-json', 'linear-text', 'json-schema', 'sql-reader'];
 const page = readFileSync(path.join(ROOT, 'docs', 'architecture.md'), 'utf8');
 
 /** Names in backquotes that the lines of a list begin with. */
@@ -13,8 +13,12 @@ function listed(section: string): string[] {
 
 /** Every source file with the files that it imports, types included, as paths below the repository. */
 function importsOfSources(): Map<string, readonly string[]> {
-  const names = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => /\.m?ts$|\.mjs$/.test(name)).map((name) => path.join('src', name));
+  const folders = ['src', ...PACKAGES.map((name) => path.join('packages', name, 'src'))];
+  const files = folders.flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.m?ts$|\.mjs$/.test(name))
+      .map((name) => path.join(folder, name)),
+  );
   const known = new Set(files);
   return new Map(
     files.map((file) => {
@@ -32,7 +36,8 @@ const layers = listed(page.slice(page.indexOf('## Folders'), page.indexOf('## Wh
 
 /** The folder of a file as the page lists it; undefined for the entry point, which may import everything. */
 function layerOf(file: string): string | undefined {
-  const [, first = '', second = '', ...rest] = file.split(path.sep);
+  const [root, first = '', second = '', ...rest] = file.split(path.sep);
+  if (root === 'packages') return `packages/${first}`;
   if (second === '') return undefined;
   return first === 'transport' && rest.length > 0 ? `${first}/${second}` : first;
 }

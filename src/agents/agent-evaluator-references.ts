@@ -1,7 +1,7 @@
+import { createSchemaValidator } from '../../packages/json-schema/src/index.js';
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
 import { type ControlDefinition, leavesOf } from '../controls/definition.js';
 import type { DbClient } from '../database/database.js';
-import { createSchemaValidator } from '../json-schema/json-schema.js';
 import { agentCorrupted, agentNotFound } from './agent-errors.js';
 import { evaluatorNotRegistered, invalidConfig, tooManyAgents } from './agent-evaluator-errors.js';
 import type { EvaluatorRegistration } from './agent-registration.js';

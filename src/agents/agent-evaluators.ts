@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { HandlerCall } from '../contract/call/handler.js';
 import { refuseMistakes } from '../contract/warnings/warning.js';
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
@@ -5,7 +6,6 @@ import { nothingPatched } from '../controls/patch-warnings.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import { stringifyJson } from '../json/stringify-json.js';
 import { linkedControls } from './agent-controls.js';
 import { agentCorrupted } from './agent-errors.js';
 import { evaluatorInUse, evaluatorNotFound } from './agent-evaluator-errors.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json-value.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 
 /**
  * The registration of an agent as stored and printed: every declared member present, null when unset. Types

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import type { ErrorItem } from '../contract/errors/service-error.js';
 import {
   boolean,
@@ -15,8 +16,6 @@ import { described } from '../contract/input/messages.js';
 import { agentName } from '../contract/input/names.js';
 import { inputItems, strictFlag } from '../contract/input/parse-input.js';
 import { checkTarget, targetMembers } from '../contract/input/target.js';
-import type { JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
 import type {
   AgentProfile,
   AgentRegistration,

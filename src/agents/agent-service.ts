@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { readAgentName } from '../contract/input/names.js';
 import { demandWholeTarget, namesTarget, TARGET_WARNING, type Target } from '../contract/input/target.js';
@@ -8,7 +9,6 @@ import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import { stringifyJson } from '../json/stringify-json.js';
 import { linkedControls, printed, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
 import { agentLinkWarnings } from './agent-link-warnings.js';

@@ -1,10 +1,10 @@
+import { createSchemaValidator, type SchemaValidator } from '../../packages/json-schema/src/index.js';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
 import { type Leaf, leavesOf } from '../controls/definition.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { createSchemaValidator, type SchemaValidator } from '../json-schema/json-schema.js';
 import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';
 import { configProblem, registeredEvaluators } from './registered-evaluators.js';
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json/json-value.js';
-import type { SchemaValidator } from '../json-schema/json-schema.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import type { SchemaValidator } from '../../packages/json-schema/src/index.js';
 import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';
 
 /**

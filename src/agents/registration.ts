@@ -1,7 +1,7 @@
+import { jsonEqual } from '../../packages/exact-json/src/index.js';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { jsonEqual } from '../json/json-equal.js';
 import type { AgentRegistration, EvaluatorRegistration, StepDefinition } from './agent-registration.js';
 import {
   type EvaluatorUse,

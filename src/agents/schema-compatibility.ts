@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 
 /**
  * Why configurations that satisfied `old` may violate `next`: one text for each change, none when `next` can

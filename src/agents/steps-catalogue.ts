@@ -1,5 +1,9 @@
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseStoredJson,
+} from '../../packages/exact-json/src/index.js';
 
 /** A registered step of an agent, as needed for comparison with controls. */
 export interface RegisteredStep {

@@ -1,8 +1,8 @@
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { type IssueSink, readWith, report } from '../contract/input/fields.js';
 import { FIELD_REQUIRED } from '../contract/input/messages.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { MAX_CONDITION_COMPILE_COST, MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../core/limits.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import type { Condition, EvaluatorRef } from './definition.js';
 import { evaluatorRefSchema, selectorSchema } from './definition-members.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { isObject } from '../../packages/exact-json/src/index.js';
 import { field, readWith, refuse } from '../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { isObject } from '../json/json-value.js';
 import type { TemplateInput } from '../templates/template.js';
 import { templateInputOf, templateInputSchema } from '../templates/template-schema.js';
 import type { ControlDefinition } from './definition.js';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { jsonSchemaOf } from '../contract/input/fields.js';
-import type { JsonObject } from '../json/json-value.js';
 import {
   actionSchema,
   definitionMembers,

@@ -1,7 +1,6 @@
+import { isObject, type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { isObject, type JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
 import type { TemplateInput } from '../templates/template.js';
 import { type Rendering, renderTemplate } from '../templates/template-rendering.js';
 import { type ControlData, isTemplateInput } from './control-data.js';

@@ -1,11 +1,9 @@
+import { type JsonObject, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import type { JsonObject } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
-import { stringifyJson } from '../json/stringify-json.js';
 import { createAgentControlStore } from './agent-control-store.js';
 import type { ControlData } from './control-data.js';
 import {

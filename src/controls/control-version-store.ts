@@ -1,10 +1,9 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
 import { assertStorable } from '../database/text.js';
-import { parseStoredJson } from '../json/parse-json.js';
-import { stringifyJson } from '../json/stringify-json.js';
 
 /** Cause of a version. */
 export type VersionEvent = 'created' | 'updated' | 'deleted';

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isObject } from '../../packages/exact-json/src/index.js';
+import { compilePattern } from '../../packages/linear-text/src/index.js';
 import {
   boolean,
   field,
@@ -14,8 +16,6 @@ import {
 } from '../contract/input/fields.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
 import { isSelectorPath, SELECTOR_PATH_PATTERN } from '../core/selector.js';
-import { isObject } from '../json/json-value.js';
-import { compilePattern } from '../linear-text/linear-pattern.js';
 import type { Action, ControlDefinition, EvaluatorRef, Scope, Selector } from './definition.js';
 
 /** An object with declared members. Inside a definition other values are a `model_type`. */

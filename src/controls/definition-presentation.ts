@@ -1,10 +1,9 @@
 import type { z } from 'zod';
+import { type JsonObject, type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import type { ErrorItem } from '../contract/errors/service-error.js';
 import { inputItems } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Decision, Stage } from '../core/types.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
 import type { TemplateValues } from '../templates/template.js';
 import { type PresentedTemplate, presentTemplate } from '../templates/template-presentation.js';
 import {

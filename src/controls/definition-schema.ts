@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { field, type IssueSink, readWith, refuse, report } from '../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { readCondition } from './condition-reader.js';
 import type { ControlDefinition } from './definition.js';
 import { definitionMembers } from './definition-members.js';

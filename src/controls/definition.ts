@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Decision, Stage } from '../core/types.js';
-import type { JsonObject } from '../json/json-value.js';
 import type { ControlTemplate, TemplateInput, TemplateValues } from '../templates/template.js';
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { field, readWith, refuse } from '../contract/input/fields.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { isObject, type JsonValue } from '../json/json-value.js';
 import { storedTemplateSchema } from '../templates/template-schema.js';
 import type { StoredControl } from './definition.js';
 import { createDefinitionSchema, isGiven } from './definition-schema.js';

@@ -1,8 +1,12 @@
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  jsonEqual,
+  parseStoredJson,
+} from '../../packages/exact-json/src/index.js';
 import type { CallContext } from '../contract/call/handler.js';
 import type { DbClient } from '../database/database.js';
-import { jsonEqual } from '../json/json-equal.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
 import type { ControlRow } from './control-store.js';
 import { createControlVersionStore, type VersionEvent } from './control-version-store.js';
 

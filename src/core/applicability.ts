@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from '../json/json-value.js';
+import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { readDefinition } from './definition-view.js';
 import type { PreparedControl } from './prepared-control.js';
 import type { CompiledScope } from './scope.js';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { DataTexts, TextCache } from './data-texts.js';
 import type { CheckCall, LeafPlace } from './evaluator.js';
 import type { StepAccount } from './step-account.js';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from './limits.js';
 import { isSelectorPath } from './selector.js';
 import { check, listIn, objectIn, objectOf, optionalTextIn, strictMember, textIn } from './strict-reader.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json-value.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Evaluation } from './evaluation.js';
 import type { Outcome } from './outcome.js';
 import type { CompositeKind, SkipReason, TraceMaker } from './trace.js';

@@ -1,7 +1,11 @@
-import { isContainer, isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
-import { stringifyJson } from '../json/stringify-json.js';
-import { normalizeTexts } from '../linear-text/normalize-text.js';
-import type { SearchTexts } from '../linear-text/search-texts.js';
+import {
+  isContainer,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from '../../packages/exact-json/src/index.js';
+import { normalizeTexts, type SearchTexts } from '../../packages/linear-text/src/index.js';
 
 /** Characters that JSON escapes, and some control characters that it does not, which only cost time. */
 const ESCAPED = /["\\\p{Control}\p{Surrogate}]/u;

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { type ConditionView, viewCondition } from './condition-view.js';
 import { describeThrown } from './failure.js';
 import {

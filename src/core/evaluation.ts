@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json-value.js';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import { LazyCheckCall } from './check-call.js';
 import { TextCache } from './data-texts.js';
 import type { LeafPlace } from './evaluator.js';

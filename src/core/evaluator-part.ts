@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json/json-value.js';
-import { stringifyJson } from '../json/stringify-json.js';
+import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CompiledEvaluator, Evaluator, EvaluatorRegistry } from './evaluator.js';
 import type { SizedPart } from './types.js';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { WarningCode } from '../contract/warnings/warning.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
 import type { DataTexts } from './data-texts.js';
 import type { Detail, EvaluatorResult } from './types.js';
 

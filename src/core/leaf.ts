@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { LazyCheckCall } from './check-call.js';
 import { type ConditionNode, fullResult } from './condition.js';
 import type { Evaluation } from './evaluation.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json-value.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { EvaluatorResult } from './types.js';
 
 /** Result of a node. The trace is present exactly when the evaluation is a full one. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json-value.js';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import type { ConditionView } from './condition-view.js';
 import { type DamagedView, readDamaged, readDefinition } from './definition-view.js';
 import type { EvaluatorPart, PartOf } from './evaluator-part.js';

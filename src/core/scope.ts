@@ -1,4 +1,4 @@
-import { compilePattern } from '../linear-text/linear-pattern.js';
+import { compilePattern } from '../../packages/linear-text/src/index.js';
 import type { ScopeView } from './definition-view.js';
 import { describeThrown } from './failure.js';
 import type { SizedPart, Stage } from './types.js';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json-value.js';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import type { Evaluation } from './evaluation.js';
 import { compileSelector } from './selector.js';
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import type { Step } from './types.js';
 
 /** Reads one part of a step; null where the path does not resolve. */

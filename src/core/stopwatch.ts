@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json-value.js';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import type { CheckCall, CompiledEvaluator } from './evaluator.js';
 import type { EvaluatorPart } from './evaluator-part.js';
 import type { PreparedNode } from './prepared-control.js';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 
 /** Throws when stored data do not have the expected shape. */
 export function check(holds: boolean, problem: string): asserts holds {

@@ -1,7 +1,10 @@
-import { isContainer, type JsonValue } from '../json/json-value.js';
-import { MAX_TABLE_CELLS } from '../linear-text/automaton.js';
-import { normalizeOnce } from '../linear-text/normalize-text.js';
-import { createPrefilter, type Prefilter } from '../linear-text/prefilter.js';
+import { isContainer, type JsonValue } from '../../packages/exact-json/src/index.js';
+import {
+  createPrefilter,
+  MAX_TABLE_CELLS,
+  normalizeOnce,
+  type Prefilter,
+} from '../../packages/linear-text/src/index.js';
 import { textOf } from './data-texts.js';
 import type { Evaluation } from './evaluation.js';
 

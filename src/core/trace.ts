@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json/json-value.js';
-import { shorten } from '../linear-text/shorten.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { shorten } from '../../packages/linear-text/src/index.js';
 import type { EvaluatorResult } from './types.js';
 
 /** Why a node was not evaluated, or did not evaluate all its children. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 
 /** Time of evaluation relative to the step. */
 export type Stage = 'pre' | 'post';

@@ -1,4 +1,4 @@
-import { shorten } from '../linear-text/shorten.js';
+import { shorten } from '../../packages/linear-text/src/index.js';
 import { fullResult } from './condition.js';
 import { SCOPE_FAILURE_TEXT } from './failure.js';
 import type { Outcome } from './outcome.js';

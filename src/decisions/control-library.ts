@@ -1,8 +1,7 @@
+import { type JsonValue, parseStoredJson } from '../../packages/exact-json/src/index.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { createPartFactory, type EvaluatorPart } from '../core/evaluator-part.js';
 import { type PreparedControl, prepareControl } from '../core/prepared-control.js';
-import type { JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
 import { WeakStore } from './weak-store.js';
 
 /** Memory limit of compiled evaluators unused by programs, in bytes: an eighth of that of programs. */

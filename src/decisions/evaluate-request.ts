@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import {
   anyJson,
   field,
@@ -16,7 +17,6 @@ import { agentName } from '../contract/input/names.js';
 import { parseInput } from '../contract/input/parse-input.js';
 import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../contract/input/target.js';
 import type { Stage, Step } from '../core/types.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 
 /** Input of an evaluation. */
 export interface EvaluateRequest {

@@ -1,7 +1,6 @@
+import { Decimal, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { textOf } from '../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../core/evaluator.js';
-import { Decimal } from '../json/decimal.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { type ConfigProblem, configSchemaOf } from './config-members.js';
 
 /** Packages that register an evaluator when installed. */

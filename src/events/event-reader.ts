@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
+import {
+  isDeeperThan,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+} from '../../packages/exact-json/src/index.js';
 import type { ControlEvent } from './event.js';
 import { readTime, utcTimeOfMs } from './event-time.js';
 

@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type JsonObject, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { BulkRow } from '../database/bulk.js';
-import type { JsonObject } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
-import { stringifyJson } from '../json/stringify-json.js';
 import { type ControlEvent, ORIGINS } from './event.js';
 import { facetsOf, readFacets } from './event-facets.js';
 

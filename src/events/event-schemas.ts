@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { Decimal, isNumber } from '../../packages/exact-json/src/index.js';
 import {
   boolean,
   field,
@@ -20,8 +21,6 @@ import {
 } from '../contract/input/fields.js';
 import { normaliseAgentName } from '../contract/input/names.js';
 import type { Decision } from '../core/types.js';
-import { Decimal } from '../json/decimal.js';
-import { isNumber } from '../json/json-number.js';
 import type { ControlEvent } from './event.js';
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';

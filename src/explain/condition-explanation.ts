@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { PreparedNode } from '../core/prepared-control.js';
-import type { JsonObject } from '../json/json-value.js';
 import type { DataPreview } from './data-preview.js';
 
 /** Explanation of one node. Members are those of the message. */

@@ -1,6 +1,5 @@
-import { isNumber, type JsonNumber } from '../json/json-number.js';
-import { isObject, type JsonValue } from '../json/json-value.js';
-import { shorten } from '../linear-text/shorten.js';
+import { isNumber, isObject, type JsonNumber, type JsonValue } from '../../packages/exact-json/src/index.js';
+import { shorten } from '../../packages/linear-text/src/index.js';
 import { MASK, maskSecrets } from './mask-secrets.js';
 import { isSecretName } from './secret-names.js';
 

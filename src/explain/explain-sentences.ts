@@ -1,7 +1,7 @@
+import { shorten } from '../../packages/linear-text/src/index.js';
 import type { Applicability } from '../core/applicability.js';
 import type { CompiledScope } from '../core/scope.js';
 import type { ControlResult, Stage, Step } from '../core/types.js';
-import { shorten } from '../linear-text/shorten.js';
 import { safeText } from './data-preview.js';
 
 /** Why a control does or does not apply to a step; a draft of a template is ignored in evaluations. */

@@ -1,3 +1,4 @@
+import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { agentNotFound } from '../agents/agent-errors.js';
 import { createAgentStore } from '../agents/agent-store.js';
 import { ServiceError } from '../contract/errors/service-error.js';
@@ -7,8 +8,6 @@ import type { ControlData } from '../controls/control-data.js';
 import { proposeControl } from '../controls/control-proposal.js';
 import { type ControlDefinition, isDraft } from '../controls/definition.js';
 import type { DbClient } from '../database/database.js';
-import type { JsonObject } from '../json/json-value.js';
-import { stringifyJson } from '../json/stringify-json.js';
 import type { ExplainInput } from './explain-schema.js';
 import { type Explanation, type TrialOptions, tryStep } from './trial.js';
 

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import { applicabilityOf } from '../core/applicability.js';
 import type { PreparedNode } from '../core/prepared-control.js';
@@ -5,7 +6,6 @@ import { nodesOf, type PreparedControl } from '../core/prepared-control.js';
 import { compileSelector } from '../core/selector.js';
 import type { Stopwatch } from '../core/stopwatch.js';
 import type { ControlResult, Decision, Stage, Step, Verdict } from '../core/types.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { type ConditionExplanation, explainCondition } from './condition-explanation.js';
 import { type DataPreview, previewOf } from './data-preview.js';
 import { type Reason, sentenceOf, tellProblem } from './explain-sentences.js';

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type JsonValue, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import { listed, type Warning } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { isDraft, type StoredControl } from '../controls/definition.js';
@@ -13,9 +14,6 @@ import type { Stage, Step, Verdict } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
 import type { ControlLibrary } from '../decisions/control-library.js';
 import { mapInTurns } from '../decisions/map-in-turns.js';
-import type { JsonValue } from '../json/json-value.js';
-import { parseStoredJson } from '../json/parse-json.js';
-import { stringifyJson } from '../json/stringify-json.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
 import { type ControlExplanation, createExplainer } from './explanation.js';
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from '../json/json-value.js';
+import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 
 /**
  * The path of the first evaluator name with a colon, which belongs to one agent, in the condition of a

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { fieldPath } from '../contract/input/items.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import type { TemplateValues } from './template.js';
 
 /** The member that makes an object a binding. */

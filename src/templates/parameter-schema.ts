@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import {
   boolean,
   type IssueSink,
@@ -11,7 +12,6 @@ import {
   withDefault,
 } from '../contract/input/fields.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
-import { isObject, type JsonValue } from '../json/json-value.js';
 import type { PatternBudget } from './pattern-budget.js';
 import type { TemplateParameter } from './template.js';
 

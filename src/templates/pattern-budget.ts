@@ -1,6 +1,5 @@
+import { compilePattern, estimateCost, MAX_CLASS_WORK } from '../../packages/linear-text/src/index.js';
 import { MAX_CONDITION_COMPILE_COST } from '../core/limits.js';
-import { compilePattern, MAX_CLASS_WORK } from '../linear-text/linear-pattern.js';
-import { estimateCost } from '../linear-text/pattern-cost.js';
 
 /** Validates patterns, as long as their total cost stays within the limit of one condition. */
 export interface PatternBudget {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json-value.js';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import type { ControlTemplate, TemplateParameter } from './template.js';
 
 /** A template in printed form: every declared member, null where unset. */

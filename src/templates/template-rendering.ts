@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { isObject } from '../../packages/exact-json/src/index.js';
 import type { ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { fieldPath } from '../contract/input/items.js';
 import { inputItems } from '../contract/input/parse-input.js';
-import { isObject } from '../json/json-value.js';
 import { findAgentEvaluator } from './agent-evaluators.js';
 import { type BoundDefinition, bindValues, boundSize, placeText } from './bindings.js';
 import { type ControlTemplate, MAX_BOUND_SIZE, type TemplateInput, type TemplateValues } from './template.js';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { isNumber, isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { field, type IssueSink, nullable, readWith, refuse, report, text } from '../contract/input/fields.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { strictFlag, withoutUndefined } from '../contract/input/parse-input.js';
-import { isNumber } from '../json/json-number.js';
-import { isObject, type JsonObject, type JsonValue } from '../json/json-value.js';
 import { readParameter } from './parameter-schema.js';
 import { createPatternBudget } from './pattern-budget.js';
 import {

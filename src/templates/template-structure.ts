@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json/json-value.js';
+import { isObject, type JsonObject } from '../../packages/exact-json/src/index.js';
 import { findAgentEvaluator } from './agent-evaluators.js';
 import { bindingPlaces, boundParameter, placeText } from './bindings.js';
 import type { ControlTemplate } from './template.js';

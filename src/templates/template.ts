@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json-value.js';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 
 /** A definition with placeholders, as stored: without nulls and unknown members. */
 export type ControlTemplate = {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type JsonObject, type JsonValue, parseJson } from '../../packages/exact-json/src/index.js';
 import { incompatibleChanges } from '../../src/agents/schema-compatibility.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { parseJson } from '../../src/json/parse-json.js';
 
 const object = (properties: JsonObject, required?: JsonValue): JsonObject => ({
   type: 'object',

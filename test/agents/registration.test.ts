@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type JsonObject, type JsonValue, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { AgentRegistration } from '../../src/agents/agent-registration.js';
 import { agentSchemas, readStoredRegistration } from '../../src/agents/agent-schemas.js';
 import { noChanges } from '../../src/agents/overwrite-changes.js';
@@ -7,8 +8,6 @@ import { checkRegistration, mergeOverwrite, mergeStrict } from '../../src/agents
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { parseInput } from '../../src/contract/input/parse-input.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { stringifyJson } from '../../src/json/stringify-json.js';
 
 const registry = createRegistry(builtinEvaluators);
 const NAME = 'billing-bot-01';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { createRegistrationNotes, MAX_COMPARED_AGENTS } from '../../src/agents/registration-notes.js';
 import { stepNotes } from '../../src/agents/step-notes.js';
 import { addSteps, emptyCatalogue, type StepCatalogue } from '../../src/agents/steps-catalogue.js';
 import type { ControlDefinition, Scope } from '../../src/controls/definition.js';
 import { type Database, type DbClient, openDatabase } from '../../src/database/database.js';
-import type { JsonObject } from '../../src/json/json-value.js';
 
 import { describeOnEachDatabase } from '../support/databases.js';
 

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { inputItems } from '../../src/contract/input/parse-input.js';
 import { controlJsonSchema } from '../../src/controls/control-json-schema.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { readCaseFiles } from '../support/evaluation-cases.js';
 
 const definitionSchema = createDefinitionSchema(createRegistry(builtinEvaluators));

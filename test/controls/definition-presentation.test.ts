@@ -1,5 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  parseStoredJson,
+  stringifyJson,
+} from '../../packages/exact-json/src/index.js';
 import { parseInput } from '../../src/contract/input/parse-input.js';
 import type { ControlDefinition } from '../../src/controls/definition.js';
 import { evaluatorNames } from '../../src/controls/definition.js';
@@ -12,10 +19,6 @@ import {
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
 import { MAX_CONDITION_DEPTH } from '../../src/core/limits.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import { MAX_JSON_DEPTH } from '../../src/json/json-depth.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { parseStoredJson } from '../../src/json/parse-json.js';
-import { stringifyJson } from '../../src/json/stringify-json.js';
 
 const registry = createRegistry(builtinEvaluators);
 const schema = createDefinitionSchema(registry);

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import {
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  parseJson,
+} from '../../packages/exact-json/src/index.js';
 import { inputItems } from '../../src/contract/input/parse-input.js';
 import type { ControlDefinition } from '../../src/controls/definition.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
 import { definitionWarnings } from '../../src/controls/definition-warnings/definition-warnings.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../src/core/limits.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import { MAX_JSON_DEPTH } from '../../src/json/json-depth.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { parseJson } from '../../src/json/parse-json.js';
 
 const registry = createRegistry(builtinEvaluators);
 const schema = createDefinitionSchema(registry);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { parseInput } from '../../src/contract/input/parse-input.js';
 import { isMistake, listed, WARNING_CODES, type Warning } from '../../src/contract/warnings/warning.js';
 import { createControlDataSchema } from '../../src/controls/control-data.js';
 import { proposeControl } from '../../src/controls/control-proposal.js';
 import { definitionWarnings } from '../../src/controls/definition-warnings/definition-warnings.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 
 const registry = createRegistry(builtinEvaluators);
 const schema = createControlDataSchema(registry);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { ControlResult, EvaluatorResult } from '../../src/core/types.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator, verdictOf } from './support.js';
 
 interface LeafAnswer extends JsonObject {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { MAX_CONDITION_DEPTH, MAX_CONDITION_NODES } from '../../src/core/limits.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import type { ControlFailure } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aStep, verdictOf } from './support.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import type { CheckCall } from '../../src/core/evaluator.js';
 import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
-import type { JsonValue } from '../../src/json/json-value.js';
 import type { ControlFailure } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/json/json-value.js';
-import { compilePattern } from '../../src/linear-text/linear-pattern.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import { compilePattern } from '../../packages/linear-text/src/index.js';
 import { aDefinition, aLeaf, aStep, idsOf, verdictOf } from './support.js';
 
 const always = aLeaf('regex', { pattern: '' });

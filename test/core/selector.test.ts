@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { compileSelector, isSelectorPath } from '../../src/core/selector.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { aStep } from './support.js';
 
 const select = (path: string, input: JsonValue) => compileSelector(path)(aStep({ input }));

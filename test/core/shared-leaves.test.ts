@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { ControlProgram, EvaluatorResult } from '../../src/core/types.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import type { ControlFailure } from './compile-program.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { CheckCall, Evaluator } from '../../src/core/evaluator.js';
 import type { Decision, Detail, EvaluatorResult, Stage, Step, Verdict } from '../../src/core/types.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { type CompileOptions, compileProgram } from './compile-program.js';
 
 /** A tool step whose input is `{ q: "hello" }` unless told otherwise. */

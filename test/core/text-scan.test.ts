@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../src/core/evaluator.js';
 import { MIN_SCANNED_SEARCHES } from '../../src/core/text-scan.js';
 import type { EvaluatorResult, Verdict } from '../../src/core/types.js';
-import type { JsonValue } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aProgram, aResult, aStep, fakeEvaluator, idsOf } from './support.js';
 
 const found = aResult({ message: 'found' });

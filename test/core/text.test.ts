@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
+import { shorten } from '../../packages/linear-text/src/index.js';
 import { textOf } from '../../src/core/data-texts.js';
-import type { JsonValue } from '../../src/json/json-value.js';
-import { shorten } from '../../src/linear-text/shorten.js';
 
 describe('textOf', () => {
   it.each<[JsonValue, string]>([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../src/core/evaluator.js';
 import { linkProgram } from '../../src/core/program.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
 import { WeakStore } from '../../src/decisions/weak-store.js';
 import { createRegistry } from '../../src/evaluators/load-evaluators.js';
-import type { JsonObject } from '../../src/json/json-value.js';
 import { aDefinition, aLeaf, aResult, aStep, fakeEvaluator } from '../core/support.js';
 
 /** A library with an evaluator that counts its compilations. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { readEvaluateRequest } from '../../src/decisions/evaluate-request.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 
 const step = { type: 'tool', name: 'refund', input: { amount: 5 } };
 const request = { agent_name: 'billing-bot-01', stage: 'pre', step };

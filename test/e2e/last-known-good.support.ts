@@ -56,7 +56,12 @@ async function sqliteIn(folder: string): Promise<Place> {
   for (const one of [data, away]) await mkdir(one);
   let isAway = false;
   const move = async (from: string, to: string) => {
-    for (const name of await readdir(from)) await rename(join(from, name), join(to, name));
+    for (const name of await readdir(from)) {
+      await rename(join(from, name), join(to, name)).catch((error: NodeJS.ErrnoException) => {
+        // A connection of this process that is garbage-collected last removes its log and the index of that.
+        if (error.code !== 'ENOENT' || name === 'service.db') throw error;
+      });
+    }
     isAway = !isAway;
   };
   return {

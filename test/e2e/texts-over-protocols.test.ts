@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/json/json-value.js';
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
 import { restClient } from '../support/rest-client.js';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { type JsonObject, type JsonValue, parseJson } from '../../packages/exact-json/src/index.js';
+import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../packages/json-schema/src/compile-schema.js';
 import { errorItems } from '../../src/contract/input/items.js';
 import { jsonEvaluator } from '../../src/evaluators/json/json.js';
 import { MAX_FIELDS, MAX_PATH_LENGTH } from '../../src/evaluators/json/members.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { parseJson } from '../../src/json/parse-json.js';
-import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../src/json-schema/compile-schema.js';
 
 function items(config: JsonValue) {
   const parsed = jsonEvaluator.configSchema.safeParse(config, { reportInput: true });

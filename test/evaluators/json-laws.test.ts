@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import type { EvaluatorResult } from '../../src/core/types.js';
 import { jsonEvaluator } from '../../src/evaluators/json/json.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { FULL_CALL } from '../support/check-call.js';
 
 /** Few names, so that paths often lead somewhere. */

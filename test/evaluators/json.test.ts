@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { type JsonObject, type JsonValue, parseJson } from '../../packages/exact-json/src/index.js';
 import type { EvaluatorResult } from '../../src/core/types.js';
 import { jsonEvaluator, MAX_JSON_TEXT_LENGTH } from '../../src/evaluators/json/json.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { parseJson } from '../../src/json/parse-json.js';
 import { FULL_CALL } from '../support/check-call.js';
 
 const evaluate = (config: JsonObject, data: JsonValue, detail: 'full' | 'verdict' = 'full') =>

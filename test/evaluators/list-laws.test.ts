@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { createValueMatcher, type MatchMode } from '../../src/linear-text/value-matcher.js';
+import { createValueMatcher, type MatchMode } from '../../packages/linear-text/src/value-matcher.js';
 
 /** What the list evaluator is defined by: one pattern of the escaped values. */
 function reference(values: readonly string[], mode: MatchMode, caseSensitive: boolean) {

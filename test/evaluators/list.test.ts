@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { errorItems } from '../../src/contract/input/items.js';
 import type { EvaluatorResult } from '../../src/core/types.js';
 import { listEvaluator, MAX_CONTAINS_LENGTH } from '../../src/evaluators/list/list.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { FULL_CALL } from '../support/check-call.js';
 
 const evaluate = (config: JsonObject, data: JsonValue) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { errorItems } from '../../src/contract/input/items.js';
 import { regexEvaluator } from '../../src/evaluators/regex/regex.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { FULL_CALL } from '../support/check-call.js';
 
 const evaluate = (config: JsonObject, data: JsonValue) =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import { inputItems } from '../../src/contract/input/parse-input.js';
 import { readWellFormedEvent } from '../../src/events/event-reader.js';
 import { eventSchema } from '../../src/events/event-schemas.js';
-import type { JsonValue } from '../../src/json/json-value.js';
 
 const now = () => 1_700_000_000_000;
 const schema = eventSchema(now);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import { readTime, utcTimeOfMs } from '../../src/events/event-time.js';
-import type { JsonValue } from '../../src/json/json-value.js';
 
 const us = (iso: string) => BigInt(Date.parse(iso)) * 1_000n;
 

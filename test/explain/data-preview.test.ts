@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../packages/exact-json/src/index.js';
 import { previewOf, safeText } from '../../src/explain/data-preview.js';
-import type { JsonValue } from '../../src/json/json-value.js';
 
 const TOKEN = `eyJ${'a1B'.repeat(30)}`;
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type JsonValue, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../src/core/evaluator.js';
 import type { ControlResult, Verdict } from '../../src/core/types.js';
 import { createControlLibrary } from '../../src/decisions/control-library.js';
@@ -8,8 +9,6 @@ import type { ConditionExplanation } from '../../src/explain/condition-explanati
 import { MAX_EXPLAINED_CONTROLS } from '../../src/explain/explain-schema.js';
 import { MAX_EXPLAINED_NODES } from '../../src/explain/explanation.js';
 import { type Trial, tryStep } from '../../src/explain/trial.js';
-import type { JsonValue } from '../../src/json/json-value.js';
-import { stringifyJson } from '../../src/json/stringify-json.js';
 import { compileProgram } from '../core/compile-program.js';
 import {
   aGeneratedStage,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compilePattern } from '../../src/linear-text/linear-pattern.js';
+import { compilePattern } from '../../packages/linear-text/src/index.js';
 import { hostileSearches } from '../support/hostile-searches.js';
 
 const LENGTHS = [1_000, 4_000, 20_000, 100_000, 1_000_000];

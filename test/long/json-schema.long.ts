@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { compareImplementations } from '../json-schema/differential.js';
+import { compareImplementations } from '../../packages/json-schema/test/differential.js';
 
 const SCHEMAS = 5_000;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createParserPool } from '../../src/evaluators/sql/parser-pool.js';
 import { createSqlEvaluator } from '../../src/evaluators/sql/sql.js';
-import { createParserPool } from '../../src/sql-reader/parser-pool.js';
 import { openPostgresCases, openSqliteCases } from '../evaluators/sql/databases.js';
 import { hostileQuery } from '../evaluators/sql/hostile-query.js';
 import { FULL_CALL } from '../support/check-call.js';

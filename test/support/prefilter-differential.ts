@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
+import { createPrefilter } from '../../packages/linear-text/src/index.js';
 import type { CompiledEvaluator } from '../../src/core/evaluator.js';
 import { regexEvaluator } from '../../src/evaluators/regex/regex.js';
-import { createPrefilter } from '../../src/linear-text/prefilter.js';
 import { FULL_CALL } from './check-call.js';
 import { type PatternCase, patternCase, textOver } from './pattern-cases.js';
 

@@ -1,8 +1,8 @@
+import type { JsonObject, JsonValue } from '../../packages/exact-json/src/index.js';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
 import { inputItems } from '../../src/contract/input/parse-input.js';
 import { createDefinitionSchema } from '../../src/controls/definition-schema.js';
 import { builtinEvaluators, createRegistry } from '../../src/evaluators/load-evaluators.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
 import { renderTemplate } from '../../src/templates/template-rendering.js';
 import { templateInputOf, templateInputSchema } from '../../src/templates/template-schema.js';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type JsonObject, type JsonValue, parseJson } from '../../packages/exact-json/src/index.js';
 import { MAX_ERROR_ITEMS } from '../../src/contract/input/items.js';
-import type { JsonObject, JsonValue } from '../../src/json/json-value.js';
-import { parseJson } from '../../src/json/parse-json.js';
 import { MAX_BOUND_SIZE } from '../../src/templates/template.js';
 import { param, render, renderError, withPattern } from './support.js';
 

@@ -1,6 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { z } from 'zod';
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Warning } from '../warnings/warning.js';
 
 /** Permission of a caller: no authentication, a regular key, or an admin key. */

@@ -1,5 +1,4 @@
-import { withoutStack } from '../../json/json-errors.js';
-import type { JsonValue } from '../../json/json-value.js';
+import { type JsonValue, withoutStack } from '../../../packages/exact-json/src/index.js';
 import type { ErrorCode } from './error-table.js';
 import type { GrpcCode } from './grpc-code.js';
 

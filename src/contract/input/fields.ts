@@ -5,9 +5,16 @@
  * `list`, which unlike `z.array` stops at a bounded number of problems.
  */
 import { z } from 'zod';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../json/json-depth.js';
-import { doubleOf, isIntegral, isNumber } from '../../json/json-number.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import {
+  doubleOf,
+  isDeeperThan,
+  isIntegral,
+  isNumber,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+} from '../../../packages/exact-json/src/index.js';
 import { MAX_ERROR_ITEMS } from './items.js';
 import { FIELD_REQUIRED, PARSE_OPTIONS } from './messages.js';
 

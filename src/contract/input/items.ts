@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ErrorItem, ErrorResource } from '../errors/service-error.js';
 
 const RESOURCES: Readonly<Record<string, ErrorResource>> = {

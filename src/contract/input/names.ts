@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { isNumber } from '../../json/json-number.js';
-import type { JsonValue } from '../../json/json-value.js';
+import { isNumber, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../errors/service-error.js';
 import { field, refuse, text } from './fields.js';
 

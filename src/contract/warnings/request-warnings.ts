@@ -1,6 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf';
-import { duplicateNames } from '../../json/duplicate-names.js';
-import type { JsonValue } from '../../json/json-value.js';
+import { duplicateNames, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { memberPath, type Spelling, unknownMembers } from './unknown-members.js';
 import { listed, MAX_LISTED_WARNINGS, type Warning } from './warning.js';
 

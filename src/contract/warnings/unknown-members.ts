@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
 import { list_wrapper, only_for_type } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { pathPart, quoted } from './quoted.js';
 import { createSuggester, type Suggester } from './suggestion.js';
 import type { Warning } from './warning.js';

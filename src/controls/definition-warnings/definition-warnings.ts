@@ -1,10 +1,9 @@
 import { ControlDefinitionSchema } from '../../../gen/proto/enforcement/v1/control_pb.js';
+import { endsAtTextOnly, neverMatches } from '../../../packages/linear-text/src/index.js';
 import { quoted } from '../../contract/warnings/quoted.js';
 import { unknownMembers } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
-import { endsAtTextOnly } from '../../linear-text/end-anchor.js';
-import { neverMatches } from '../../linear-text/never-matches.js';
 import { isPlaceholder } from '../../templates/bindings.js';
 import { missingParameters } from '../../templates/template-values.js';
 import { isDraft, leavesOf, type Scope, type StoredControl } from '../definition.js';

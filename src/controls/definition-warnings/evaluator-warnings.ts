@@ -1,9 +1,9 @@
+import { isObject, type JsonObject } from '../../../packages/exact-json/src/index.js';
 import { quoted } from '../../contract/warnings/quoted.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import type { Warning } from '../../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../../core/evaluator.js';
 import { configPath, undeclaredMembers } from '../../evaluators/config-members.js';
-import { isObject, type JsonObject } from '../../json/json-value.js';
 import { readAgentScopedName } from '../agent-scoped-name.js';
 import type { Execution, PlacedLeaf } from '../definition.js';
 import { textWarnings } from './text-warnings.js';

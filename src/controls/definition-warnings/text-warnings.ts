@@ -1,7 +1,7 @@
+import { isObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { quoted } from '../../contract/warnings/quoted.js';
 import { memberPath } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
-import { isObject, type JsonValue } from '../../json/json-value.js';
 
 /** Characters without width, direction marks included, except variation selectors of the preceding one. */
 const INVISIBLE = /(?![\ufe00-\ufe0f\u{e0000}-\u{e0fff}])\p{Default_Ignorable_Code_Point}/u;

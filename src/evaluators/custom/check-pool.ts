@@ -1,6 +1,6 @@
+import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { EvaluatorStatus } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import type { JsonValue } from '../../json/json-value.js';
 import { dataProblem } from './data-size.js';
 import type { EvaluatorWorker } from './evaluator-worker.js';
 import type { EvaluatorDescription } from './worker-messages.js';

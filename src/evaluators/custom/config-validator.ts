@@ -1,15 +1,19 @@
 import type { ErrorObject } from 'ajv';
-import { FIELD_REQUIRED } from '../../contract/input/messages.js';
-import { hasOnlyExactNumbers } from '../../json/exact-numbers.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { schemaBoundsProblem } from '../../json-schema/bounds.js';
+import {
+  hasOnlyExactNumbers,
+  type JsonObject,
+  type JsonValue,
+} from '../../../packages/exact-json/src/index.js';
 import {
   dialectOf,
   linearEngine,
   MAX_REGISTERED_CHECK_WORK,
   OPTIONS,
-} from '../../json-schema/json-schema.js';
-import { schemaWork, type WorkBudget } from '../../json-schema/schema-work.js';
+  schemaBoundsProblem,
+  schemaWork,
+  type WorkBudget,
+} from '../../../packages/json-schema/src/index.js';
+import { FIELD_REQUIRED } from '../../contract/input/messages.js';
 import type { ConfigProblem } from '../config-members.js';
 
 /** Longest configuration, as JSON text, in characters: it is sent to a worker with every check. */

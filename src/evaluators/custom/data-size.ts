@@ -1,5 +1,4 @@
-import { Decimal } from '../../json/decimal.js';
-import { isObject, type JsonValue } from '../../json/json-value.js';
+import { Decimal, isObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 
 /** Cost of a value besides its text, in characters. */
 const VALUE_SIZE = 8;

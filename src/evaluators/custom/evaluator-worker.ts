@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
+import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import type { JsonValue } from '../../json/json-value.js';
 import type { EvaluatorDescription, FromWorker, ToWorker, WorkerInput } from './worker-messages.js';
 
 /** Longest time a module may take to load, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 
 /** Start parameters of a worker. */
 export interface WorkerInput {

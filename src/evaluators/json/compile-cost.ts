@@ -1,6 +1,11 @@
+import {
+  isContainer,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../packages/exact-json/src/index.js';
+import { compileCostOf, estimateCost } from '../../../packages/linear-text/src/index.js';
 import { MAX_CONDITION_COMPILE_COST } from '../../core/limits.js';
-import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { compileCostOf, estimateCost } from '../../linear-text/pattern-cost.js';
 
 /** Most work of compiling one member of a configuration, in compiled instructions: as for a condition. */
 export const MAX_CONFIG_COST = MAX_CONDITION_COMPILE_COST;

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { neverMatches } from '../../../packages/linear-text/src/index.js';
 import { boolean } from '../../contract/input/fields.js';
 import type { ConfigWarning } from '../../core/evaluator.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { neverMatches } from '../../linear-text/never-matches.js';
 
 /** Warnings about a `json` configuration. */
 export function* jsonWarnings(config: JsonObject): Generator<ConfigWarning, void> {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { isObject } from '../../../packages/exact-json/src/index.js';
+import { compileSchema, type SchemaCheck } from '../../../packages/json-schema/src/index.js';
 import { boolean, field, nullable, oneOf, refuse, report, withDefault } from '../../contract/input/fields.js';
-import { isObject } from '../../json/json-value.js';
-import { compileSchema } from '../../json-schema/compile-schema.js';
-import type { SchemaCheck } from '../../json-schema/run.js';
 import { MAX_CONFIG_COST, schemaCost } from './compile-cost.js';
 import { fieldConstraints } from './field-constraints.js';
 import { fieldPatterns } from './field-patterns.js';

@@ -1,12 +1,19 @@
 import { z } from 'zod';
+import {
+  compareNumbers,
+  isNumber,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from '../../../packages/exact-json/src/index.js';
+import {
+  countCodePoints,
+  countValues,
+  createMembership,
+  type Work,
+} from '../../../packages/json-schema/src/index.js';
 import { field, refuse, report } from '../../contract/input/fields.js';
-import { compareNumbers, isNumber } from '../../json/json-number.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { stringifyJson } from '../../json/stringify-json.js';
-import { countCodePoints } from '../../json-schema/assertions.js';
-import { countValues } from '../../json-schema/bounds.js';
-import { createMembership } from '../../json-schema/membership.js';
-import type { Work } from '../../json-schema/work.js';
 import { parseFieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import type { Work } from '../../json-schema/work.js';
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { Work } from '../../../packages/json-schema/src/index.js';
 
 /** A dotted path into objects. A key with a dot is unreachable, an empty segment is the empty key. */
 export interface FieldPath {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { type CountedPattern, countedPattern } from '../../../packages/json-schema/src/index.js';
+import { compilePattern, shorten } from '../../../packages/linear-text/src/index.js';
 import { field, refuse, report } from '../../contract/input/fields.js';
 import { textOf } from '../../core/data-texts.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { type CountedPattern, countedPattern } from '../../json-schema/work.js';
-import { compilePattern } from '../../linear-text/linear-pattern.js';
-import { shorten } from '../../linear-text/shorten.js';
 import { INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, patternTextCost } from './compile-cost.js';
 import { parseFieldPath, valueAt } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';

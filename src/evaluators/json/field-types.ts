@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import { isOfType, type Work } from '../../../packages/json-schema/src/index.js';
 import { field, refuse, report } from '../../contract/input/fields.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { isOfType } from '../../json-schema/value-types.js';
-import type { Work } from '../../json-schema/work.js';
 import { parseFieldPath, valueAt, visitLeaves } from './field-path.js';
 import { type FieldCheck, type FieldRule, failed, fieldProblems, readMembers } from './members.js';
 

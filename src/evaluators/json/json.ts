@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import {
+  isContainer,
+  isObject,
+  type JsonObject,
+  JsonSyntaxError,
+  type JsonValue,
+  parseJson,
+} from '../../../packages/exact-json/src/index.js';
+import {
+  countValues,
+  Run,
+  type SchemaCheck,
+  STEPS_PER_UNIT,
+  Work,
+} from '../../../packages/json-schema/src/index.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { JsonSyntaxError } from '../../json/json-errors.js';
-import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { parseJson } from '../../json/parse-json.js';
-import { countValues } from '../../json-schema/bounds.js';
-import { Run, type SchemaCheck } from '../../json-schema/run.js';
-import { STEPS_PER_UNIT, Work } from '../../json-schema/work.js';
 import { CONFIG_COST, INSTRUCTIONS_PER_FIELD, MAX_CONFIG_COST, schemaCost } from './compile-cost.js';
 import { type JsonConfig, jsonConfigSchema } from './config.js';
 import { jsonWarnings } from './config-warnings.js';

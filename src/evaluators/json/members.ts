@@ -1,7 +1,7 @@
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { Work } from '../../../packages/json-schema/src/index.js';
 import { type IssueSink, refuse } from '../../contract/input/fields.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import type { Work } from '../../json-schema/work.js';
 import type { FieldPath } from './field-path.js';
 
 /** Most fields in one member of a configuration: each is looked up in every step. */

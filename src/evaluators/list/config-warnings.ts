@@ -1,8 +1,7 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import { isWordUnit, normalizeText } from '../../../packages/linear-text/src/index.js';
 import { quoted } from '../../contract/warnings/quoted.js';
 import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
-import type { JsonObject } from '../../json/json-value.js';
-import { normalizeText } from '../../linear-text/normalize-text.js';
-import { isWordUnit } from '../../linear-text/word-finder.js';
 
 /** Warnings about a `list` configuration. */
 export function* listWarnings(config: JsonObject, { positive }: ConfigUse): Generator<ConfigWarning, void> {

@@ -1,14 +1,23 @@
 import { z } from 'zod';
+import {
+  isContainer,
+  isNumber,
+  type JsonObject,
+  type JsonValue,
+} from '../../../packages/exact-json/src/index.js';
+import {
+  createItemMatcher,
+  MAX_NORMALIZED_LENGTH,
+  matcherBytes,
+  normalizeOnce,
+  normalizeText,
+  STEPS_PER_ITEM,
+  shorten,
+} from '../../../packages/linear-text/src/index.js';
 import { boolean, field, list, oneOf, refuse, report, withDefault } from '../../contract/input/fields.js';
 import { type DataTexts, textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { isNumber } from '../../json/json-number.js';
-import { isContainer, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { createItemMatcher, STEPS_PER_ITEM } from '../../linear-text/item-matcher.js';
-import { MAX_NORMALIZED_LENGTH, normalizeOnce, normalizeText } from '../../linear-text/normalize-text.js';
-import { shorten } from '../../linear-text/shorten.js';
-import { matcherBytes } from '../../linear-text/value-matcher.js';
 import { normalization } from '../config-members.js';
 import { listWarnings } from './config-warnings.js';
 

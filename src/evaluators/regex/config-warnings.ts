@@ -1,8 +1,8 @@
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import { neverMatches } from '../../../packages/linear-text/src/index.js';
 import { quoted } from '../../contract/warnings/quoted.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import type { ConfigWarning } from '../../core/evaluator.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { neverMatches } from '../../linear-text/never-matches.js';
 
 /** Inline equivalents of flags that other engines have. */
 const INLINE_FLAGS: Readonly<Record<string, string>> = {

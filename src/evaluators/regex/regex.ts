@@ -1,18 +1,19 @@
 import { z } from 'zod';
+import { isContainer, type JsonObject } from '../../../packages/exact-json/src/index.js';
+import {
+  compileCostOf,
+  compilePattern,
+  estimateCost,
+  isTooLarge,
+  type LinearPattern,
+  MAX_PATTERN_LENGTH,
+  normalizeOnce,
+  shorten,
+} from '../../../packages/linear-text/src/index.js';
 import { nullable, report, text } from '../../contract/input/fields.js';
 import { textOf } from '../../core/data-texts.js';
 import type { CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { isContainer, type JsonObject } from '../../json/json-value.js';
-import {
-  compilePattern,
-  isTooLarge,
-  type LinearPattern,
-  MAX_PATTERN_LENGTH,
-} from '../../linear-text/linear-pattern.js';
-import { normalizeOnce } from '../../linear-text/normalize-text.js';
-import { compileCostOf, estimateCost } from '../../linear-text/pattern-cost.js';
-import { shorten } from '../../linear-text/shorten.js';
 import { normalization } from '../config-members.js';
 import { ignoresCase, regexWarnings } from './config-warnings.js';
 

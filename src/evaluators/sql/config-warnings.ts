@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { quoted } from '../../contract/warnings/quoted.js';
 import { createSuggester, type Suggester } from '../../contract/warnings/suggestion.js';
 import type { ConfigUse, ConfigWarning } from '../../core/evaluator.js';
-import type { JsonObject } from '../../json/json-value.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
 
 /** Operations named by the contract. */

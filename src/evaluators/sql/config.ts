@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isObject, type JsonObject } from '../../../packages/exact-json/src/index.js';
+import { DIALECTS } from '../../../packages/sql-reader/src/index.js';
 import {
   boolean,
   field,
@@ -12,9 +14,6 @@ import {
   text,
   withDefault,
 } from '../../contract/input/fields.js';
-import type { JsonObject } from '../../json/json-value.js';
-import { isObject } from '../../json/json-value.js';
-import { DIALECTS } from '../../sql-reader/model.js';
 
 const DDL = ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE', 'COMMENT'];
 const DCL = ['GRANT', 'REVOKE'];

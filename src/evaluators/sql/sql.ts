@@ -1,13 +1,12 @@
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { parseGeneral, parsePostgres } from '../../../packages/sql-reader/src/index.js';
 import { jsonSchemaOf } from '../../contract/input/fields.js';
 import { textOf } from '../../core/data-texts.js';
 import type { CheckCall, CompiledEvaluator, Evaluator } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { parseGeneral } from '../../sql-reader/general-parser.js';
-import { createParserPool, type ParserPool } from '../../sql-reader/parser-pool.js';
-import { parsePostgres } from '../../sql-reader/postgres-parser.js';
 import { isAnythingChecked, readSqlConfig, sqlConfigSchema } from './config.js';
 import { sqlWarnings } from './config-warnings.js';
+import { createParserPool, type ParserPool } from './parser-pool.js';
 import { NO_QUERY, NOTHING_CHECKED } from './result.js';
 import { type StatementLeaf, statementLeaves } from './statement-leaves.js';
 import { createTextsCheck, type Parse } from './texts-check.js';

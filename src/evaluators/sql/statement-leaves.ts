@@ -1,8 +1,6 @@
+import { isObject, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
+import { DIALECT_RULES, type Dialect, NotParsed, scan } from '../../../packages/sql-reader/src/index.js';
 import type { DataTexts } from '../../core/data-texts.js';
-import { isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
-import { DIALECT_RULES } from '../../sql-reader/dialect-rules.js';
-import { scan } from '../../sql-reader/lexer.js';
-import { type Dialect, NotParsed } from '../../sql-reader/model.js';
 
 /** A string value that begins like a statement. */
 export interface StatementLeaf {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import { NotCertain, NotParsed, type ParsedQuery } from '../../../packages/sql-reader/src/index.js';
 import type { CheckCall } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import type { JsonObject } from '../../json/json-value.js';
-import { NotCertain, NotParsed, type ParsedQuery } from '../../sql-reader/model.js';
 import { type Violation, violation } from './checks/check.js';
 import { runChecks } from './checks/run-checks.js';
 import type { SqlConfig } from './config.js';

@@ -1,5 +1,5 @@
-import { compilePattern, type LinearPattern } from '../../linear-text/linear-pattern.js';
-import type { Dialect } from '../../sql-reader/model.js';
+import { compilePattern, type LinearPattern } from '../../../packages/linear-text/src/index.js';
+import type { Dialect } from '../../../packages/sql-reader/src/index.js';
 
 /**
  * Beginnings, or continuations, of statements that a dialect has and its parser here does not support. At

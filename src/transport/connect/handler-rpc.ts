@@ -1,9 +1,8 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
+import { type JsonObject, type JsonValue, parseStoredJson } from '../../../packages/exact-json/src/index.js';
 import type { AnyHandler, Handler } from '../../contract/call/handler.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { parseStoredJson } from '../../json/parse-json.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { messageMapper } from './message-mapper.js';

@@ -10,7 +10,7 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect';
 import type { Value } from '@bufbuild/protobuf/wkt';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { isFreeForm } from '../descriptors/reply-shape.js';
 import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from '../wire/free-form-mapper.js';
 import { within } from '../wire/mapping-error.js';

@@ -1,5 +1,14 @@
 import { Stage as StageMessage } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import { Detail as DetailMessage } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import {
+  JsonNumberError,
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+  type JsonValue,
+  parseJson,
+} from '../../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import type { Detail } from '../../core/types.js';
@@ -8,15 +17,6 @@ import {
   readEvaluateRequest,
   wellFormedRequest,
 } from '../../decisions/evaluate-request.js';
-import {
-  JsonNumberError,
-  JsonSyntaxError,
-  JsonTooDeepError,
-  JsonTooLargeError,
-  JsonUndecodableError,
-} from '../../json/json-errors.js';
-import type { JsonValue } from '../../json/json-value.js';
-import { parseJson } from '../../json/parse-json.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 

@@ -58,6 +58,7 @@ export class Http1Connection implements Connection {
       this.#pipelined.wait(() => serve(this, request, response));
     } else {
       serve(this, request, response);
+      this.#pipelined?.served();
     }
   }
 

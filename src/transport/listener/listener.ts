@@ -10,7 +10,7 @@ import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-conn
 import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
 import { type ListenerCounts, OpenConnections } from './open-connections.js';
-import { PipelinedRequests, type WaitingCount } from './pipelined-requests.js';
+import { isOneRequest, PipelinedRequests, type WaitingCount } from './pipelined-requests.js';
 import type { ProblemListener } from './problem.js';
 import { isResetStorm, type Opening, type Protocol, peekProtocol } from './protocol-peek.js';
 import { createTlsGate, type TlsCredentials } from './tls-gate.js';
@@ -154,7 +154,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
       const opened = () => clearTimeout(openingTimer);
       accepted.once('close', opened);
 
-      const establish = (socket: Socket, protocol: Protocol) => {
+      const establish = (socket: Socket, protocol: Protocol, received?: Buffer) => {
         if (socket.destroyed || draining.signal.aborted) {
           accepted.destroy();
         } else if (protocol === 'http2') {
@@ -168,6 +168,8 @@ export function createListener(options: ListenerOptions = {}): Listener {
           http1.set(socket, connection);
           connections.established(accepted, connection);
           server.serveHttp1(socket);
+          if (received !== undefined && peer?.isUnknown === true && !isOneRequest(received))
+            pipelined?.slice();
           if (peer !== undefined) admission?.recognize(socket, peer);
         }
       };
@@ -186,7 +188,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
           else refuse(spoken, received);
         } else if (spoken === 'tls') refuse(spoken, received);
         else if (spoken === 'http2' && peer !== undefined && isResetStorm(received)) peer.cutOff();
-        else inTurn(() => establish(accepted, spoken));
+        else inTurn(() => establish(accepted, spoken, received));
       });
     }
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { callerError } from '../../contract/errors/service-error.js';
-import { stringifyJson } from '../../json/stringify-json.js';
 import { problemBody } from '../wire/problem.js';
 import type { Opening } from './protocol-peek.js';
 

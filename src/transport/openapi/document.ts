@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { SESSION_COOKIE } from '../auth/session-cookie.js';
 import { hostOperations } from './host-operations.js';
 import { failureResponses } from './problem-schemas.js';

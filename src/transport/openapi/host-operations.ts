@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { STORAGE_STATES } from '../../database/storage-health/storage-state.js';
-import type { JsonObject } from '../../json/json-value.js';
 import { failure, response } from './problem-schemas.js';
 import type { SchemaPool } from './schema-pool.js';
 

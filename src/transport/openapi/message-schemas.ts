@@ -1,6 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
 import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { isFreeForm } from '../descriptors/reply-shape.js';
 import { problemSchema } from './problem-schemas.js';
 import { descriptionOf } from './proto-comments.js';

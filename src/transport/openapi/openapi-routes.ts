@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { ServedPath } from '../routing/route-finder.js';
 import { DOCS_PAGE, DOCS_PATH, DOCS_POLICY, START_FILE, START_SCRIPT, VIEWER_FILES } from './docs-page.js';
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { ERROR_TABLE } from '../../contract/errors/error-table.js';
-import type { JsonObject } from '../../json/json-value.js';
 import { ERROR_TYPE_BASE } from '../wire/problem.js';
 import type { SchemaPool } from './schema-pool.js';
 

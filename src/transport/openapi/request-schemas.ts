@@ -1,8 +1,8 @@
 import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { jsonSchemaOf } from '../../contract/input/fields.js';
-import type { JsonObject } from '../../json/json-value.js';
 import { isFreeForm } from '../descriptors/reply-shape.js';
 import type { HttpBinding } from '../descriptors/rpc-methods.js';
 import { controlDataSchema, isControlData } from './control-data-schema.js';

@@ -1,7 +1,7 @@
 import { type DescMethod, getOption } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import { Access, header } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import { LINES_MEDIA_TYPE } from '../rest/line-stream.js';
 import { REVISION_HEADER } from '../wire/reply-headers.js';

@@ -1,3 +1,4 @@
+import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { invalidRequest, parseInput } from '../../contract/input/parse-input.js';
 import {
   type EvaluateRequest,
@@ -6,8 +7,6 @@ import {
   readEvaluateRequest,
 } from '../../decisions/evaluate-request.js';
 import type { EvaluationService, RevisedVerdict } from '../../decisions/evaluation-service.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { stringifyJson } from '../../json/stringify-json.js';
 import type { Call } from '../call/call.js';
 import { type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { inSlices } from '../evaluation/in-slices.js';

@@ -1,15 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ServiceError } from '../../contract/errors/service-error.js';
-import { invalidRequest } from '../../contract/input/parse-input.js';
 import {
+  isObject,
   JsonNumberError,
   JsonSyntaxError,
   JsonTooDeepError,
   JsonTooLargeError,
   JsonUndecodableError,
-} from '../../json/json-errors.js';
-import { isObject, type JsonValue } from '../../json/json-value.js';
-import { parseJson } from '../../json/parse-json.js';
+  type JsonValue,
+  parseJson,
+} from '../../../packages/exact-json/src/index.js';
+import type { ServiceError } from '../../contract/errors/service-error.js';
+import { invalidRequest } from '../../contract/input/parse-input.js';
 
 /** The body cannot be decoded: answered 400 with `{"detail": …}` alone, as expected by deployed clients. */
 export class UndecodableBodyError extends Error {}

@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
-import type { JsonObject } from '../../json/json-value.js';
-import { stringifyJson } from '../../json/stringify-json.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import type { RouteFinder } from '../routing/route-finder.js';
 import type { Unserved } from '../routing/unserved.js';

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
+import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import type { AnyHandler } from '../../contract/call/handler.js';
 import type { ErrorItem } from '../../contract/errors/service-error.js';
 import { inputItems, invalidRequest } from '../../contract/input/parse-input.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
-import { stringifyJson } from '../../json/stringify-json.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';

@@ -1,13 +1,12 @@
 import { getOption } from '@bufbuild/protobuf';
 import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { decodeJsonText, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import { pathPart } from '../../contract/warnings/quoted.js';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
 import { didYouMean } from '../../contract/warnings/suggestion.js';
 import { unknownMembers } from '../../contract/warnings/unknown-members.js';
 import type { Warning } from '../../contract/warnings/warning.js';
-import { decodeJsonText } from '../../json/decode-text.js';
-import type { JsonValue } from '../../json/json-value.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import type { RestRequest } from './rest-route.js';
 

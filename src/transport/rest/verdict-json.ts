@@ -1,7 +1,6 @@
+import { PrintBuffer, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { keptText } from '../../core/standing-results.js';
 import type { ControlResult, Verdict } from '../../core/types.js';
-import { PrintBuffer } from '../../json/print-buffer.js';
-import { stringifyJson } from '../../json/stringify-json.js';
 
 const buffer = new PrintBuffer();
 

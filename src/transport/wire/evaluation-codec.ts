@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
-import type { JsonObject } from '../../json/json-value.js';
 import type { MappingError } from './mapping-error.js';
 import type { RpcStatus } from './rpc-status.js';
 

@@ -22,9 +22,9 @@ import {
   type Step as StepMessage,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ControlResult, SteeringContext } from '../../core/types.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
 import type { EvaluationFields, EvaluationOutcome, StreamFields, StreamReply } from './evaluation-codec.js';
 import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
 import { MappingError, within } from './mapping-error.js';

@@ -1,7 +1,12 @@
 import { create, type DescMessage } from '@bufbuild/protobuf';
 import { type Struct, StructSchema, type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
-import { Decimal } from '../../json/decimal.js';
-import { isContainer, isObject, type JsonObject, type JsonValue } from '../../json/json-value.js';
+import {
+  Decimal,
+  isContainer,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../packages/exact-json/src/index.js';
 import { MappingError } from './mapping-error.js';
 
 /** Maximum depth of free-form JSON, in every protocol. */

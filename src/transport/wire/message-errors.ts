@@ -1,6 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { JsonSyntaxError } from '../../json/json-errors.js';
-import { parseStoredJson } from '../../json/parse-json.js';
+import { JsonSyntaxError, parseStoredJson } from '../../../packages/exact-json/src/index.js';
 import type { JsonCopy } from './json-copy.js';
 
 /** Prefixes of Connect's messages for internal errors that are caused by the caller. */

@@ -1,6 +1,6 @@
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { ERROR_TABLE, type ErrorCode } from '../../contract/errors/error-table.js';
 import { type ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
 
 /** Base of the `type` member of problem bodies. */
 export const ERROR_TYPE_BASE = 'urn:control-enforcement:error:';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json-value.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { EvaluationFields, StreamFields } from './evaluation-codec.js';
 import { readStep } from './step-reader.js';
 import { UNUSUAL, WireReader } from './wire-reader.js';

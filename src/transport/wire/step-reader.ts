@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { MAX_FREE_FORM_DEPTH } from './free-form-mapper.js';
 import { UNUSUAL, type WireReader } from './wire-reader.js';
 

@@ -1,5 +1,4 @@
-import { Decimal } from '../../json/decimal.js';
-import type { JsonObject, JsonValue } from '../../json/json-value.js';
+import { Decimal, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { BackwardWriter } from './backward-writer.js';
 
 /** Fields of google.protobuf.Struct. Numbers that no double holds, as integers beyond 2^53, become text. */

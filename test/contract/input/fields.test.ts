@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import {
   anyJson,
   boolean,
@@ -14,7 +15,6 @@ import {
 } from '../../../src/contract/input/fields.js';
 import { MAX_ERROR_ITEMS } from '../../../src/contract/input/items.js';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
-import type { JsonValue } from '../../../src/json/json-value.js';
 
 /** What a member reads as, or the codes of its problems. */
 function read<T>(schema: z.ZodType<T>, value: JsonValue | undefined): unknown {

@@ -10,10 +10,9 @@ import {
 import { ExplainRequestSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { QueryEventsRequestSchema } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { type JsonObject, type JsonValue, parseJson } from '../../../packages/exact-json/src/index.js';
 import { requestWarnings } from '../../../src/contract/warnings/request-warnings.js';
 import { type Spelling, unknownMembers } from '../../../src/contract/warnings/unknown-members.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
-import { parseJson } from '../../../src/json/parse-json.js';
 
 const found = (desc: DescMessage, value: JsonValue, spelling: Spelling = 'rest') =>
   [...unknownMembers(desc, value, { spelling })].map(({ field, message }) => `${field}: ${message}`);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { isContainer, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../../src/core/evaluator.js';
 import type { Stage, Step } from '../../../src/core/types.js';
 import { builtinEvaluators } from '../../../src/evaluators/load-evaluators.js';
-import { isContainer, type JsonObject, type JsonValue } from '../../../src/json/json-value.js';
 import { aResult, fakeEvaluator } from '../support.js';
 import type { ReferenceInput } from './interpret.js';
 

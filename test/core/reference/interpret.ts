@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../../src/core/evaluator.js';
 import type { ControlResult, EvaluatorResult, Stage, Step, Verdict } from '../../../src/core/types.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { FULL_CALL } from '../../support/check-call.js';
 import { type ReferenceControl, type ReferenceNode, readReference } from './read.js';
 import { listMatches, regexMatches } from './texts.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../../src/core/evaluator.js';
 import type { Decision, SteeringContext } from '../../../src/core/types.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 
 /**
  * What the contract says a stored definition looks like (sections 6.1 to 6.5), as a schema and one plain recursion.

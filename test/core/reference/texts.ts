@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 
 /**
  * What a control sees, as the README says it, as plainly as it can be said: every text of the data is made anew and

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { createConfigValidator, MAX_CONFIG_LENGTH } from '../../../src/evaluators/custom/config-validator.js';
-import type { JsonObject } from '../../../src/json/json-value.js';
 
 const SCHEMA: JsonObject = {
   type: 'object',

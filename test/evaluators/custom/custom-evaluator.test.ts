@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import { MAX_DATA_SIZE, MAX_QUEUED_CHECKS } from '../../../src/evaluators/custom/check-pool.js';
-import type { JsonValue } from '../../../src/json/json-value.js';
 import { withGrowingTime } from '../../support/growing-time.js';
 import { loadModule } from './support.js';
 

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { Evaluator } from '../../../src/core/evaluator.js';
 import type { EvaluatorResult } from '../../../src/core/types.js';
 import {
   type CustomEvaluatorOptions,
   loadCustomEvaluator,
 } from '../../../src/evaluators/custom/custom-evaluator.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { FULL_CALL } from '../../support/check-call.js';
 
 export const MODULES = path.join(import.meta.dirname, 'modules');

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { JsonObject } from '../../../src/json/json-value.js';
-import type { Dialect } from '../../../src/sql-reader/model.js';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
+import type { Dialect } from '../../../packages/sql-reader/src/index.js';
 
 /** What a database does with the text of a case. */
 export type Effect = 'none' | 'rows' | 'schema' | 'refused';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Dialect } from '../../../src/sql-reader/model.js';
+import type { Dialect } from '../../../packages/sql-reader/src/index.js';
 import { createTestDatabase, type TestDatabase } from '../../support/databases.js';
 import { casesOf } from './case-files.js';
 import { type CaseDatabase, openPostgresCases, openSqliteCases } from './databases.js';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { DIALECTS } from '../../../packages/sql-reader/src/index.js';
+import { createParserPool } from '../../../src/evaluators/sql/parser-pool.js';
 import { createSqlEvaluator } from '../../../src/evaluators/sql/sql.js';
-import { DIALECTS } from '../../../src/sql-reader/model.js';
-import { createParserPool } from '../../../src/sql-reader/parser-pool.js';
 import { FULL_CALL } from '../../support/check-call.js';
 import { caseFiles, casesOf } from './case-files.js';
 

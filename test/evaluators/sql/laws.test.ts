@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DIALECTS } from '../../../packages/sql-reader/src/index.js';
+import { createParserPool } from '../../../src/evaluators/sql/parser-pool.js';
 import { createSqlEvaluator } from '../../../src/evaluators/sql/sql.js';
-import { DIALECTS } from '../../../src/sql-reader/model.js';
-import { createParserPool } from '../../../src/sql-reader/parser-pool.js';
 import { FULL_CALL } from '../../support/check-call.js';
 import { createTestDatabase, type TestDatabase } from '../../support/databases.js';
 import { type CaseDatabase, openPostgresCases, openSqliteCases } from './databases.js';

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { errorItems } from '../../../src/contract/input/items.js';
+import { createParserPool } from '../../../src/evaluators/sql/parser-pool.js';
 import { createSqlEvaluator } from '../../../src/evaluators/sql/sql.js';
 import { MAX_STATEMENT_LEAVES } from '../../../src/evaluators/sql/statement-leaves.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
-import { createParserPool } from '../../../src/sql-reader/parser-pool.js';
 import { FULL_CALL, NEGATED_CALL, WHOLE_STEP_CALL } from '../../support/check-call.js';
 
 // Generous: machines that run tests may be busy.

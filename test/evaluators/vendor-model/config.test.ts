@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { errorItems } from '../../../src/contract/input/items.js';
-import type { JsonObject } from '../../../src/json/json-value.js';
 import { TOXIC, vendorModel } from './support.js';
 
 const { evaluator } = vendorModel({ apiUrl: null });

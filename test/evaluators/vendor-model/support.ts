@@ -3,9 +3,9 @@ import {
   type EndpointLimits,
 } from '../../../packages/evaluator-vendor-model/src/endpoint.js';
 import { createEvaluator } from '../../../packages/evaluator-vendor-model/src/index.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { EvaluatorResult } from '../../../src/core/types.js';
 import { evaluatorOf } from '../../../src/evaluators/optional-evaluators.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { FULL_CALL } from '../../support/check-call.js';
 
 export const TOXIC: JsonObject = { metric: 'input_toxicity', operator: 'gt', target_value: 0.5 };

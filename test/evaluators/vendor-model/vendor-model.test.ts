@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { withGrowingTime } from '../../support/growing-time.js';
 import { until } from '../../support/until.js';
 import { type Behaviour, json, silent, startModel } from './model-server.js';

@@ -18,6 +18,7 @@ import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observab
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { checkEvaluatorReferences } from '../../../src/agents/agent-evaluator-references.js';
 import { createAgentEvaluators } from '../../../src/agents/agent-evaluators.js';
 import { agentHandlers } from '../../../src/agents/agent-handlers.js';
@@ -42,7 +43,6 @@ import { createObservability } from '../../../src/events/observability.js';
 import { createObservabilityMeter } from '../../../src/events/observability-meter.js';
 import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { createAgentPolicies } from '../../../src/policies/agent-policies.js';
 import { policyHandlers } from '../../../src/policies/policy-handlers.js';
 import { createPolicyService } from '../../../src/policies/policy-service.js';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { standing } from '../../../src/core/standing-results.js';
 import type { ControlResult, EvaluatorResult, Verdict } from '../../../src/core/types.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
-import { stringifyJson } from '../../../src/json/stringify-json.js';
 import { printVerdict } from '../../../src/transport/rest/verdict-json.js';
 
 const text = fc.oneof(

@@ -2,7 +2,7 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { type Value, ValueSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { EvaluateRequestSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { JsonValue } from '../../../src/json/json-value.js';
+import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import { freeFormFromPlain } from '../../../src/transport/wire/free-form-mapper.js';
 import { compareDecoding, KINDS } from './decode-cases.js';
 

@@ -1,8 +1,8 @@
 import { Code } from '@connectrpc/connect';
 import { BadRequestSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ControlResult, SteeringContext } from '../../../src/core/types.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
-import type { JsonObject, JsonValue } from '../../../src/json/json-value.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
 import type { EvaluationCodec, EvaluationOutcome } from '../../../src/transport/wire/evaluation-codec.js';
 import { protobufEsCodec } from '../../../src/transport/wire/protobuf-es-codec.js';

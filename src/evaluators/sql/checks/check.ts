@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../json/json-value.js';
-import type { ParsedQuery } from '../../../sql-reader/model.js';
+import type { JsonObject } from '../../../../packages/exact-json/src/index.js';
+import type { ParsedQuery } from '../../../../packages/sql-reader/src/index.js';
 import type { SqlConfig } from '../config.js';
 
 /** Violation found by a check. Metadata are created only on request. */

@@ -1,6 +1,11 @@
+import {
+  isContainer,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../../packages/exact-json/src/index.js';
+import type { EqualityTest, Statement, TableReference } from '../../../../packages/sql-reader/src/index.js';
 import { textOf } from '../../../core/data-texts.js';
-import { isContainer, isObject, type JsonObject, type JsonValue } from '../../../json/json-value.js';
-import type { EqualityTest, Statement, TableReference } from '../../../sql-reader/model.js';
 import type { ColumnValueRule, SqlConfig } from '../config.js';
 import { type Check, type Violation, violation } from './check.js';
 

@@ -4,7 +4,7 @@ import type {
   SelectBlock,
   Statement,
   TableReference,
-} from '../../../sql-reader/model.js';
+} from '../../../../packages/sql-reader/src/index.js';
 import type { SqlConfig } from '../config.js';
 import { type Check, type Violation, violation } from './check.js';
 import { checkColumnValues } from './column-values.js';

@@ -1,0 +1,27 @@
+export { Decimal } from './decimal.js';
+export { decodeJsonText } from './decode-text.js';
+export { duplicateNames } from './duplicate-names.js';
+export { hasOnlyExactNumbers } from './exact-numbers.js';
+export { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.js';
+export { jsonEqual } from './json-equal.js';
+export {
+  JsonNumberError,
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+  withoutStack,
+} from './json-errors.js';
+export {
+  compareNumbers,
+  doubleOf,
+  integerOf,
+  isIntegral,
+  isMultiple,
+  isNumber,
+  type JsonNumber,
+} from './json-number.js';
+export { isContainer, isObject, type JsonObject, type JsonValue } from './json-value.js';
+export { parseJson, parseStoredJson } from './parse-json.js';
+export { PrintBuffer } from './print-buffer.js';
+export { stringifyJson } from './stringify-json.js';
