@@ -9,6 +9,9 @@ import { startService, type TestService } from '../support/service.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
+/** Packages for users, and the engines of the service. */
+const FOR_USERS = ['client', 'evaluator-sdk'];
+const ENGINES = ['exact-json', 'linear-text', 'sql-reader'];
 
 /** Code blocks of a language in the README of a package. */
 async function blocks(name: string, language: string): Promise<string[]> {
@@ -17,20 +20,30 @@ async function blocks(name: string, language: string): Promise<string[]> {
   return found.map(([, block = '']) => block);
 }
 
-describe('the packages, packed and installed in an empty folder', () => {
+/** Packs packages of the repository and installs them in a new folder. Returns the folder. */
+async function installPacked(names: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'packages-'));
+  const tarballs: string[] = [];
+  for (const name of names) {
+    const options = ['pack', '--silent', '--workspace', `packages/${name}`, '--pack-destination', folder];
+    const { stdout } = await run('npm', options, { cwd: ROOT });
+    tarballs.push(`./${stdout.trim().split('\n').at(-1)}`);
+  }
+  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const options = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--silent', ...tarballs];
+  await run('npm', options, { cwd: folder });
+  return folder;
+}
+
+/** Runs a module that imports the installed packages, whose types are checked too. */
+const runModule = (folder: string, name: string, source: string): Promise<string> =>
+  runExample(folder, name, source, { typeRoots: [path.join(ROOT, 'node_modules', '@types')] });
+
+describe('the packages for users, packed and installed in an empty folder', () => {
   let folder: string;
   let service: TestService;
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'packages-'));
-    const tarballs: string[] = [];
-    for (const name of ['client', 'evaluator-sdk']) {
-      const options = ['pack', '--silent', '--workspace', `packages/${name}`, '--pack-destination', folder];
-      const { stdout } = await run('npm', options, { cwd: ROOT });
-      tarballs.push(`./${stdout.trim().split('\n').at(-1)}`);
-    }
-    await writeFile(path.join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    const options = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--silent', ...tarballs];
-    await run('npm', options, { cwd: folder });
+    folder = await installPacked(FOR_USERS);
     service = await startService();
     await seedClientExample(service.url);
   });
@@ -38,10 +51,6 @@ describe('the packages, packed and installed in an empty folder', () => {
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
   });
-
-  /** Runs a module that imports the installed packages, whose types are checked too. */
-  const runModule = (name: string, source: string): Promise<string> =>
-    runExample(folder, name, source, { typeRoots: [path.join(ROOT, 'node_modules', '@types')] });
 
   it('bring nothing of the server', async () => {
     const modules = path.join(folder, 'node_modules');
@@ -57,13 +66,33 @@ describe('the packages, packed and installed in an empty folder', () => {
   it('the client does what its README shows', async () => {
     const [source = ''] = await blocks('client', 'ts');
     expect(source).toContain("'@control-enforcement/client'");
-    const printed = await runModule('client', source.replace('http://localhost:8000', service.url));
+    const printed = await runModule(folder, 'client', source.replace('http://localhost:8000', service.url));
     expect(printed).toBe('sent: hello\ndenied by no-card-numbers\n');
   });
 
   it('the evaluator SDK does what its README shows', async () => {
     const [source = ''] = await blocks('evaluator-sdk', 'ts');
     const [expected] = await blocks('evaluator-sdk', 'text');
-    expect(await runModule('evaluator', source)).toBe(expected);
+    expect(await runModule(folder, 'evaluator', source)).toBe(expected);
+  });
+});
+
+describe('the engines, packed and installed in an empty folder', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await installPacked(ENGINES);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('need no other package of the repository', async () => {
+    const modules = path.join(folder, 'node_modules', '@control-enforcement');
+    expect((await readdir(modules)).sort()).toEqual([...ENGINES].sort());
+  });
+
+  it.each(ENGINES)('%s does what its README shows', async (name) => {
+    const [source = ''] = await blocks(name, 'ts');
+    expect(source).toContain(`'@control-enforcement/${name}'`);
+    const [expected] = await blocks(name, 'text');
+    expect(await runModule(folder, name, source)).toBe(expected);
   });
 });
