@@ -46,8 +46,8 @@ const STREAM_END_MARGIN_MS = 500;
 const SETTLE_LIMIT_MS = 1_000;
 
 /**
- * Assembles the service: foundations, programs, features, transports. If a stage fails, the database and the
- * evaluators are closed.
+ * Assembles the service: foundations, programs, features, transports. If a stage fails, those before it are
+ * closed.
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const closers = createClosers();
@@ -68,12 +68,12 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const state = createOperationalState(foundations, programs, () => isDraining);
   const health = createHealth(foundations, programs, features, state);
   const transports = await createTransports(foundations, features, { health, state });
+  stack(foundations, programs, features, transports, closers);
   observe(foundations, programs, features, transports);
   await start(foundations, programs, features);
   health.setServing(true);
 
   const { server, listener, operations } = transports;
-  stack(foundations, programs, features, transports, closers);
   closers.add(async () => {
     isDraining = true;
     // Another process already gets new connections; the last ones accepted here are still served.
