@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import net from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { grpcJsClient } from '../support/grpc-js-client.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import {
   type CompiledService,

@@ -9,7 +9,6 @@ import {
   EvaluateResponseSchema,
   EvaluateStreamResponseSchema,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { sendHttp, sendRaw } from '../support/bad-input-http.js';
 import {
   callConnect,
   callConnectRaw,
@@ -25,7 +24,7 @@ import {
 } from '../support/bad-input-rpc.js';
 import { LONE_SURROGATE } from '../support/bad-input-values.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { exchange, restClient, sendRaw } from '../support/http.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { conditioned, DEFINITION } from './definitions.js';
@@ -90,13 +89,13 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
   afterAll(() => service.stop());
 
   async function rest({ method, path, headers = {}, body }: Omit<OddRequest, 'name' | 'reply'>) {
-    const reply = await sendHttp(service, { method, path: restPath(path), headers, body: bytesOf(body) });
+    const reply = await exchange(service.url, { method, path: restPath(path), headers, body: bytesOf(body) });
     return { status: reply.status, body: JSON.parse(reply.body.toString()) };
   }
 
   async function expectHealthy(): Promise<void> {
     const health = async () => {
-      const { status, body } = await sendHttp(service, { method: 'GET', path: '/health' });
+      const { status, body } = await exchange(service.url, { method: 'GET', path: '/health' });
       return { status, body: JSON.parse(body.toString()) };
     };
     // On a busy machine a large request may keep the service from hearing the database for a moment.
@@ -104,7 +103,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
     expect(told).toMatchObject({ status: 200, body: { status: 'healthy' } });
   }
 
-  const versions = { 'HTTP/1.1': sendHttp, 'HTTP/2': sendHttp2 };
+  const versions = { 'HTTP/1.1': exchange, 'HTTP/2': sendHttp2 };
   describe.each(Object.entries(versions))('over REST on %s is refused', (version, send) => {
     it.each(BAD_REQUESTS)('$name', async (request) => {
       const { method, path, refusal } = request;
@@ -116,7 +115,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
           headers['content-length'] = String(bytes?.length ?? 0);
         delete headers['transfer-encoding'];
       }
-      const reply = await send(service, { method, path: restPath(path), headers, body: bytes });
+      const reply = await send(service.url, { method, path: restPath(path), headers, body: bytes });
       const body = JSON.parse(reply.body.toString());
       const items = body.errors?.map(({ field = '', code }: Record<string, string>) => [field, code]);
       expect({ status: reply.status, errorCode: body.error_code, items }).toEqual(refusal);
@@ -129,7 +128,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
   describe.each(Object.entries(protocols))('over %s is refused', (_protocol, call) => {
     it.each(BAD_MESSAGES)('$name', async ({ rpc, bytes, refusal }) => {
       const request = typeof bytes === 'function' ? bytes() : bytes;
-      const { code, violations } = await call(service, `/enforcement.v1.${rpc}`, request);
+      const { code, violations } = await call(service.url, `/enforcement.v1.${rpc}`, request);
       expect({ code, violations }).toEqual(refusal);
       await expectHealthy();
     });
@@ -139,7 +138,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
     it.each(TRANSPORT_CASES)('$protocol: $name', async (given) => {
       const { protocol, method = 'POST', path, headers = {}, code } = given;
       const body = typeof given.body === 'function' ? given.body() : given.body;
-      const outcome = await CALLS[protocol](service, { method, path, headers, body });
+      const outcome = await CALLS[protocol](service.url, { method, path, headers, body });
       expect(outcome).toMatchObject({ code, replies: [] });
       await expectHealthy();
     });
@@ -148,7 +147,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
   const streams = { gRPC: callGrpcRaw, Connect: callConnectStreamRaw };
   describe.each(Object.entries(streams))('in a stream over %s is refused', (_protocol, call) => {
     it.each(STREAM_CASES)('$name', async ({ rest, replies, code }) => {
-      const outcome = await call(service, {
+      const outcome = await call(service.url, {
         path: '/enforcement.v1.EvaluationService/EvaluateStream',
         body: GOOD,
         afterAnswer: typeof rest === 'function' ? rest() : rest,
@@ -161,7 +160,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
 
   describe('as bytes is refused', () => {
     it.each(RAW_CASES)('$name', async ({ statuses, ...request }) => {
-      const reply = await sendRaw(service, request);
+      const reply = await sendRaw(service.url, request);
       expect(reply.statuses).toEqual(statuses);
       await expectHealthy();
     });
@@ -182,7 +181,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
 
     it('unusual texts over gRPC, half a surrogate pair in the form Unicode has for it', async () => {
       const request = message(GetAgentRequestSchema, { agentName: ODD_AGENT });
-      const outcome = await callGrpc(service, '/enforcement.v1.AgentService/GetAgent', request);
+      const outcome = await callGrpc(service.url, '/enforcement.v1.AgentService/GetAgent', request);
       const { agent } = onlyReply(GetAgentResponseSchema, outcome);
       expect(agent?.agentDescription).toBe(UNUSUAL_TEXT.replace(LONE_SURROGATE, '\ufffd'));
     });
@@ -218,7 +217,7 @@ describeOnEachDatabase('bad input', (freshDatabaseUrl) => {
 
     async function expectVerdict(request: Buffer, matches: readonly string[]): Promise<void> {
       const addressed = Buffer.concat([request, wire.bytes(1, ODD_STEPS_AGENT)]);
-      const outcome = await callGrpc(service, '/enforcement.v1.EvaluationService/Evaluate', addressed);
+      const outcome = await callGrpc(service.url, '/enforcement.v1.EvaluationService/Evaluate', addressed);
       const verdict = onlyReply(EvaluateResponseSchema, outcome);
       expect(verdict).toMatchObject({ isSafe: matches.length === 0, errors: [] });
       expect(sorted(verdict.matches.map((match) => match.controlName))).toEqual(

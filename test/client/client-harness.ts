@@ -1,7 +1,7 @@
 import type { Interceptor, Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { type Client, type ClientSettings, createClient } from '../../packages/client/src/node.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 
 export const AGENT = 'guarded-agent-1';

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { seeder } from '../support/seed.js';
 import {
   type CompiledService,

@@ -7,8 +7,8 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';
 import {
   type CompiledService,

@@ -9,9 +9,8 @@ import {
   EvaluateStreamResponseSchema,
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { openRestConnection, type RestClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import type { RestClient } from '../support/rest-client.js';
-import { openRestConnection } from '../support/rest-connection.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { seeder } from '../support/seed.js';
 import {

@@ -1,4 +1,4 @@
-import type { RestClient } from '../support/rest-client.js';
+import type { RestClient } from '../support/http.js';
 import { AGENTS, type ConcurrentRun } from './concurrent-clients.js';
 import {
   type History,

@@ -1,7 +1,12 @@
-import { type RestClient, restClient } from '../support/rest-client.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { denyWord } from '../support/seed.js';
-import type { Acknowledged, Effect, History, Subject } from './concurrent-history.js';
-import { createHistory } from './concurrent-history.js';
+import {
+  type Acknowledged,
+  createHistory,
+  type Effect,
+  type History,
+  type Subject,
+} from './concurrent-history.js';
 
 /** Few of each, so that the clients are always in each other's way. */
 const CONTROL_NAMES = ['c-1', 'c-2', 'c-3', 'c-4', 'c-5', 'c-6', 'c-7', 'c-8'];

@@ -1,4 +1,4 @@
-import type { RestClient } from '../support/rest-client.js';
+import type { RestClient } from '../support/http.js';
 import type { History } from './concurrent-history.js';
 
 /** Every control has a history without gaps, of as many versions as changes were acknowledged. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { exchange } from '../support/http-exchange.js';
+import { exchange } from '../support/http.js';
 import { denyWord } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
 import { ClientError, type GeneratedClient, generatedClient, type ReplyOf } from './generated-client.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { exchange, type HttpAnswer } from '../support/http-exchange.js';
+import { exchange, type HttpAnswer } from '../support/http.js';
 import { type CallInput, pathOf, ROUTES, type RouteName } from './routes.js';
 
 /** What a route answers; undefined for the one without a body. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
 import { type FlakyGateway, type Mishap, startFlakyGateway } from './flaky-gateway.js';

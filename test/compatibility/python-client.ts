@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type RestReply, restClient } from '../support/rest-client.js';
+import { type RestReply, restClient } from '../support/http.js';
 
 /** Members that the Python client cannot do without; it takes others when they are there. */
 const RESULT = z.object({

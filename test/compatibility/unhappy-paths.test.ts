@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { exchange, type HttpAnswer } from '../support/http-exchange.js';
-import { restClient } from '../support/rest-client.js';
+import { exchange, type HttpAnswer, restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
 import { PROBLEM } from './replies.js';

@@ -1,8 +1,7 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { exchange } from '../support/http-exchange.js';
-import { restClient } from '../support/rest-client.js';
+import { exchange, restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import type { TestService } from '../support/service.js';
 import { formErrors, NetworkError, type WebConsole, webConsole } from './web-console.js';

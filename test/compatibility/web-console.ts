@@ -1,4 +1,4 @@
-import { exchange, type HttpAnswer } from '../support/http-exchange.js';
+import { exchange, type HttpAnswer } from '../support/http.js';
 import { PROBLEM } from './replies.js';
 
 /** What the browser tells a page when CORS forbids a call: nothing. */

@@ -4,7 +4,7 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { openDatabase } from '../../src/database/database.js';
 import { rebuildRollups } from '../../src/events/rollup-rebuild.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { until } from '../support/until.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { damageAgent, damageControl } from '../support/sql.js';

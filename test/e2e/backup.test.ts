@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteConnection } from '../../src/database/sqlite-connection.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import {
   type CompiledService,

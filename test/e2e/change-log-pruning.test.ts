@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { KEPT_REVISIONS, PRUNING_INTERVAL } from '../../src/database/change-log.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { type RestReply, restClient } from '../support/rest-client.js';
+import { type RestReply, restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService } from '../support/service.js';

@@ -3,7 +3,7 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import { expect, it } from 'vitest';
 import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
-import type { RestReply } from '../support/rest-client.js';
+import type { RestReply } from '../support/http.js';
 import { denyWord } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { errorOfReply, errorOfRpc } from '../support/told-errors.js';

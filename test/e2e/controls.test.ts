@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RestReply } from '../support/rest-client.js';
+import type { RestReply } from '../support/http.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
 import { executeSql } from '../support/sql.js';

@@ -5,8 +5,8 @@ import {
   type SqliteConnection,
 } from '../../src/database/sqlite-connection.js';
 import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';

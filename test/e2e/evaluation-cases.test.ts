@@ -6,8 +6,8 @@ import {
   expectVerdict,
   readCaseFiles,
 } from '../support/evaluation-cases.js';
+import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
 
 const CASES = readCaseFiles().map((content, index) => ({ ...content, agent: `case-agent-${index + 1}` }));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import {
   type CompiledService,
   compileService,

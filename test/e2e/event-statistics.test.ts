@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { startService, type TestService } from '../support/service.js';
 import { event, eventRoutes, problems } from './events.support.js';
 

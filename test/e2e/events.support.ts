@@ -1,4 +1,4 @@
-import type { RestClient, RestReply } from '../support/rest-client.js';
+import type { RestClient, RestReply } from '../support/http.js';
 import { executeSql, sqlText } from '../support/sql.js';
 
 /** What clients report of a check; every required member. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
-import { restClient } from '../support/rest-client.js';
 import { startService, type TestService } from '../support/service.js';
 import { executeSql } from '../support/sql.js';
 import { event, eventRoutes, problems, refuseEventsOf } from './events.support.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { type RestClient, type RestReply, restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { damageControl } from '../support/sql.js';

@@ -11,7 +11,7 @@ import { utcTimeOfMs } from '../../src/events/event-time.js';
 import { createEventWriter, encodeEvent } from '../../src/events/event-writer.js';
 import { storedEvent } from '../events/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 import { observability } from './event-streams.support.js';

@@ -7,7 +7,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { startService, type TestService } from '../support/service.js';
 
 describe('the main job over every protocol', () => {

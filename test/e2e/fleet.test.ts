@@ -7,7 +7,7 @@ import {
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { createTestDatabase, describeOnEachDatabase, type TestDatabase } from '../support/databases.js';
-import { type RestClient, restClient, untilServed } from '../support/rest-client.js';
+import { type RestClient, restClient, untilServed } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';

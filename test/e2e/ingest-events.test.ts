@@ -9,7 +9,7 @@ import {
 } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, type ModelServer, openModel, silent } from '../evaluators/vendor-model/model-server.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';

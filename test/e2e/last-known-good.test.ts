@@ -10,8 +10,8 @@ import { parseDatabaseUrl } from '../../src/database/database-url.js';
 import { inspectDatabase } from '../../src/database/inspect-database.js';
 import { workersOf } from '../cluster/support/workers.js';
 import { DATABASE_KINDS } from '../support/databases.js';
+import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
-import { type RestClient, type RestReply, restClient } from '../support/rest-client.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import {

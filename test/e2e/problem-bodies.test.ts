@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RestClient, restClient } from '../support/rest-client.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { denyWord } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { restClient } from '../support/rest-client.js';
 import {
   type CompiledService,
   compileService,

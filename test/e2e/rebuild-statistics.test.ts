@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import {
   type CompiledService,
   compileService,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS } from '../support/protocol-clients.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { executeSql } from '../support/sql.js';

@@ -15,9 +15,9 @@ import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
+import { restClient } from '../support/http.js';
 import { createQuietMetrics } from '../support/metrics.js';
 import { openAdmission } from '../support/open-admission.js';
-import { restClient } from '../support/rest-client.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { compileProto } from '../support/scratch-api.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RestClient, restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolName } from '../support/protocol-clients.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { denyWord, evaluate } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { describeService } from '../support/service-suite.js';

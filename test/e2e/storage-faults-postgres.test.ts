@@ -9,8 +9,8 @@ import {
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { openDatabase } from '../../src/database/database.js';
 import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';

@@ -10,8 +10,8 @@ import {
 } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import { openSqliteConnection, type SqliteConnection } from '../../src/database/sqlite-connection.js';
 import { makeReadOnly, mountSmallDisk, quickFolder } from '../support/faulty-disks.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
 import {

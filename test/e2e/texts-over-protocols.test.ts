@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { restClient } from '../support/rest-client.js';
 import { seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 

@@ -10,8 +10,8 @@ import {
   EvaluationService,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { withGrowingTime } from '../support/growing-time.js';
+import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { restClient } from '../support/rest-client.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';

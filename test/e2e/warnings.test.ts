@@ -9,8 +9,8 @@ import { ControlService } from '../../gen/proto/enforcement/v1/control_service_p
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
+import { type RestClient, type RestReply, restClient } from '../support/http.js';
 import { methodNamed, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { type RestClient, type RestReply, restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';

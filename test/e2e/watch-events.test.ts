@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Decision, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { AppliesTo } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { createTestDatabase, type DatabaseKind } from '../support/databases.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { startService, type TestService } from '../support/service.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RestReply } from '../support/rest-client.js';
+import type { RestReply } from '../support/http.js';
 import { until } from '../support/until.js';
 import { definitionOf, History, INPUT, type State, verdictIn, verdictOf } from './model.js';
 import type { Fleet, Replica } from './replicas.js';

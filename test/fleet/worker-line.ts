@@ -1,6 +1,5 @@
 import { workerOf } from '../cluster/support/workers.js';
-import type { RestClient } from '../support/rest-client.js';
-import { openRestConnection, type RestConnection } from '../support/rest-connection.js';
+import { openRestConnection, type RestClient, type RestConnection } from '../support/http.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';
 

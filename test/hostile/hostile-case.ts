@@ -1,4 +1,4 @@
-import type { RestClient, RestReply } from '../support/rest-client.js';
+import type { RestClient, RestReply } from '../support/http.js';
 
 /** What must become of a hostile request. */
 export type Expected =

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.js';
 import type { RemovableDatabase } from '../e2e/last-known-good.support.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { executeSql } from '../support/sql.js';

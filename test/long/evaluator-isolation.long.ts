@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { json, openModel } from '../evaluators/vendor-model/model-server.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { compileService, spawnService } from '../support/service-process.js';
 

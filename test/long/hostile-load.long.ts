@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { restClient } from '../support/rest-client.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { type CompiledService, compileService, spawnService } from '../support/service-process.js';
 import { startHostileLoad } from '../transport/http/hostile-load.js';

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOSTILE_CASES } from '../hostile/all-cases.js';
 import { type PreparedCase, prepareCase, replyProblem } from '../hostile/hostile-case.js';
+import { type RestClient, restClient } from '../support/http.js';
 import { parseMetrics } from '../support/prometheus.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { evaluate, seeder } from '../support/seed.js';
 import {
   type CompiledService,

@@ -11,7 +11,7 @@ import {
   type EvaluateStreamResponse,
   EvaluateStreamResponseSchema,
 } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { evaluate } from '../support/seed.js';
 import { framed } from '../transport/grpc-lane/exchange.js';
 

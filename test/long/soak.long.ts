@@ -3,8 +3,8 @@ import path from 'node:path';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { type RestClient, restClient } from '../support/rest-client.js';
 import { denyWord, seeder } from '../support/seed.js';
 import {
   type CompiledService,

@@ -10,7 +10,7 @@ import {
 import { watchControls } from '../e2e/watch-controls.support.js';
 import { envelope } from '../support/bad-input-rpc.js';
 import { createTestDatabase, DATABASE_KINDS } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observability } from '../e2e/event-streams.support.js';
 import { event } from '../e2e/events.support.js';
 import { createTestDatabase, DATABASE_KINDS } from '../support/databases.js';
-import { restClient } from '../support/rest-client.js';
+import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import {
   type CompiledService,

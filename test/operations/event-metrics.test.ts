@@ -5,8 +5,8 @@ import type { ObservabilityMeter } from '../../src/events/observability-meter.js
 import { createDatabaseMetrics, createEventMetrics } from '../../src/operations/event-metrics.js';
 import { measure } from '../../src/operations/metrics.js';
 import { event, eventRoutes } from '../e2e/events.support.js';
+import { restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { restClient } from '../support/rest-client.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';

@@ -12,9 +12,8 @@ import {
 } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { handler } from '../../src/contract/call/handler.js';
 import { startHost, type TestHost } from '../support/host.js';
-import { exchange } from '../support/http-exchange.js';
+import { exchange, restClient } from '../support/http.js';
 import { metric, parseMetrics, type Sample } from '../support/prometheus.js';
-import { restClient } from '../support/rest-client.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';

@@ -5,7 +5,7 @@ import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, status as grpcStatus, Metadata } from '@grpc/grpc-js';
 import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { type Status, StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
-import { type Address, sendHttp } from './bad-input-http.js';
+import { exchange } from './http.js';
 
 /** How an RPC ended, whatever the protocol. */
 export interface RpcOutcome {
@@ -65,8 +65,8 @@ export interface RawCall {
 const UNKNOWN_OUTCOME = { message: '', violations: [], replies: [] };
 
 /** A unary call through the gRPC client library, with the bytes of the request message as they are. */
-export function callGrpc({ host, port }: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
-  const client = new Client(`${host}:${port}`, credentials.createInsecure());
+export function callGrpc(baseUrl: string, path: string, message: Uint8Array): Promise<RpcOutcome> {
+  const client = new Client(new URL(baseUrl).host, credentials.createInsecure());
   return new Promise<RpcOutcome>((resolve) => {
     client.makeUnaryRequest<Buffer, Buffer>(
       path,
@@ -91,14 +91,14 @@ export function callGrpc({ host, port }: Address, path: string, message: Uint8Ar
 }
 
 /** A unary call over gRPC-Web on HTTP/1.1. */
-export function callGrpcWeb(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
-  return callGrpcWebRaw(address, { path, body: envelope(message) });
+export function callGrpcWeb(baseUrl: string, path: string, message: Uint8Array): Promise<RpcOutcome> {
+  return callGrpcWebRaw(baseUrl, { path, body: envelope(message) });
 }
 
 /** Any body over gRPC-Web on HTTP/1.1. */
-export async function callGrpcWebRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
+export async function callGrpcWebRaw(baseUrl: string, call: RawCall): Promise<RpcOutcome> {
   const headers = { 'content-type': 'application/grpc-web+proto', ...call.headers };
-  const reply = await sendHttp(address, { method: 'POST', ...call, headers });
+  const reply = await exchange(baseUrl, { method: 'POST', ...call, headers });
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
   const frames = readEnvelopes(reply.body);
   const trailer = frames.find(({ flags }) => flags === 0x80)?.data.toString('latin1') ?? '';
@@ -108,30 +108,30 @@ export async function callGrpcWebRaw(address: Address, call: RawCall): Promise<R
 }
 
 /** A unary call over Connect with a binary message on HTTP/1.1. */
-export function callConnect(address: Address, path: string, message: Uint8Array): Promise<RpcOutcome> {
-  return callConnectRaw(address, { path, body: Buffer.from(message) });
+export function callConnect(baseUrl: string, path: string, message: Uint8Array): Promise<RpcOutcome> {
+  return callConnectRaw(baseUrl, { path, body: Buffer.from(message) });
 }
 
 /** Any body over Connect on HTTP/1.1. */
-export async function callConnectRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
+export async function callConnectRaw(baseUrl: string, call: RawCall): Promise<RpcOutcome> {
   const headers = { 'content-type': 'application/proto', ...call.headers };
-  const reply = await sendHttp(address, { method: 'POST', ...call, headers });
+  const reply = await exchange(baseUrl, { method: 'POST', ...call, headers });
   if (reply.status === 200) return { ...UNKNOWN_OUTCOME, code: 'OK', replies: [reply.body] };
   return connectError(reply.body) ?? { ...UNKNOWN_OUTCOME, code: `HTTP ${reply.status}` };
 }
 
 /** Any body over gRPC on HTTP/2, without a client library in between. */
-export async function callGrpcRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
+export async function callGrpcRaw(baseUrl: string, call: RawCall): Promise<RpcOutcome> {
   const headers = { 'content-type': 'application/grpc+proto', te: 'trailers', ...call.headers };
-  const reply = await sendHttp2(address, { ...call, headers });
+  const reply = await sendHttp2(baseUrl, { ...call, headers });
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: reply.reset ?? `HTTP ${reply.status}` };
   return grpcOutcome({ ...reply.headers, ...reply.trailers }, messagesIn(readEnvelopes(reply.body)));
 }
 
 /** Any body over a Connect stream on HTTP/2. */
-export async function callConnectStreamRaw(address: Address, call: RawCall): Promise<RpcOutcome> {
+export async function callConnectStreamRaw(baseUrl: string, call: RawCall): Promise<RpcOutcome> {
   const headers = { 'content-type': 'application/connect+proto', ...call.headers };
-  const reply = await sendHttp2(address, { ...call, headers });
+  const reply = await sendHttp2(baseUrl, { ...call, headers });
   if (reply.status !== 200) return { ...UNKNOWN_OUTCOME, code: reply.reset ?? `HTTP ${reply.status}` };
   const frames = readEnvelopes(reply.body);
   const end = frames.find(({ flags }) => (flags & 2) === 2);
@@ -153,8 +153,8 @@ export interface Http2Reply {
 }
 
 /** One request on an HTTP/2 session of its own, sent once the settings of the server are known. */
-export async function sendHttp2({ host, port }: Address, call: RawCall): Promise<Http2Reply> {
-  const session = http2.connect(`http://${host}:${port}`);
+export async function sendHttp2(baseUrl: string, call: RawCall): Promise<Http2Reply> {
+  const session = http2.connect(baseUrl);
   // Whatever ends the session ends the stream too, which is waited for.
   session.on('error', () => {});
   await once(session, 'remoteSettings');

@@ -1,4 +1,4 @@
-import { exchange, type HttpAnswer, type HttpExchange } from './http-exchange.js';
+import { exchange, type HttpAnswer, type HttpExchange } from './http.js';
 
 /** A `Set-Cookie` value taken apart. */
 export interface SetCookie {

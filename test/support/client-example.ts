@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { restClient } from './rest-client.js';
+import { restClient } from './http.js';
 import { seeder } from './seed.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');

@@ -36,7 +36,7 @@ import {
   RetryInfoSchema,
 } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
-import { restClient } from './rest-client.js';
+import { restClient } from './http.js';
 import { comparable, type Encoding, toWire } from './wire-shape.js';
 
 /** Every service of the API. */

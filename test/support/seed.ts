@@ -1,4 +1,4 @@
-import { type RestClient, type RestReply, untilServed } from './rest-client.js';
+import { type RestClient, type RestReply, untilServed } from './http.js';
 
 /** A definition that denies steps whose input contains `word`. */
 export function denyWord(word: string, more: object = {}): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeOnEachDatabase } from './databases.js';
-import { type RestClient, restClient } from './rest-client.js';
+import { type RestClient, restClient } from './http.js';
 import { seeder } from './seed.js';
 import { startService, type TestService } from './service.js';
 

@@ -2,8 +2,8 @@ import { type DescMethodUnary, fromJson, type JsonValue } from '@bufbuild/protob
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
+import type { RestReply } from './http.js';
 import { methodNamed } from './protocol-clients.js';
-import type { RestReply } from './rest-client.js';
 import { type Encoding, toWire } from './wire-shape.js';
 
 /** What an error tells people, whatever the protocol. */

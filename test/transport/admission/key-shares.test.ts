@@ -1,8 +1,7 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { exchange } from '../../support/http-exchange.js';
-import { restClient } from '../../support/rest-client.js';
+import { exchange, restClient } from '../../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';

@@ -2,7 +2,7 @@ import { Code, createClient } from '@connectrpc/connect';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Health } from '../../../gen/proto/grpc/health/v1/health_pb.js';
 import { ServerReflection } from '../../../gen/proto/grpc/reflection/v1/reflection_pb.js';
-import { exchange } from '../../support/http-exchange.js';
+import { exchange } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
 import { rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';

@@ -13,7 +13,7 @@ import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_
 import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
 import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.js';
 import { grpcJsClient, rawGrpcCall } from '../../support/grpc-js-client.js';
-import { restClient } from '../../support/rest-client.js';
+import { restClient } from '../../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';
 

@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CHROMIUM, type OpenPage, openPage } from '../../support/chromium.js';
-import { restClient } from '../../support/rest-client.js';
+import { restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { cookieSetBy, logIn, sendJson } from '../../support/browser.js';
-import { exchange } from '../../support/http-exchange.js';
+import { exchange } from '../../support/http.js';
 import { rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';
 

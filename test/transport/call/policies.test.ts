@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors/service-error.js';
 import type { CallPolicy } from '../../../src/transport/call/call-host.js';
-import { exchange } from '../../support/http-exchange.js';
+import { exchange, restClient } from '../../support/http.js';
 import {
   methodNamed,
   PROTOCOL_NAMES,
@@ -9,7 +9,6 @@ import {
   type ProtocolClient,
   STREAMING_PROTOCOLS,
 } from '../../support/protocol-clients.js';
-import { restClient } from '../../support/rest-client.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';

@@ -17,8 +17,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/databases.j
 import { withGrowingTime } from '../../support/growing-time.js';
 import { grpcJsClient } from '../../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../../support/host.js';
-import { exchange } from '../../support/http-exchange.js';
-import { restClient } from '../../support/rest-client.js';
+import { exchange, restClient } from '../../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';

@@ -1,4 +1,4 @@
-import { restClient } from '../../support/rest-client.js';
+import { restClient } from '../../support/http.js';
 import { denyWord, seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 import { AGENT, KEY, MAX_BYTES, OTHER_AGENT, TIMEOUT_SECONDS } from './conformance-cases.js';

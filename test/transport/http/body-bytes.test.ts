@@ -1,7 +1,7 @@
 import http2 from 'node:http2';
 import net from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { restClient } from '../../support/rest-client.js';
+import { restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
 import {
   type CompiledService,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { exchange } from '../../support/http-exchange.js';
+import { exchange } from '../../support/http.js';
 import { startService, type TestService } from '../../support/service.js';
 
 const LISTED = 'https://console.example';

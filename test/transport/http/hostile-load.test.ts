@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { restClient } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
-import { restClient } from '../../support/rest-client.js';
 import { denyWord, evaluate, seeder } from '../../support/seed.js';
 import { startService } from '../../support/service.js';
 import { until } from '../../support/until.js';

@@ -5,8 +5,8 @@ import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/conn
 import { afterEach, describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ErrorInfoSchema, RetryInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import { restClient } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
-import { restClient } from '../../support/rest-client.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';

@@ -1,8 +1,8 @@
 import http2 from 'node:http2';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { restClient } from '../../support/http.js';
 import { metric, parseMetrics } from '../../support/prometheus.js';
-import { restClient } from '../../support/rest-client.js';
 import { startService, type TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 import { receivedUntilClose } from '../listener/support/events.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exchange, type HttpAnswer } from '../../support/http-exchange.js';
+import { exchange, type HttpAnswer } from '../../support/http.js';
 import { startService, type TestService } from '../../support/service.js';
 
 const tls = (name: string) => resolve(import.meta.dirname, '../../fixtures/tls', name);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STEPS } from '../../e2e/every-rpc.steps.js';
 import { ADMIN_KEY, READER_KEY } from '../../e2e/every-rpc.support.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
+import { type RestClient, restClient } from '../../support/http.js';
 import {
   bodyChecker,
   type OpenApiDocument,
@@ -11,7 +12,6 @@ import {
   replyChecker,
   requestOf,
 } from '../../support/openapi-document.js';
-import { type RestClient, restClient } from '../../support/rest-client.js';
 import { startService, type TestService } from '../../support/service.js';
 
 /** Blanks around a name are forgiven; the document tells how it should be. */

@@ -6,8 +6,7 @@ import { Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../../src/process/package-root.js';
 import { rawGrpcCall } from '../../support/grpc-js-client.js';
-import { exchange, type HttpExchange } from '../../support/http-exchange.js';
-import { restClient } from '../../support/rest-client.js';
+import { exchange, type HttpExchange, restClient } from '../../support/http.js';
 import { startService, type TestService } from '../../support/service.js';
 
 const RPC = '/enforcement.v1.EvaluationService/Evaluate';

@@ -2,7 +2,7 @@ import http2 from 'node:http2';
 import { Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { exchange } from '../../support/http-exchange.js';
+import { exchange } from '../../support/http.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../../support/rpc-transports.js';
 import { startService, type TestService } from '../../support/service.js';
 

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cookieSetBy, logIn, sendJson, tokenOf } from '../../support/browser.js';
-import { exchange } from '../../support/http-exchange.js';
+import { exchange } from '../../support/http.js';
 import { startService, type TestService } from '../../support/service.js';
 
 const REGULAR = 'regular-key';

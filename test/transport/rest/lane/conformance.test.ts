@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restClient } from '../../../support/rest-client.js';
+import { restClient } from '../../../support/http.js';
 import { denyWord, seeder } from '../../../support/seed.js';
 import { startService, type TestService } from '../../../support/service.js';
 import { ADMIN_KEY, AGENT, CASES, KEY, MAX_BYTES, OTHER_AGENT } from './cases.js';

@@ -12,7 +12,7 @@ import { evaluationRoutes } from '../../../../src/transport/rest/evaluation-rout
 import { createRestLane } from '../../../../src/transport/rest/rest-lane.js';
 import type { RestRoute } from '../../../../src/transport/rest/rest-route.js';
 import { NO_FAILURES } from '../../../support/failures.js';
-import { exchange } from '../../../support/http-exchange.js';
+import { exchange } from '../../../support/http.js';
 import { openAdmission } from '../../../support/open-admission.js';
 import { until } from '../../../support/until.js';
 
