@@ -156,18 +156,28 @@ describe('custom evaluators and the external model', () => {
     const before = await scrape();
     model.behave(json({}, 400));
     await evaluate(call, 'asking-agent', 'x');
-    await evaluate(call, 'counted-agent', 'good');
+    let timeouts = 0;
+    // On a busy machine a new worker may start after the time limit of the check that waits for it.
+    const good = () =>
+      until(
+        () => evaluate(call, 'counted-agent', 'good'),
+        ({ body: { errors } }) => {
+          timeouts += errors.length;
+          return errors.length === 0;
+        },
+      );
+    await good();
     await evaluate(call, 'counted-agent', { do: 'throw' });
     await evaluate(call, 'counted-agent', { do: 'loop' });
-    await evaluate(call, 'counted-agent', 'good');
+    await good();
     const after = await scrape();
     const grown = (name: string, evaluator: string) =>
       metric(after, `${P}_${name}`, { evaluator }) - metric(before, `${P}_${name}`, { evaluator });
-    expect(grown('calls_total', 'unruly')).toBe(4);
-    expect(grown('errors_total', 'unruly')).toBe(2);
-    expect(grown('timeouts_total', 'unruly')).toBe(1);
-    expect(grown('duration_seconds_count', 'unruly')).toBe(4);
-    expect(grown('worker_restarts_total', 'unruly')).toBe(1);
+    expect(grown('calls_total', 'unruly')).toBe(4 + timeouts);
+    expect(grown('errors_total', 'unruly')).toBe(2 + timeouts);
+    expect(grown('timeouts_total', 'unruly')).toBe(1 + timeouts);
+    expect(grown('duration_seconds_count', 'unruly')).toBe(4 + timeouts);
+    expect(grown('worker_restarts_total', 'unruly')).toBeGreaterThanOrEqual(1);
     expect(grown('calls_total', 'vendor.model')).toBe(1);
     expect(grown('errors_total', 'vendor.model')).toBe(1);
     expect(grown('timeouts_total', 'vendor.model')).toBe(0);
