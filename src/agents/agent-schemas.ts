@@ -11,6 +11,7 @@ import {
   orNull,
   text,
   withDefault,
+  withExample,
 } from '../contract/input/fields.js';
 import { described } from '../contract/input/messages.js';
 import { agentName } from '../contract/input/names.js';
@@ -86,24 +87,33 @@ export const agentSchemas = {
     limit: pageSize,
     name: nullable(text()),
   }),
-  initAgent: z
-    .object({
-      ...registration,
-      force_replace: withDefault(boolean(), false),
-      conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
-      ...targetMembers,
-    })
-    .superRefine(checkTarget),
+  initAgent: withExample(
+    z
+      .object({
+        ...registration,
+        force_replace: withDefault(boolean(), false),
+        conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
+        ...targetMembers,
+      })
+      .superRefine(checkTarget),
+    {
+      agent: { agent_name: 'billing-bot-01', agent_description: 'Answers questions about invoices.' },
+      steps: [{ type: 'tool', name: 'send_email', input_schema: { type: 'object' } }],
+    },
+  ),
   getAgent: z.object({ agent_name: agentNameText }),
-  updateAgent: z.object({
-    agent_name: agentNameText,
-    remove_steps: withDefault(
-      list(z.object({ type: text({ min: 1 }), name: text() }, described('an object with type and name'))),
-      [],
-    ),
-    remove_evaluators: withDefault(list(text()), []),
-    strict: strictFlag(),
-  }),
+  updateAgent: withExample(
+    z.object({
+      agent_name: agentNameText,
+      remove_steps: withDefault(
+        list(z.object({ type: text({ min: 1 }), name: text() }, described('an object with type and name'))),
+        [],
+      ),
+      remove_evaluators: withDefault(list(text()), []),
+      strict: strictFlag(),
+    }),
+    { remove_steps: [{ type: 'tool', name: 'send_email' }] },
+  ),
   listAgentEvaluators: z.object({ agent_name: agentNameText, cursor: nullable(text()), limit: pageSize }),
   getAgentEvaluator: z.object({ agent_name: agentNameText, evaluator_name: text() }),
   listAgentControls: z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boolean, integer, nullable, text, withDefault } from '../contract/input/fields.js';
+import { boolean, integer, nullable, text, withDefault, withExample } from '../contract/input/fields.js';
 import { slugName } from '../contract/input/names.js';
 import { strictFlag } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -21,6 +21,17 @@ function within32Bits(cursor: number): number {
   return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
 }
 
+/** An example of the OpenAPI document. */
+const EXAMPLE = {
+  execution: 'server',
+  scope: { step_types: ['tool'], stages: ['pre'] },
+  condition: {
+    selector: { path: 'input.text' },
+    evaluator: { name: 'regex', config: { pattern: '\\b\\d{16}\\b' } },
+  },
+  action: { decision: 'deny' },
+};
+
 /**
  * Input schemas of ControlService, by RPC. Members are in the order of the messages, and values of paths and
  * queries may be text.
@@ -28,7 +39,10 @@ function within32Bits(cursor: number): number {
 export function createControlSchemas(registry: EvaluatorRegistry) {
   const data = createControlDataSchema(registry);
   return {
-    createControl: z.object({ name: slugName(), data, strict }),
+    createControl: withExample(z.object({ name: slugName(), data, strict }), {
+      name: 'no-card-numbers',
+      data: EXAMPLE,
+    }),
     listControls: z.object({
       cursor: nullable(integer().transform(within32Bits)),
       limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
@@ -40,14 +54,17 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       execution: nullable(text()),
       tag: nullable(text()),
     }),
-    validateControl: z.object({ data, strict }),
+    validateControl: withExample(z.object({ data, strict }), { data: EXAMPLE }),
     getControl: z.object({ control_id: controlId }),
-    updateControl: z.object({
-      control_id: controlId,
-      name: nullable(slugName()),
-      enabled: nullable(boolean()),
-      strict,
-    }),
+    updateControl: withExample(
+      z.object({
+        control_id: controlId,
+        name: nullable(slugName()),
+        enabled: nullable(boolean()),
+        strict,
+      }),
+      { enabled: false },
+    ),
     deleteControl: z.object({ control_id: controlId, force: withDefault(boolean(), false) }),
     listControlVersions: z.object({
       control_id: controlId,
@@ -57,6 +74,6 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
     getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
     restoreControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
     getControlData: z.object({ control_id: controlId }),
-    setControlData: z.object({ control_id: controlId, data, strict }),
+    setControlData: withExample(z.object({ control_id: controlId, data, strict }), { data: EXAMPLE }),
   };
 }

@@ -12,6 +12,7 @@ import {
   report,
   text,
   withDefault,
+  withExample,
 } from '../contract/input/fields.js';
 import { agentName } from '../contract/input/names.js';
 import { parseInput } from '../contract/input/parse-input.js';
@@ -101,6 +102,13 @@ export const stepSchema: z.ZodType<Step> = z
     return { ...read, output: read.output ?? null, context: read.context ?? null };
   });
 
+/** An example of the OpenAPI document. */
+export const EXAMPLE_EVALUATION = {
+  agent_name: 'billing-bot-01',
+  stage: 'pre',
+  step: { type: 'tool', name: 'send_email', input: { text: 'card 4111111111111111' } },
+};
+
 /** Reads an evaluation request of a JSON route. */
 export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
   .object({
@@ -120,6 +128,7 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
       namesTarget: namesTarget(target),
     };
   });
+withExample(evaluateRequestSchema, EXAMPLE_EVALUATION);
 
 /** Most evaluations of one batch, and of one message of a stream. */
 export const MAX_EVALUATIONS = 1_000;
@@ -128,21 +137,24 @@ export const MAX_EVALUATIONS = 1_000;
  * Reads the list of a batch without its evaluations: an invalid one must not affect the others. Their schema
  * is shown in documents.
  */
-export const evaluateBatchSchema: z.ZodType<{ readonly evaluations: readonly JsonValue[] }> = z.object({
-  evaluations: field(
-    (value, sink) => {
-      if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
-      const problem = evaluationCountProblem(value.length);
-      return problem === undefined ? value : refuse(sink, problem.code, problem.message, value);
-    },
-    {
-      type: 'array',
-      items: jsonSchemaOf(evaluateRequestSchema),
-      minItems: 1,
-      maxItems: MAX_EVALUATIONS,
-    },
-  ),
-});
+export const evaluateBatchSchema: z.ZodType<{ readonly evaluations: readonly JsonValue[] }> = withExample(
+  z.object({
+    evaluations: field(
+      (value, sink) => {
+        if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
+        const problem = evaluationCountProblem(value.length);
+        return problem === undefined ? value : refuse(sink, problem.code, problem.message, value);
+      },
+      {
+        type: 'array',
+        items: jsonSchemaOf(evaluateRequestSchema),
+        minItems: 1,
+        maxItems: MAX_EVALUATIONS,
+      },
+    ),
+  }),
+  { evaluations: [EXAMPLE_EVALUATION] },
+);
 
 /** The problem of this number of evaluations, if any. */
 export function evaluationCountProblem(count: number): { code: string; message: string } | undefined {

@@ -17,6 +17,7 @@ import {
   report,
   text,
   withDefault,
+  withExample,
   withFastRead,
 } from '../contract/input/fields.js';
 import { normaliseAgentName } from '../contract/input/names.js';
@@ -188,21 +189,41 @@ const filters = (id: z.ZodType<string>, name: z.ZodType<string>) => ({
   end_time: nullable(time),
 });
 
+const EXAMPLE_FILTERS = { agent_name: 'billing-bot-01', actions: ['deny'], matched: true };
+
 /** Input schemas of ObservabilityService, by RPC. */
 export function createEventSchemas(now: () => number) {
   const event = withFastRead(eventSchema(now), (value) => readWellFormedEvent(value, now));
   const events = listOf(event, { min: 1, max: MAX_EVENTS });
   return {
-    createEvents: z.object({ events }),
+    createEvents: withExample(z.object({ events }), {
+      events: [
+        {
+          trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+          span_id: '00f067aa0ba902b7',
+          agent_name: 'billing-bot-01',
+          control_id: 1,
+          control_name: 'no-card-numbers',
+          check_stage: 'pre',
+          applies_to: 'tool_call',
+          action: 'deny',
+          matched: true,
+          confidence: 1,
+        },
+      ],
+    }),
     /** One message of the stream. */
     ingestEvents: z.object({ events }),
-    queryEvents: z.object({
-      ...filters(text(), agentName),
-      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
-      offset: withDefault(integer({ min: 0, max: INT32.max }), 0),
-      cursor: nullable(cursor),
-    }),
-    exportEvents: z.object(filters(text(), agentName)),
+    queryEvents: withExample(
+      z.object({
+        ...filters(text(), agentName),
+        limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+        offset: withDefault(integer({ min: 0, max: INT32.max }), 0),
+        cursor: nullable(cursor),
+      }),
+      { ...EXAMPLE_FILTERS, limit: 20 },
+    ),
+    exportEvents: withExample(z.object(filters(text(), agentName)), EXAMPLE_FILTERS),
     watchEvents: z.object({
       ...filters(text({ max: MAX_WATCHED_TEXT }), watchedName),
       after_position: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { integer, list, nullable, oneOf, report } from '../contract/input/fields.js';
+import { integer, list, nullable, oneOf, report, withExample } from '../contract/input/fields.js';
 import { agentName } from '../contract/input/names.js';
 import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { stepSchema } from '../decisions/evaluate-request.js';
+import { EXAMPLE_EVALUATION, stepSchema } from '../decisions/evaluate-request.js';
 
 /** Most controls explained by one call: enough for an agent, and the reply stays at some megabytes. */
 export const MAX_EXPLAINED_CONTROLS = 1_000;
 
 /** The input of Explain, members in the order of the message. */
 export function createExplainSchema(registry: EvaluatorRegistry) {
-  return z
+  const schema = z
     .object({
       agent_name: nullable(agentName()),
       stage: oneOf(['pre', 'post']),
@@ -32,6 +32,7 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
         report(sink, 'too_long', rule, ids.length, ['control_ids']);
       }
     });
+  return withExample(schema, EXAMPLE_EVALUATION);
 }
 
 /** Output of the schema of Explain. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, text } from '../contract/input/fields.js';
+import { integer, text, withExample } from '../contract/input/fields.js';
 import { slugName } from '../contract/input/names.js';
 
 /** A name in a path: any text here; the service normalises it, because it is validated after the body. */
@@ -14,7 +14,7 @@ const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
 
 /** Input schemas of PolicyService, by RPC. Members are in the order of the messages. */
 export const policySchemas = {
-  createPolicy: z.object({ name: slugName() }),
+  createPolicy: withExample(z.object({ name: slugName() }), { name: 'payments' }),
   listPolicyControls: ofPolicy,
   addPolicyControl: controlOfPolicy,
   removePolicyControl: controlOfPolicy,

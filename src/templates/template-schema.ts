@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { isNumber, isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
-import { field, type IssueSink, nullable, readWith, refuse, report, text } from '../contract/input/fields.js';
+import {
+  field,
+  type IssueSink,
+  nullable,
+  readWith,
+  refuse,
+  report,
+  text,
+  withExample,
+} from '../contract/input/fields.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { strictFlag, withoutUndefined } from '../contract/input/parse-input.js';
 import { readParameter } from './parameter-schema.js';
@@ -123,7 +132,20 @@ export const templateInputSchema = z.strictObject({
 });
 
 /** Reads the request that renders a template. */
-export const renderRequestSchema = templateInputSchema.extend({ strict: strictFlag() });
+export const renderRequestSchema = withExample(templateInputSchema.extend({ strict: strictFlag() }), {
+  template: {
+    parameters: { words: { type: 'string_list', label: 'Forbidden words' } },
+    definition_template: {
+      execution: 'server',
+      condition: {
+        selector: { path: 'input' },
+        evaluator: { name: 'list', config: { values: { $param: 'words' }, match_mode: 'contains' } },
+      },
+      action: { decision: 'deny' },
+    },
+  },
+  template_values: { words: ['confidential', 'internal'] },
+});
 
 /** Output of `templateInputSchema`, with the default of the values. */
 export function templateInputOf(read: z.output<typeof templateInputSchema>): TemplateInput {

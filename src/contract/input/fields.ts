@@ -69,7 +69,17 @@ export function field<T>(read: Read<T>, jsonSchema: JsonObject = {}): z.ZodType<
 /** The schema shown in documents: JSON Schema (2020-12) of its input, without `$schema`. */
 export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return shown as JsonObject;
+  const example = examples.get(schema);
+  return { ...(shown as JsonObject), ...(example === undefined ? {} : { examples: [example] }) };
+}
+
+/** By schema, because zod drops the examples of inputs that are transformed. */
+const examples = new WeakMap<z.ZodType, JsonObject>();
+
+/** A schema with an example for the OpenAPI document; members of the path are left out of it. */
+export function withExample<T>(schema: z.ZodType<T>, example: JsonObject): z.ZodType<T> {
+  examples.set(schema, example);
+  return schema;
 }
 
 /** Absent and null are both read as undefined. */

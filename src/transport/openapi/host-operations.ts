@@ -106,7 +106,11 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
     post(`${apiPrefix}/login`, 'login', 'Starts a session with an API key', {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: object({ api_key: TEXT }) } },
+        content: {
+          'application/json': {
+            schema: { ...object({ api_key: TEXT }), examples: [{ api_key: 'a-key-of-the-service' }] },
+          },
+        },
       },
       responses: {
         '200': { ...response('The session is in the cookie.', login), headers: setCookie },
