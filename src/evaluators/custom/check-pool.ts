@@ -1,16 +1,18 @@
+import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { EvaluatorStatus } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
+import type { ThreadEnd } from '../../process/supervised-thread.js';
+import { type PoolThread, type ThreadJob, ThreadPool } from '../../process/thread-pool.js';
 import { dataProblem } from './data-size.js';
-import type { EvaluatorWorker } from './evaluator-worker.js';
-import type { EvaluatorDescription } from './worker-messages.js';
+import type { Check, CheckReply, EvaluatorDescription } from './worker-messages.js';
 
 /** Most checks waiting for a worker. More means that they arrive faster than they are processed. */
 export const MAX_QUEUED_CHECKS = 256;
 /** Largest data of a check, in characters: copying them takes the main thread some milliseconds. */
 export const MAX_DATA_SIZE = 2_000_000;
 /** Time a timed-out check gets after its signal was aborted, in milliseconds. */
-export const ABORT_GRACE_MS = 50;
+const ABORT_GRACE_MS = 50;
 /** A check whose worker ended is repeated once in another: an earlier check may have ended the worker. */
 const MAX_RUNS = 2;
 /** Delay of the second consecutive restart without an answer, in milliseconds; it doubles up to the limit. */
@@ -20,76 +22,66 @@ const MAX_DELAY_MS = 5_000;
  * Growth of the process, in bytes, that ends a running check, more than a worker's objects may take; and the
  * interval of the measurement, in milliseconds.
  */
-export const MAX_GROWTH_BYTES = 768 * 1024 * 1024;
+const MAX_GROWTH_BYTES = 768 * 1024 * 1024;
 const MEMORY_INTERVAL_MS = 50;
 
-export interface CheckPoolOptions {
-  /** Number of workers, and so of concurrent checks. */
-  readonly size: number;
-  readonly startWorker: () => EvaluatorWorker;
-  /** Growth of the process that ends a running check, in bytes. */
-  readonly maxGrowthBytes: number;
-  /** Time a timed-out check gets after its signal was aborted, in milliseconds. */
-  readonly abortGraceMs: number;
-  /** Called when a worker ended unexpectedly. */
-  readonly onWorkerLost: (reason: Error) => void;
+/** Limits of one evaluator. */
+export interface CheckLimits {
+  /** Concurrent checks, each in its own worker. */
+  readonly workers: number;
+  /** Growth of the process that ends a running check, in bytes; MAX_GROWTH_BYTES when absent. */
+  readonly maxGrowthBytes?: number;
+  /** Time a timed-out check gets to end by itself, in milliseconds; ABORT_GRACE_MS when absent. */
+  readonly abortGraceMs?: number;
 }
 
-/** A queued or running check. */
-interface Job {
-  readonly config: string;
-  readonly data: JsonValue;
-  readonly timeoutMs: number;
+interface Job extends ThreadJob<CheckReply> {
   runs: number;
   /** The answer is no longer awaited. */
   settled: boolean;
-  /** Settles the promise of the caller; later calls do nothing. */
-  readonly settle: (answer: EvaluatorResult | Error) => void;
-}
-
-/** A slot for a worker. */
-interface Slot {
-  readonly worker: EvaluatorWorker;
-  ready: boolean;
-  job: Job | null;
-  /** The check caused the worker to end, not the module. */
-  ended: boolean;
   /** Size of the process when the check began, in bytes. */
   sizeBefore: number;
-  timer: NodeJS.Timeout | undefined;
 }
 
-/**
- * The workers of one custom evaluator and the queue in front of them. A worker runs one check at a time, so a
- * check that hangs or ends its worker affects no other.
- */
+/** The workers of one custom evaluator, with the limits and restarts that an author's code needs. */
 export class CheckPool {
-  readonly #options: CheckPoolOptions;
-  readonly #slots = new Set<Slot>();
-  readonly #queue: Job[] = [];
+  readonly #pool: ThreadPool<Job, CheckReply>;
+  readonly #limits: Required<CheckLimits>;
+  readonly #onWorkerLost: (reason: Error) => void;
   #restarts = 0;
   /** Consecutive lost workers without an answer in between. */
   #losses = 0;
   #restartTimer: NodeJS.Timeout | undefined;
   #memoryTimer: NodeJS.Timeout | undefined;
+  #settleStart: { resolve(description: EvaluatorDescription): void; reject(reason: Error): void } | undefined;
   #started = false;
   #closed = false;
 
-  constructor(options: CheckPoolOptions) {
-    this.#options = options;
+  /** `onWorkerLost` is called when a worker ended unexpectedly. */
+  constructor(thread: PoolThread, limits: CheckLimits, onWorkerLost: (reason: Error) => void) {
+    this.#limits = { maxGrowthBytes: MAX_GROWTH_BYTES, abortGraceMs: ABORT_GRACE_MS, ...limits };
+    this.#onWorkerLost = onWorkerLost;
+    this.#pool = new ThreadPool<Job, CheckReply>({
+      thread,
+      size: limits.workers,
+      maxQueued: MAX_QUEUED_CHECKS,
+      overdue: 'timeout: the check did not end',
+      // While a restart is delayed, that restart decides whether the module can be loaded at all.
+      mayStart: () => this.#restartTimer === undefined,
+      onReady: (description) => {
+        this.#started = true;
+        this.#settleStart?.resolve(description as EvaluatorDescription);
+      },
+      onEnd: (end, job) => this.#lost(end, job),
+    });
   }
 
   /** Starts the first worker. Rejects when the module cannot be loaded. */
-  async start(): Promise<EvaluatorDescription> {
-    const { worker } = this.#startWorker();
-    try {
-      const description = await worker.ready;
-      this.#started = true;
-      return description;
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
+  start(): Promise<EvaluatorDescription> {
+    return new Promise((resolve, reject) => {
+      this.#settleStart = { resolve, reject };
+      this.#pool.start().ref();
+    });
   }
 
   /**
@@ -102,157 +94,96 @@ export class CheckPool {
     return new Promise((resolve, reject) => {
       const giveUp = (why: string): void => {
         job.settle(new Error(why));
-        this.#forget(job);
+        this.#pool.abort(job);
       };
       const onAbort = (): void => giveUp('the check was given up');
       const timer = setTimeout(giveUp, timeoutMs, `timeout after ${timeoutMs} ms`);
       signal.addEventListener('abort', onAbort);
       const job: Job = {
-        config,
-        data,
-        timeoutMs,
+        // Measured from its begin: a check that queued for long must not end a faultless worker.
+        limitMs: timeoutMs + this.#limits.abortGraceMs,
         runs: 0,
         settled: false,
-        settle(answer) {
+        sizeBefore: 0,
+        begin: () => {
+          job.runs += 1;
+          job.sizeBefore = process.memoryUsage.rss();
+          this.#memoryTimer ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL_MS).unref();
+          // The pool has rejected data that authors cannot receive.
+          return { config, data: data as Json } satisfies Omit<Check, 'id'>;
+        },
+        settle: (answer) => {
           job.settled = true;
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);
-          if (answer instanceof Error) reject(answer);
-          else resolve(answer);
+          if (answer instanceof Error) return reject(answer);
+          this.#losses = 0;
+          if ('problem' in answer) reject(new Error(answer.problem));
+          else resolve(readAnswer(answer.answer));
         },
       };
-      this.#queue.push(job);
-      this.#dispatch();
+      this.#pool.add(job);
     });
   }
 
   status(): EvaluatorStatus {
-    const running = [...this.#slots].filter(({ job }) => job !== null).length;
-    return { running, queued: this.#queue.length, workerRestarts: this.#restarts };
+    const { running, queued } = this.#pool;
+    return { running: running.length, queued, workerRestarts: this.#restarts };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#restartTimer);
     clearInterval(this.#memoryTimer);
-    const reason = new Error('the service is shutting down');
-    for (const job of this.#queue.splice(0)) job.settle(reason);
-    const slots = [...this.#slots];
-    for (const { worker } of slots) worker.terminate(reason);
-    await Promise.all(slots.map(({ worker }) => worker.ended));
+    await this.#pool.close(new Error('the service is shutting down'));
   }
 
   #refusal(data: JsonValue, signal: AbortSignal): string | undefined {
     if (this.#closed) return 'the service is shutting down';
     if (signal.aborted) return 'the check was given up';
-    if (this.#queue.length >= MAX_QUEUED_CHECKS) return 'the queue of the evaluator is full';
+    if (this.#pool.isFull) return 'the queue of the evaluator is full';
     return dataProblem(data, MAX_DATA_SIZE);
-  }
-
-  #dispatch(): void {
-    for (const slot of this.#slots) {
-      if (!slot.ready || slot.job !== null) continue;
-      const job = this.#queue.shift();
-      if (job === undefined) return;
-      this.#run(slot, job);
-    }
-    const starting = [...this.#slots].filter(({ ready }) => !ready).length;
-    if (this.#queue.length <= starting || this.#slots.size >= this.#options.size) return;
-    // While a restart is delayed, that restart decides whether the module can be loaded at all.
-    if (this.#restartTimer === undefined && !this.#closed) this.#startWorker();
-  }
-
-  #run(slot: Slot, job: Job): void {
-    slot.job = job;
-    slot.sizeBefore = process.memoryUsage.rss();
-    job.runs += 1;
-    // Measured from here: a check that queued for long must not end a faultless worker.
-    slot.timer = setTimeout(
-      () => this.#end(slot, 'timeout: the check did not end'),
-      job.timeoutMs + this.#options.abortGraceMs,
-    );
-    this.#memoryTimer ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL_MS).unref();
-    slot.worker.run({
-      config: job.config,
-      data: job.data,
-      answered: (answer) => {
-        this.#losses = 0;
-        this.#free(slot);
-        job.settle(answer);
-        this.#dispatch();
-      },
-    });
-  }
-
-  /** Drops a job that is no longer awaited. */
-  #forget(job: Job): void {
-    const index = this.#queue.indexOf(job);
-    if (index >= 0) this.#queue.splice(index, 1);
-    for (const slot of this.#slots) if (slot.job === job) slot.worker.abort();
-  }
-
-  /** The check itself is the cause, so it is not repeated. */
-  #end(slot: Slot, why: string): void {
-    const reason = new Error(why);
-    slot.job?.settle(reason);
-    this.#free(slot);
-    slot.ready = false;
-    slot.ended = true;
-    slot.worker.terminate(reason);
-  }
-
-  #free(slot: Slot): void {
-    clearTimeout(slot.timer);
-    slot.job = null;
-    if ([...this.#slots].some(({ job }) => job !== null)) return;
-    clearInterval(this.#memoryTimer);
-    this.#memoryTimer = undefined;
   }
 
   /** The engine limits the objects of a worker but not its buffers, which could end the whole process. */
   #lookAtMemory(): void {
+    const { running } = this.#pool;
     const size = process.memoryUsage.rss();
-    for (const slot of this.#slots) {
-      if (slot.job === null || size - slot.sizeBefore <= this.#options.maxGrowthBytes) continue;
-      this.#end(slot, 'the process grew too much while the check ran');
+    for (const job of running) {
+      if (size - job.sizeBefore <= this.#limits.maxGrowthBytes) continue;
+      this.#pool.kill(job, new Error('the process grew too much while the check ran'));
     }
+    if (running.length > 0) return;
+    clearInterval(this.#memoryTimer);
+    this.#memoryTimer = undefined;
   }
 
-  #startWorker(): Slot {
-    const worker = this.#options.startWorker();
-    const slot: Slot = { worker, ready: false, job: null, ended: false, sizeBefore: 0, timer: undefined };
-    this.#slots.add(slot);
-    worker.ready.then(
-      () => {
-        slot.ready = true;
-        this.#dispatch();
-      },
-      () => undefined,
-    );
-    void worker.ended.then((reason) => this.#lost(slot, reason));
-    return slot;
+  /** Returns the answer of the check, or null to repeat it. */
+  #lost({ error, code, wasReady, wasKilled }: ThreadEnd, job: Job | undefined): Error | null {
+    const reason = error ?? new Error(`the worker ended with exit code ${code}`);
+    if (this.#started) this.#restart(reason, wasReady && wasKilled);
+    else this.#settleStart?.reject(reason);
+    const outOfMemory = 'code' in reason && reason.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const isOver = job?.settled === true || job?.runs === MAX_RUNS || outOfMemory;
+    return wasReady && isOver ? reason : null;
   }
 
-  #lost(slot: Slot, reason: Error): void {
-    const { job } = slot;
-    this.#free(slot);
-    this.#slots.delete(slot);
-    if (job !== null && !job.settled) {
-      const outOfMemory = 'code' in reason && reason.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      if (this.#closed || outOfMemory || job.runs >= MAX_RUNS) job.settle(reason);
-      else this.#queue.unshift(job);
-    }
-    if (this.#closed || !this.#started) return;
-    this.#options.onWorkerLost(reason);
+  #restart(reason: Error, wasStuck: boolean): void {
+    this.#onWorkerLost(reason);
     this.#restarts += 1;
     // A check that used all its time needs no further delay.
-    if (!slot.ended) this.#losses += 1;
+    if (!wasStuck) this.#losses += 1;
     // The first restart is immediate; a module that keeps failing must not keep the machine busy.
     const delay = this.#losses <= 1 ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#losses - 2));
     this.#restartTimer ??= setTimeout(() => {
       this.#restartTimer = undefined;
-      if (this.#slots.size === 0) this.#startWorker();
-      this.#dispatch();
+      this.#pool.warm();
     }, delay);
   }
+}
+
+/** The worker has already validated the members. */
+function readAnswer(text: string): EvaluatorResult {
+  const { matched, confidence, message, metadata } = JSON.parse(text) as Omit<EvaluatorResult, 'error'>;
+  return { matched, confidence, message, metadata, error: null };
 }

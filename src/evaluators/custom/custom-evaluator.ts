@@ -1,25 +1,28 @@
 import type { Evaluator } from '../../core/evaluator.js';
+import type { PoolThread } from '../../process/thread-pool.js';
 import { configSchemaOf } from '../config-members.js';
-import { ABORT_GRACE_MS, CheckPool, MAX_GROWTH_BYTES } from './check-pool.js';
+import { type CheckLimits, CheckPool } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
-import { startEvaluatorWorker } from './evaluator-worker.js';
+import type { LogLine, WorkerInput } from './worker-messages.js';
+
+/** Longest time a module may take to load, in milliseconds. */
+const START_LIMIT_MS = 10_000;
+/**
+ * Memory of one worker, in MiB: limit of JavaScript objects. A worker that needs more ends. Buffers are not
+ * counted by the engine; `check-pool.ts` monitors them.
+ */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
 /** Options of custom evaluators. */
-export interface CustomEvaluatorOptions {
+export interface CustomEvaluatorOptions extends CheckLimits {
   /** Folder against which relative paths and packages are resolved. */
   readonly directory: string;
   /** Environment variables visible to the author's code. */
   readonly environment: Readonly<Record<string, string>>;
   /** Time limit of an evaluator that sets none, in milliseconds. */
   readonly timeoutMs: number;
-  /** Concurrent checks of one evaluator, each in its own worker. */
-  readonly workers: number;
-  /** Longest time a module may take to load, in milliseconds. */
+  /** Longest time a module may take to load, in milliseconds; START_LIMIT_MS when absent. */
   readonly startLimitMs?: number;
-  /** Growth of the process that ends a running check, in bytes; MAX_GROWTH_BYTES when absent. */
-  readonly maxGrowthBytes?: number;
-  /** Time a timed-out check gets to end by itself, in milliseconds; ABORT_GRACE_MS when absent. */
-  readonly abortGraceMs?: number;
   readonly log: {
     info(facts: object, message: string): void;
     warn(facts: object, message: string): void;
@@ -34,23 +37,27 @@ export async function loadCustomEvaluator(
   specifier: string,
   options: CustomEvaluatorOptions,
 ): Promise<Evaluator> {
-  const { directory, environment, log } = options;
+  const { directory, environment, log, startLimitMs = START_LIMIT_MS } = options;
   let name = specifier;
-  const pool = new CheckPool({
-    size: options.workers,
-    maxGrowthBytes: options.maxGrowthBytes ?? MAX_GROWTH_BYTES,
-    abortGraceMs: options.abortGraceMs ?? ABORT_GRACE_MS,
-    startWorker: () =>
-      startEvaluatorWorker({
-        specifier,
-        directory,
-        environment,
-        startLimitMs: options.startLimitMs,
-        onOutput: (line) => log.info({ evaluator: name, output: line }, 'output of a custom evaluator'),
-      }),
-    onWorkerLost: (reason) =>
-      log.warn({ evaluator: name, reason: reason.message }, 'the worker of a custom evaluator is replaced'),
-  });
+  const thread: PoolThread = {
+    entry: new URL('./worker-entry.mjs', import.meta.url),
+    worker: {
+      name: `evaluator ${specifier}`,
+      workerData: { specifier, directory } satisfies WorkerInput,
+      env: { ...environment },
+      resourceLimits: RESOURCE_LIMITS,
+      // The entry sends output itself; output that bypasses it must not mix with the log.
+      stdout: true,
+      stderr: true,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    },
+    startLimit: { ms: startLimitMs, problem: `the module did not load within ${startLimitMs} ms` },
+    onNote: (line) =>
+      log.info({ evaluator: name, output: (line as LogLine).log }, 'output of a custom evaluator'),
+  };
+  const pool = new CheckPool(thread, options, (reason) =>
+    log.warn({ evaluator: name, reason: reason.message }, 'the worker of a custom evaluator is replaced'),
+  );
   const description = await pool.start();
   try {
     const problemsOf = createConfigValidator(description.configJsonSchema);

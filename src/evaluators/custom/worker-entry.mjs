@@ -22,7 +22,7 @@ const MAX_CONFIGS = 1_000;
 const NICENESS = 10;
 
 /** @typedef {import('./worker-messages.js').FromWorker} FromWorker */
-/** @typedef {import('./worker-messages.js').ToWorker} ToWorker */
+/** @typedef {import('./worker-messages.js').Check} Check */
 /** @typedef {import('./worker-messages.js').WorkerInput} WorkerInput */
 /** @typedef {import('../../../packages/evaluator-sdk/src/index.js').EvaluatorDefinition<any>} Definition */
 
@@ -42,9 +42,9 @@ try {
   const definition = await loadDefinition();
   const description = describe(definition);
   serve(definition);
-  send({ type: 'ready', description });
+  send({ ready: description });
 } catch (error) {
-  send({ type: 'failed', problem: messageOf(error) });
+  send({ failed: messageOf(error) });
 }
 
 /** @returns {Promise<Definition>} */
@@ -135,23 +135,23 @@ function serve(definition) {
     return config;
   }
 
-  /** @param {Extract<ToWorker, { type: 'check' }>} check */
+  /** @param {Check} check */
   async function answer({ id, config, data }) {
     running = new AbortController();
     try {
       const context = { signal: running.signal };
       const answered = await definition.evaluate(data, await configOf(config), context);
-      send({ type: 'answer', id, answer: answerText(answered) });
+      send({ id, answer: answerText(answered) });
     } catch (error) {
-      send({ type: 'problem', id, problem: messageOf(error) });
+      send({ id, problem: messageOf(error) });
     } finally {
       running = null;
     }
   }
 
-  port.on('message', (/** @type {ToWorker} */ message) => {
-    if (message.type === 'check') void answer(message);
-    else running?.abort();
+  port.on('message', (/** @type {Check | 'abort'} */ message) => {
+    if (message === 'abort') running?.abort();
+    else void answer(message);
   });
 }
 
@@ -185,7 +185,7 @@ function sendOutputToLog() {
   const sendLine = (line) => {
     const now = Math.floor(performance.now() / 1000);
     if (now !== second) {
-      if (dropped > 0) send({ type: 'log', text: `${dropped} further lines were dropped` });
+      if (dropped > 0) send({ log: `${dropped} further lines were dropped` });
       second = now;
       left = MAX_LINES_PER_SECOND;
       dropped = 0;
@@ -193,7 +193,7 @@ function sendOutputToLog() {
     if (left === 0) dropped += 1;
     else {
       left -= 1;
-      send({ type: 'log', text: line.slice(0, MAX_LINE_LENGTH) });
+      send({ log: line.slice(0, MAX_LINE_LENGTH) });
     }
   };
   /**

@@ -20,24 +20,23 @@ export interface EvaluatorDescription {
   readonly configJsonSchema: JsonObject;
 }
 
-/** Messages to a worker, which has at most one check at a time. */
-export type ToWorker =
-  | {
-      readonly type: 'check';
-      readonly id: number;
-      /** The configuration as JSON text. */
-      readonly config: string;
-      readonly data: Json;
-    }
-  /** The answer is no longer awaited. */
-  | { readonly type: 'abort' };
+/** A request to a worker, which has at most one. The message `'abort'` says that its reply is no longer awaited. */
+export interface Check {
+  readonly id: number;
+  /** The configuration as JSON text. */
+  readonly config: string;
+  readonly data: Json;
+}
 
-/** Messages from a worker: first `ready` or `failed`, then one `answer` or `problem` for each check. */
-export type FromWorker =
-  | { readonly type: 'ready'; readonly description: EvaluatorDescription }
-  | { readonly type: 'failed'; readonly problem: string }
+export type CheckReply =
   /** An answer with all members, as JSON text. */
-  | { readonly type: 'answer'; readonly id: number; readonly answer: string }
-  | { readonly type: 'problem'; readonly id: number; readonly problem: string }
-  /** A line that the author's code wrote. */
-  | { readonly type: 'log'; readonly text: string };
+  { readonly id: number; readonly answer: string } | { readonly id: number; readonly problem: string };
+
+/** Messages from a worker: first `ready` or `failed`, then replies, and lines that the author's code wrote. */
+export type FromWorker =
+  | { readonly ready: EvaluatorDescription }
+  | { readonly failed: string }
+  | CheckReply
+  | LogLine;
+
+export type LogLine = { readonly log: string };

@@ -1,9 +1,9 @@
-import { Worker } from 'node:worker_threads';
 import {
   type GeneralParser,
   PARSER_WORKER,
   type ParserAnswer,
 } from '../../../packages/sql-reader/src/index.js';
+import { type ThreadJob, ThreadPool } from '../../process/thread-pool.js';
 
 /** Workers of the process: two, so that one hostile text does not block all others. */
 const WORKERS = 2;
@@ -35,156 +35,50 @@ export interface PoolOptions {
   readonly entry?: URL;
 }
 
-interface Job {
-  readonly id: number;
-  readonly text: string;
-  readonly dialect: string;
-  readonly signal: AbortSignal;
-  readonly settle: (answer: ParserAnswer | Error) => void;
-}
-
-/** A worker and its single job. */
-interface Seat {
-  worker: Worker | null;
-  job: Job | null;
-  timer: NodeJS.Timeout | undefined;
-  ready: boolean;
-}
-
-/**
- * A pool whose workers have one job at a time, so that a worker that is killed or crashes affects no other
- * job. Workers start with the first jobs, and do not keep the process alive.
- */
+/** Creates a pool whose workers start with the first jobs, and do not keep the process alive. */
 export function createParserPool(options: PoolOptions = {}): ParserPool {
   const { workers = WORKERS, parseTimeoutMs = PARSE_TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
-  const entry = options.entry ?? PARSER_WORKER;
-  const seats: Seat[] = Array.from({ length: workers }, () => ({
-    worker: null,
-    job: null,
-    timer: undefined,
-    ready: false,
-  }));
-  const waiting: Job[] = [];
-  let lastId = 0;
-
-  const finish = (seat: Seat, answer: ParserAnswer | Error): void => {
-    const { job } = seat;
-    clearTimeout(seat.timer);
-    seat.job = null;
-    seat.worker?.unref();
-    job?.settle(answer);
-  };
-
-  /** Frees a seat whose worker has ended or must end. */
-  const abandon = (seat: Seat, answer: ParserAnswer | Error): void => {
-    const { worker, ready } = seat;
-    seat.worker = null;
-    seat.ready = false;
-    finish(seat, answer);
-    worker?.removeAllListeners();
-    // Errors of a terminating worker are ignored, but must not end the process.
-    worker?.on('error', () => {});
-    void worker?.terminate();
-    // The next text should not wait for a start. A worker that failed to start is restarted only on demand.
-    if (ready) start(seat);
-    fill();
-  };
-
-  const begin = (seat: Seat): void => {
-    const { job, worker } = seat;
-    if (job === null || worker === null || !seat.ready) return;
-    seat.timer = setTimeout(() => {
-      abandon(seat, new Error(`timeout: the SQL parser took more than ${parseTimeoutMs} ms`));
-    }, parseTimeoutMs);
-    worker.postMessage({ id: job.id, text: job.text, dialect: job.dialect });
-  };
-
-  const start = (seat: Seat): void => {
-    const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-    seat.worker = worker;
-    seat.ready = false;
-    seat.timer = setTimeout(() => {
-      abandon(seat, new Error('timeout: the SQL parser could not be started in time'));
-    }, START_TIMEOUT_MS);
-    const died = (problem: string): void => {
-      if (seat.worker !== worker) return;
-      // A worker that crashes while parsing crashed because of the text; one that crashes before is unusable.
-      const answer = seat.ready
-        ? { refused: `the parser failed: ${problem}`, died: true as const }
-        : new Error(problem);
-      abandon(seat, answer);
-    };
-    worker.on('message', (message: { ready: true } | ({ id: number } & ParserAnswer)) => {
-      if (seat.worker !== worker) return;
-      if ('ready' in message) {
-        clearTimeout(seat.timer);
-        seat.ready = true;
-        begin(seat);
-        return;
-      }
-      if (seat.job?.id !== message.id) return;
-      finish(seat, message);
-      fill();
-    });
-    worker.on('error', (error) => died(error instanceof Error ? error.message : String(error)));
-    worker.on('exit', (code) => died(`the worker ended with code ${code}`));
-    // Must come last: a message listener would keep the process alive again.
-    worker.unref();
-    seat.timer.unref();
-  };
-
-  /** Assigns waiting jobs to free seats. */
-  function fill(): void {
-    for (const seat of seats) {
-      if (seat.job !== null) continue;
-      let job = waiting.shift();
-      while (job?.signal.aborted) {
-        job.settle(new Error('the result of the SQL parser is no longer awaited'));
-        job = waiting.shift();
-      }
-      if (job === undefined) return;
-      seat.job = job;
-      if (seat.worker === null) start(seat);
-      seat.worker?.ref();
-      begin(seat);
-    }
-  }
-
+  const pool = new ThreadPool<ThreadJob<ParserAnswer>, ParserAnswer>({
+    thread: {
+      entry: options.entry ?? PARSER_WORKER,
+      worker: { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+      startLimit: { ms: START_TIMEOUT_MS, problem: 'timeout: the SQL parser could not be started in time' },
+    },
+    size: workers,
+    maxQueued: maxWaiting,
+    overdue: `timeout: the SQL parser took more than ${parseTimeoutMs} ms`,
+    onEnd({ error, code, wasReady }) {
+      const problem = error?.message ?? `the worker ended with code ${code}`;
+      // A worker that crashes while parsing crashed because of the text; one that crashes before is unusable,
+      // and restarted only on demand.
+      if (!wasReady) return new Error(problem);
+      // The next text should not wait for a start.
+      pool.start();
+      return { refused: `the parser failed: ${problem}`, died: true };
+    },
+  });
   return {
     parse(text, dialect, signal) {
       if (signal.aborted) return Promise.reject(signal.reason);
-      if (waiting.length >= maxWaiting) {
-        return Promise.reject(new Error('timeout: too many texts wait for the SQL parser'));
-      }
+      if (pool.isFull) return Promise.reject(new Error('timeout: too many texts wait for the SQL parser'));
       return new Promise((resolve, reject) => {
-        lastId += 1;
-        const settle = (answer: ParserAnswer | Error): void => {
-          if (answer instanceof Error) reject(answer);
-          else resolve(answer);
+        const giveUp = (): void => {
+          reject(new Error('the result of the SQL parser is no longer awaited'));
+          pool.abort(job);
         };
-        waiting.push({ id: lastId, text, dialect, signal, settle });
-        fill();
+        const job: ThreadJob<ParserAnswer> = {
+          limitMs: parseTimeoutMs,
+          begin() {
+            signal.removeEventListener('abort', giveUp);
+            return { text, dialect };
+          },
+          settle: (answer) => (answer instanceof Error ? reject(answer) : resolve(answer)),
+        };
+        signal.addEventListener('abort', giveUp);
+        pool.add(job);
       });
     },
-    warm() {
-      const [seat] = seats;
-      if (seat !== undefined && seats.every(({ worker }) => worker === null)) start(seat);
-    },
-    async close() {
-      const ended = seats.map(({ worker }) => worker);
-      for (const job of waiting.splice(0)) job.settle(new Error('the SQL parser was closed'));
-      for (const seat of seats) {
-        seat.worker = null;
-        seat.ready = false;
-        finish(seat, new Error('the SQL parser was closed'));
-      }
-      await Promise.all(
-        ended.map((worker) => {
-          worker?.removeAllListeners();
-          worker?.on('error', () => {});
-          return worker?.terminate();
-        }),
-      );
-    },
+    warm: () => pool.warm(),
+    close: () => pool.close(new Error('the SQL parser was closed')),
   };
 }

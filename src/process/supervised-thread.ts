@@ -1,0 +1,116 @@
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+
+type Answered<Reply> = (answer: Reply | Error) => void;
+
+/** How a thread ended. */
+export interface ThreadEnd {
+  /** The uncaught error, or the reason of the kill. Undefined when the module ended the thread. */
+  readonly error: Error | undefined;
+  readonly code: number;
+  readonly wasReady: boolean;
+  readonly wasKilled: boolean;
+}
+
+export interface ThreadOptions {
+  /** A module that answers each request `{ id, … }` with one message `{ id, … }`. */
+  readonly entry: URL;
+  readonly worker?: WorkerOptions;
+  /**
+   * Longest start in milliseconds, and the error after it. The module then begins with `{ ready }`, or with
+   * `{ failed: reason }`. Without a limit, a thread takes requests at once.
+   */
+  readonly startLimit?: { readonly ms: number; readonly problem: string };
+  readonly onReady?: (ready: unknown) => void;
+  /** Called with all messages that are no part of this protocol. */
+  readonly onNote?: (note: unknown) => void;
+  /** Called once. It settles what is `unanswered`. */
+  readonly onEnd: (end: ThreadEnd) => void;
+}
+
+/** A worker thread, from its start to its end. It keeps the process alive only while requests are unanswered. */
+export class SupervisedThread<Reply> {
+  readonly unanswered = new Map<unknown, Answered<Reply>>();
+  readonly #worker: Worker;
+  #lastId = 0;
+  #wasReady: boolean;
+  #wasKilled = false;
+  /** Set as soon as the thread is ending. */
+  #error: Error | undefined;
+
+  constructor(options: ThreadOptions) {
+    const { startLimit } = options;
+    const worker = new Worker(options.entry, options.worker);
+    this.#worker = worker;
+    this.#wasReady = startLimit === undefined;
+    const startTimer =
+      startLimit && setTimeout(() => this.kill(new Error(startLimit.problem)), startLimit.ms).unref();
+    // Captured output that nobody reads would fill the memory.
+    if (options.worker?.stdout === true) worker.stdout.resume();
+    if (options.worker?.stderr === true) worker.stderr.resume();
+    worker.on('message', (message: { id?: unknown; failed?: unknown; ready?: unknown }) => {
+      if (message.id !== undefined) this.#answer(message.id, message as Reply);
+      else if (message.failed !== undefined) void this.kill(new Error(String(message.failed)));
+      else if (message.ready === undefined) options.onNote?.(message);
+      else if (this.#error === undefined) {
+        clearTimeout(startTimer);
+        this.#wasReady = true;
+        options.onReady?.(message.ready);
+        if (this.unanswered.size === 0) worker.unref();
+      }
+    });
+    worker.on('error', (error) => {
+      this.#error ??= error instanceof Error ? error : new Error(String(error));
+    });
+    worker.on('exit', (code) => {
+      clearTimeout(startTimer);
+      options.onEnd({ error: this.#error, code, wasReady: this.#wasReady, wasKilled: this.#wasKilled });
+    });
+    // Must come last: a listener for messages keeps the process alive.
+    worker.unref();
+  }
+
+  get isReady(): boolean {
+    return this.#wasReady && this.#error === undefined;
+  }
+
+  /** Keeps the process alive until the thread is ready. */
+  ref(): void {
+    this.#worker.ref();
+  }
+
+  request(request: object, answered: Answered<Reply>): void {
+    this.#lastId += 1;
+    this.unanswered.set(this.#lastId, answered);
+    this.#worker.ref();
+    this.#worker.postMessage({ ...request, id: this.#lastId });
+  }
+
+  /** Sends a message without an answer. */
+  post(message: unknown): void {
+    this.#worker.postMessage(message);
+  }
+
+  /** Waits until the thread has ended by a message, which its module reads after all earlier requests. */
+  close(message: unknown): Promise<unknown> {
+    this.#worker.ref();
+    this.#worker.postMessage(message);
+    return new Promise((resolve) => this.#worker.once('exit', resolve));
+  }
+
+  /** Fails all requests and ends the thread in the middle of its work, which not all native code survives. */
+  kill(reason: Error): Promise<unknown> {
+    this.#error ??= reason;
+    this.#wasKilled = true;
+    const unanswered = [...this.unanswered.values()];
+    this.unanswered.clear();
+    for (const answered of unanswered) answered(reason);
+    return this.#worker.terminate();
+  }
+
+  #answer(id: unknown, reply: Reply): void {
+    const answered = this.unanswered.get(id);
+    this.unanswered.delete(id);
+    if (this.unanswered.size === 0) this.#worker.unref();
+    answered?.(reply);
+  }
+}
