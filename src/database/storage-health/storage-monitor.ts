@@ -1,5 +1,6 @@
 import { type RepeatLevel, type RepeatLog, reasonOf } from '../../process/repeat-log.js';
 import { OutcomeUnknownError, unavailable } from '../errors.js';
+import { Rescue } from './rescue.js';
 import { storageStateOf } from './storage-failure.js';
 import {
   adviceOn,
@@ -62,6 +63,7 @@ export class StorageMonitor implements StorageHealth {
   readonly #place: string;
   readonly #log: StorageMonitorOptions['log'];
   readonly #now: () => number;
+  readonly #rescue: Rescue;
   readonly #listeners = new Set<(state: StorageState) => void>();
   readonly #entered = new Map<StorageState, number>(STORAGE_STATES.map((state) => [state, 0]));
   #state: StorageState = 'OK';
@@ -78,9 +80,6 @@ export class StorageMonitor implements StorageHealth {
   #isClosed = false;
   #isProbing = false;
   #abandoned = 0;
-  /** The problem after which data have to be saved still. */
-  #unrescued: StorageError | null = null;
-  #isRescuing = false;
   #interval: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
 
@@ -90,6 +89,10 @@ export class StorageMonitor implements StorageHealth {
     this.#log = log;
     this.#now = now;
     this.#sinceMs = now();
+    this.#rescue = new Rescue(
+      (problem) => checks.rescue(problem),
+      (level, message, facts) => this.#tell(level, message, facts),
+    );
   }
 
   get state(): StorageState {
@@ -114,7 +117,7 @@ export class StorageMonitor implements StorageHealth {
     if (this.#interval !== undefined || this.#isClosed) return;
     this.#interval = setInterval(() => {
       this.#probe();
-      void this.#rescue();
+      void this.#rescue.retry();
     }, INTERVAL_MS);
     this.#interval.unref();
     this.#probe();
@@ -123,6 +126,7 @@ export class StorageMonitor implements StorageHealth {
   /** Stops the probes and rejects writes. Resolves when running writes are done. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#rescue.cancel();
     clearInterval(this.#interval);
     clearTimeout(this.#soon);
     this.#interval = undefined;
@@ -272,26 +276,7 @@ export class StorageMonitor implements StorageHealth {
     const cause = error instanceof StorageError ? error.cause : error;
     const facts = cause === undefined ? {} : { reason: reasonOf(cause) };
     this.#tell('error', `${meaningOf(state, particular)} ${adviceOn(state)}`, facts);
-    if (error instanceof StorageError) {
-      this.#unrescued = error;
-      void this.#rescue();
-    }
-  }
-
-  async #rescue(): Promise<void> {
-    const problem = this.#unrescued;
-    if (problem === null || this.#isRescuing || this.#isClosed) return;
-    this.#isRescuing = true;
-    try {
-      const done = await this.#checks.rescue(problem);
-      if (this.#unrescued === problem) this.#unrescued = null;
-      if (done !== null) this.#tell('warn', done, {});
-    } catch (failure) {
-      const message = 'what is not in the file of the database yet cannot be saved; it is tried again';
-      this.#tell('error', message, { reason: reasonOf(failure) });
-    } finally {
-      this.#isRescuing = false;
-    }
+    if (error instanceof StorageError) this.#rescue.begin(error);
   }
 
   #tell(level: RepeatLevel, message: string, facts: object): void {
@@ -301,7 +286,7 @@ export class StorageMonitor implements StorageHealth {
 
   #change(state: StorageState, particular: string | undefined): void {
     this.#state = state;
-    this.#unrescued = null;
+    this.#rescue.cancel();
     this.#changes += 1;
     this.#particular = particular;
     this.#sinceMs = this.#now();
