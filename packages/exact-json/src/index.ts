@@ -1,9 +1,7 @@
 export { Decimal } from './decimal.js';
 export { decodeJsonText } from './decode-text.js';
 export { duplicateNames } from './duplicate-names.js';
-export { hasOnlyExactNumbers } from './exact-numbers.js';
 export { isDeeperThan, MAX_JSON_DEPTH } from './json-depth.js';
-export { jsonEqual } from './json-equal.js';
 export {
   JsonNumberError,
   JsonSyntaxError,
@@ -15,11 +13,13 @@ export {
 export {
   compareNumbers,
   doubleOf,
+  hasOnlyExactNumbers,
   integerOf,
   isIntegral,
   isMultiple,
   isNumber,
   type JsonNumber,
+  jsonEqual,
 } from './json-number.js';
 export { isContainer, isObject, type JsonObject, type JsonValue } from './json-value.js';
 export { parseJson, parseStoredJson } from './parse-json.js';

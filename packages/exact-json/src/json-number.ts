@@ -8,7 +8,7 @@ import {
   textOfParts,
 } from './decimal.js';
 import { JsonNumberError } from './json-errors.js';
-import type { JsonValue } from './json-value.js';
+import { isContainer, type JsonValue } from './json-value.js';
 
 /**
  * A number of JSON as represented in the service. A double stands for the shortest decimal number that parses
@@ -109,4 +109,36 @@ const MAX_DIVIDED_DIGITS = 10_000;
 /** A number times ten to the power of `places`, which makes it whole. */
 function scaledTo({ digits, point }: DecimalParts, places: number): bigint {
   return digits === '' ? 0n : BigInt(digits) * 10n ** BigInt(point - digits.length + places);
+}
+
+/**
+ * Whether every number of a value is a double within the range of exact integers, so that other software
+ * reads it unchanged.
+ */
+export function hasOnlyExactNumbers(value: JsonValue): boolean {
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  if (!isContainer(value)) return typeof value !== 'bigint' && (typeof value !== 'object' || value === null);
+  if (Array.isArray(value)) {
+    for (const item of value) if (!hasOnlyExactNumbers(item)) return false;
+    return true;
+  }
+  for (const key in value) if (!hasOnlyExactNumbers(value[key] as JsonValue)) return false;
+  return true;
+}
+
+/**
+ * Whether two JSON values are equal, ignoring the order of members and the form of numbers. Recursion is as
+ * deep as the shallower value.
+ */
+export function jsonEqual(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0;
+  if (!isContainer(a) || !isContainer(b)) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => jsonEqual(item, b[index] ?? null));
+  }
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key] as JsonValue, b[key] as JsonValue));
 }

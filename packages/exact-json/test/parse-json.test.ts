@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_JSON_DEPTH } from '../src/json-depth.js';
-import { jsonEqual } from '../src/json-equal.js';
 import {
   JsonNumberError,
   JsonSyntaxError,
@@ -9,6 +8,7 @@ import {
   JsonTooLargeError,
   JsonUndecodableError,
 } from '../src/json-errors.js';
+import { jsonEqual } from '../src/json-number.js';
 import { MAX_JSON_VALUES } from '../src/json-size.js';
 import type { JsonValue } from '../src/json-value.js';
 import { parseLosslessly } from '../src/lossless-parser.js';

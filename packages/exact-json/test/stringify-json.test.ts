@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../src/json-depth.js';
-import { jsonEqual } from '../src/json-equal.js';
+import { jsonEqual } from '../src/json-number.js';
 import type { JsonValue } from '../src/json-value.js';
 import { parseJson } from '../src/parse-json.js';
 import { stringifyJson } from '../src/stringify-json.js';
