@@ -8,6 +8,7 @@ export interface ThreadEnd {
   readonly error: Error | undefined;
   readonly code: number;
   readonly wasReady: boolean;
+  /** A start that fails, or takes too long, ends by a kill too. */
   readonly wasKilled: boolean;
 }
 
@@ -23,18 +24,18 @@ export interface ThreadOptions {
   readonly onReady?: (ready: unknown) => void;
   /** Called with all messages that are no part of this protocol. */
   readonly onNote?: (note: unknown) => void;
-  /** Called once. It settles what is `unanswered`. */
+  /** Called once; left to it are the `unanswered` requests. */
   readonly onEnd: (end: ThreadEnd) => void;
 }
 
-/** A worker thread, from its start to its end. It keeps the process alive only while requests are unanswered. */
+/** A worker thread, from start to end. It keeps the process alive only while requests are unanswered. */
 export class SupervisedThread<Reply> {
   readonly unanswered = new Map<unknown, Answered<Reply>>();
   readonly #worker: Worker;
   #lastId = 0;
   #wasReady: boolean;
   #wasKilled = false;
-  /** Set as soon as the thread is ending. */
+  /** When it is set, the thread is ending. */
   #error: Error | undefined;
 
   constructor(options: ThreadOptions) {

@@ -8,17 +8,13 @@ export interface ThreadJob<Reply> {
   settle(answer: Reply | Error): void;
 }
 
-export type PoolThread = Omit<ThreadOptions, 'onReady' | 'onEnd'>;
-
-export interface ThreadPoolOptions<Job, Reply> {
-  readonly thread: PoolThread;
+export interface ThreadPoolOptions<Job, Reply> extends Omit<ThreadOptions, 'onEnd'> {
   /** Most threads, and so most concurrent jobs. */
   readonly size: number;
   /** Most jobs beside those that the threads can take. */
   readonly maxQueued: number;
   /** Message of the error of a job that exceeds its time. */
   readonly overdue: string;
-  readonly onReady?: ThreadOptions['onReady'];
   /**
    * Called when a thread has ended, with its unfinished job; for one that was never ready, with the job that
    * waited for it. Returns the answer of the job, or null to repeat it.
@@ -86,9 +82,9 @@ export class ThreadPool<Job extends ThreadJob<Reply>, Reply> {
   }
 
   start(): SupervisedThread<Reply> {
-    const { onReady, onEnd } = this.#options;
+    const { onReady, onEnd, ...options } = this.#options;
     const thread = new SupervisedThread<Reply>({
-      ...this.#options.thread,
+      ...options,
       onReady: (ready) => {
         onReady?.(ready);
         this.#dispatch();

@@ -35,7 +35,8 @@ describe('a pool of threads', () => {
   let fate: Reply | Error | null;
   const open = (options: Partial<ThreadPoolOptions<Job, Reply>> = {}): void => {
     pool = new ThreadPool<Job, Reply>({
-      thread: { entry: ECHO, startLimit: { ms: LONG_MS, problem: 'the start took too long' } },
+      entry: ECHO,
+      startLimit: { ms: LONG_MS, problem: 'the start took too long' },
       size: 1,
       maxQueued: 10,
       overdue: 'the job took too long',
@@ -165,10 +166,7 @@ describe('a pool of threads', () => {
     fate = null;
     const lost: (Job | undefined)[] = [];
     open({
-      thread: {
-        entry: entryOf('throw new Error("broken")'),
-        startLimit: { ms: LONG_MS, problem: 'the start took too long' },
-      },
+      entry: entryOf('throw new Error("broken")'),
       onEnd(end, job) {
         lost.push(job);
         return end.error ?? null;

@@ -2,8 +2,8 @@ import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { EvaluatorStatus } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import type { ThreadEnd } from '../../process/supervised-thread.js';
-import { type PoolThread, type ThreadJob, ThreadPool } from '../../process/thread-pool.js';
+import type { ThreadEnd, ThreadOptions } from '../../process/supervised-thread.js';
+import { type ThreadJob, ThreadPool } from '../../process/thread-pool.js';
 import { dataProblem } from './data-size.js';
 import type { Check, CheckReply, EvaluatorDescription } from './worker-messages.js';
 
@@ -35,6 +35,8 @@ export interface CheckLimits {
   readonly abortGraceMs?: number;
 }
 
+export type CheckThread = Omit<ThreadOptions, 'onReady' | 'onEnd'>;
+
 interface Job extends ThreadJob<CheckReply> {
   runs: number;
   /** The answer is no longer awaited. */
@@ -58,11 +60,11 @@ export class CheckPool {
   #closed = false;
 
   /** `onWorkerLost` is called when a worker ended unexpectedly. */
-  constructor(thread: PoolThread, limits: CheckLimits, onWorkerLost: (reason: Error) => void) {
+  constructor(thread: CheckThread, limits: CheckLimits, onWorkerLost: (reason: Error) => void) {
     this.#limits = { maxGrowthBytes: MAX_GROWTH_BYTES, abortGraceMs: ABORT_GRACE_MS, ...limits };
     this.#onWorkerLost = onWorkerLost;
     this.#pool = new ThreadPool<Job, CheckReply>({
-      thread,
+      ...thread,
       size: limits.workers,
       maxQueued: MAX_QUEUED_CHECKS,
       overdue: 'timeout: the check did not end',

@@ -1,7 +1,6 @@
 import type { Evaluator } from '../../core/evaluator.js';
-import type { PoolThread } from '../../process/thread-pool.js';
 import { configSchemaOf } from '../config-members.js';
-import { type CheckLimits, CheckPool } from './check-pool.js';
+import { type CheckLimits, CheckPool, type CheckThread } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
 import type { LogLine, WorkerInput } from './worker-messages.js';
 
@@ -39,7 +38,7 @@ export async function loadCustomEvaluator(
 ): Promise<Evaluator> {
   const { directory, environment, log, startLimitMs = START_LIMIT_MS } = options;
   let name = specifier;
-  const thread: PoolThread = {
+  const thread: CheckThread = {
     entry: new URL('./worker-entry.mjs', import.meta.url),
     worker: {
       name: `evaluator ${specifier}`,

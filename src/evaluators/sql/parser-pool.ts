@@ -39,11 +39,9 @@ export interface PoolOptions {
 export function createParserPool(options: PoolOptions = {}): ParserPool {
   const { workers = WORKERS, parseTimeoutMs = PARSE_TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
   const pool = new ThreadPool<ThreadJob<ParserAnswer>, ParserAnswer>({
-    thread: {
-      entry: options.entry ?? PARSER_WORKER,
-      worker: { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
-      startLimit: { ms: START_TIMEOUT_MS, problem: 'timeout: the SQL parser could not be started in time' },
-    },
+    entry: options.entry ?? PARSER_WORKER,
+    worker: { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+    startLimit: { ms: START_TIMEOUT_MS, problem: 'timeout: the SQL parser could not be started in time' },
     size: workers,
     maxQueued: maxWaiting,
     overdue: `timeout: the SQL parser took more than ${parseTimeoutMs} ms`,
