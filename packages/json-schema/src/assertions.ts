@@ -11,6 +11,7 @@ import { always, type CompileKeyword, type KeywordContext, listOf, own } from '.
 import { areUnique, createMembership } from './membership.js';
 import type { SchemaCheck } from './run.js';
 import { isOfType } from './value-types.js';
+import type { Work } from './work.js';
 
 /** Keywords that depend on the value alone: validation, section 6, the same in draft 7 and 2020-12. */
 export const ASSERTIONS: readonly (readonly [string, CompileKeyword])[] = [
@@ -22,14 +23,14 @@ export const ASSERTIONS: readonly (readonly [string, CompileKeyword])[] = [
   ['exclusiveMinimum', bound('is not greater than', (order) => order > 0)],
   ['exclusiveMaximum', bound('is not less than', (order) => order < 0)],
   ['multipleOf', multipleOf],
-  ['minLength', textSize('is shorter than', (length, limit) => length >= limit)],
-  ['maxLength', textSize('is longer than', (length, limit) => length <= limit)],
+  ['minLength', size(characters, 'is shorter than', (found, limit) => found >= limit)],
+  ['maxLength', size(characters, 'is longer than', (found, limit) => found <= limit)],
   ['pattern', patternCheck],
-  ['minItems', listSize('has fewer items than', (length, limit) => length >= limit)],
-  ['maxItems', listSize('has more items than', (length, limit) => length <= limit)],
+  ['minItems', size(items, 'has fewer items than', (found, limit) => found >= limit)],
+  ['maxItems', size(items, 'has more items than', (found, limit) => found <= limit)],
   ['uniqueItems', uniqueItems],
-  ['minProperties', objectSize('has fewer members than', (size, limit) => size >= limit)],
-  ['maxProperties', objectSize('has more members than', (size, limit) => size <= limit)],
+  ['minProperties', size(members, 'has fewer members than', (found, limit) => found >= limit)],
+  ['maxProperties', size(members, 'has more members than', (found, limit) => found <= limit)],
   ['required', required],
 ];
 
@@ -69,44 +70,40 @@ function multipleOf(divisor: JsonValue, { keyword }: KeywordContext): SchemaChec
   };
 }
 
-/** Sizes count characters, that is code points; items; or members. */
-function textSize(reason: string, holds: (length: number, limit: number) => boolean): CompileKeyword {
+/** A size, or undefined for values of other types. */
+type Measure = (value: JsonValue, work: Work) => number | undefined;
+
+function size(
+  measure: Measure,
+  reason: string,
+  holds: (size: number, limit: number) => boolean,
+): CompileKeyword {
   return (limit, { keyword }) => {
     if (!isNumber(limit)) return always;
     const bound = doubleOf(limit);
     return (value, place, run) => {
-      if (typeof value !== 'string') return true;
-      run.work.read(value);
-      return (
-        holds(countCodePoints(value), bound) ||
-        run.fail(place, keyword, () => `${reason} ${stringifyJson(limit)}`)
-      );
+      const found = measure(value, run.work);
+      if (found === undefined || holds(found, bound)) return true;
+      return run.fail(place, keyword, () => `${reason} ${stringifyJson(limit)}`);
     };
   };
 }
 
-function listSize(reason: string, holds: (length: number, limit: number) => boolean): CompileKeyword {
-  return (limit, { keyword }) => {
-    if (!isNumber(limit)) return always;
-    const bound = doubleOf(limit);
-    return (value, place, run) =>
-      !Array.isArray(value) ||
-      holds(value.length, bound) ||
-      run.fail(place, keyword, () => `${reason} ${stringifyJson(limit)}`);
-  };
+function characters(value: JsonValue, work: Work): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  work.read(value);
+  return countCodePoints(value);
 }
 
-function objectSize(reason: string, holds: (size: number, limit: number) => boolean): CompileKeyword {
-  return (limit, { keyword }) => {
-    if (!isNumber(limit)) return always;
-    const bound = doubleOf(limit);
-    return (value, place, run) => {
-      if (!isObject(value)) return true;
-      const size = Object.keys(value).length;
-      run.work.spend(size);
-      return holds(size, bound) || run.fail(place, keyword, () => `${reason} ${stringifyJson(limit)}`);
-    };
-  };
+function items(value: JsonValue): number | undefined {
+  return Array.isArray(value) ? value.length : undefined;
+}
+
+function members(value: JsonValue, work: Work): number | undefined {
+  if (!isObject(value)) return undefined;
+  const { length } = Object.keys(value);
+  work.spend(length);
+  return length;
 }
 
 function patternCheck(given: JsonValue, { keyword, pattern }: KeywordContext): SchemaCheck {

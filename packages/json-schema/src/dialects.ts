@@ -17,23 +17,15 @@ import { META_2020_12, META_DRAFT_7 } from './meta-schema.js';
 /** Supported dialects. */
 export type DialectName = 'draft-07' | '2020-12';
 
-/** Keywords whose value is one schema, a list of schemas, or schemas by name. */
-export interface SchemaKeywords {
-  readonly one: readonly string[];
-  readonly list: readonly string[];
-  readonly map: readonly string[];
-}
-
 /** What the dialects differ in. */
 export interface Dialect {
   readonly keywords: ReadonlyMap<string, CompileKeyword>;
-  readonly schemaKeywords: SchemaKeywords;
-  /** Keywords that lead to another schema. */
-  readonly references: readonly string[];
-  /** Keywords that give a schema a name for references. */
-  readonly anchors: readonly string[];
-  /** Whether `$id` of a subschema may be a plain name, `#x`, for references. */
-  readonly hasPlainIds: boolean;
+  /** Keywords whose value is a schema or a list of schemas. */
+  readonly ofSchemas: readonly string[];
+  /** Keywords whose value is an object of schemas by name. */
+  readonly ofNamedSchemas: readonly string[];
+  /** Whether anchors give schemas names for references. In draft 7, `$id` does: `#x`. */
+  readonly hasAnchors: boolean;
   /** Whether a reference overrides all keywords next to it. */
   readonly overridingRef: boolean;
   /** Keywords with an effect that is not supported. */
@@ -41,35 +33,37 @@ export interface Dialect {
   readonly meta: JsonObject;
 }
 
-const ONE = ['not', 'if', 'then', 'else', 'items', 'contains', 'additionalProperties', 'propertyNames'];
-const LIST = ['allOf', 'anyOf', 'oneOf'];
-const MAP = ['properties', 'patternProperties', 'dependencies', 'definitions'];
+const COMMON: readonly (readonly [string, CompileKeyword])[] = [
+  ...ASSERTIONS,
+  ...IN_PLACE,
+  ...MEMBERS,
+  ['$ref', reference],
+];
+const OF_SCHEMAS = [
+  ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'],
+  ...['items', 'contains', 'additionalProperties', 'propertyNames'],
+];
+const OF_NAMED_SCHEMAS = ['properties', 'patternProperties', 'dependencies', 'definitions'];
 
 const DRAFT_7: Dialect = {
-  keywords: new Map<string, CompileKeyword>([
-    ...ASSERTIONS,
-    ...IN_PLACE,
-    ...MEMBERS,
-    ['$ref', reference],
+  keywords: new Map([
+    ...COMMON,
     ['items', items],
     ['additionalItems', additionalItems],
     ['contains', contains],
   ]),
-  schemaKeywords: { one: [...ONE, 'additionalItems'], list: [...LIST, 'items'], map: MAP },
-  references: ['$ref'],
-  anchors: [],
-  hasPlainIds: true,
+  ofSchemas: [...OF_SCHEMAS, 'additionalItems'],
+  ofNamedSchemas: OF_NAMED_SCHEMAS,
+  hasAnchors: false,
   overridingRef: true,
   unsupported: [],
   meta: META_DRAFT_7,
 };
 
 const DRAFT_2020_12: Dialect = {
-  keywords: new Map<string, CompileKeyword>([
-    ...ASSERTIONS,
-    ...IN_PLACE,
-    ...MEMBERS,
-    ['$ref', reference],
+  keywords: new Map([
+    ...COMMON,
+    // A document is one resource, in which the dynamic scope cannot change the target.
     ['$dynamicRef', reference],
     ['dependentRequired', dependencies],
     ['dependentSchemas', dependencies],
@@ -79,15 +73,9 @@ const DRAFT_2020_12: Dialect = {
     ['unevaluatedItems', unevaluatedItems],
     ['unevaluatedProperties', unevaluatedProperties],
   ]),
-  schemaKeywords: {
-    one: [...ONE, 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema'],
-    list: [...LIST, 'prefixItems'],
-    map: [...MAP, 'dependentSchemas', '$defs'],
-  },
-  // A document is one resource, in which the dynamic scope cannot change the target of a reference.
-  references: ['$ref', '$dynamicRef'],
-  anchors: ['$anchor', '$dynamicAnchor'],
-  hasPlainIds: false,
+  ofSchemas: [...OF_SCHEMAS, 'prefixItems', 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema'],
+  ofNamedSchemas: [...OF_NAMED_SCHEMAS, 'dependentSchemas', '$defs'],
+  hasAnchors: true,
   overridingRef: false,
   unsupported: ['$recursiveRef', '$recursiveAnchor'],
   meta: META_2020_12,

@@ -71,25 +71,24 @@ function conditional(given: JsonValue, { schema, check }: KeywordContext): Schem
 /** A member needs other members, or that the object satisfies a schema. */
 export function dependencies(given: JsonValue, { keyword, check }: KeywordContext): SchemaCheck {
   const checks = Object.entries(objectOf(given)).map(([name, dependency]): SchemaCheck => {
-    if (!Array.isArray(dependency)) {
-      const one = check(dependency);
-      return (value, place, run) => !isObject(value) || !Object.hasOwn(value, name) || one(value, place, run);
-    }
-    const needed = dependency.filter((other) => typeof other === 'string');
-    const lacking = needed.map(
-      (other): SchemaCheck =>
-        (value, place, run) =>
-          (isObject(value) && Object.hasOwn(value, other)) ||
-          run.fail(place, keyword, () => `lacks the member ${other}, which ${name} needs`),
-    );
-    return (value, place, run) => {
-      if (!isObject(value) || !Object.hasOwn(value, name)) return true;
-      run.work.spend(lacking.length);
-      return every(lacking, value, place, run);
-    };
+    const one = Array.isArray(dependency) ? needs(name, dependency, keyword) : check(dependency);
+    return (value, place, run) => !isObject(value) || !Object.hasOwn(value, name) || one(value, place, run);
   });
   return (value, place, run) => {
     run.work.spend(checks.length);
     return every(checks, value, place, run);
+  };
+}
+
+function needs(name: string, others: readonly JsonValue[], keyword: string): SchemaCheck {
+  const lacking = others.map(
+    (other): SchemaCheck =>
+      (value, place, run) =>
+        (isObject(value) && Object.hasOwn(value, String(other))) ||
+        run.fail(place, keyword, () => `lacks the member ${other}, which ${name} needs`),
+  );
+  return (value, place, run) => {
+    run.work.spend(lacking.length);
+    return every(lacking, value, place, run);
   };
 }

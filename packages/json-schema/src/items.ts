@@ -1,26 +1,15 @@
 import { doubleOf, isNumber, type JsonObject, type JsonValue } from '../../exact-json/src/index.js';
-import { always, type KeywordContext, listOf, own, shown } from './keyword.js';
+import { always, applyTo, type KeywordContext, listOf, own, shown } from './keyword.js';
 import type { SchemaCheck } from './run.js';
 
 /** `items` of draft 7: one schema for all items, or schemas by position. */
 export function items(given: JsonValue, context: KeywordContext): SchemaCheck {
-  return Array.isArray(given) ? prefixItems(given, context) : eachItem(given, context, 0);
+  return Array.isArray(given) ? prefixItems(given, context) : allItems(given, context, 0);
 }
 
 export function prefixItems(given: JsonValue, { check, collects }: KeywordContext): SchemaCheck {
   const checks = listOf(given).map(check);
-  return (value, place, run) => {
-    if (!Array.isArray(value)) return true;
-    let valid = true;
-    for (const [index, one] of checks.entries()) {
-      if (index >= value.length) break;
-      if (collects) run.evaluated.add(index);
-      if (one(value[index] as JsonValue, run.below(place, index), run)) continue;
-      valid = false;
-      if (run.endsAtFirst) break;
-    }
-    return valid;
-  };
+  return eachItem((index) => checks[index] ?? always, collects, 0, checks.length);
 }
 
 /** `additionalItems` of draft 7 applies only next to a list of schemas. */
@@ -32,26 +21,35 @@ export function additionalItems(given: JsonValue, context: KeywordContext): Sche
 /** `items` of 2020-12. */
 export function itemsAfterPrefix(given: JsonValue, context: KeywordContext): SchemaCheck {
   const { length } = listOf(own(context.schema, 'prefixItems'));
-  return length === 0 ? eachItem(given, context, 0) : furtherItems(given, context, length);
+  return length === 0 ? allItems(given, context, 0) : furtherItems(given, context, length);
 }
 
 /** One problem for all superfluous items if none is allowed. */
 function furtherItems(given: JsonValue, context: KeywordContext, length: number): SchemaCheck {
-  if (given !== false) return eachItem(given, context, length);
+  if (given !== false) return allItems(given, context, length);
   return (value, place, run) =>
     !Array.isArray(value) ||
     value.length <= length ||
     run.fail(place, context.keyword, () => `has more than the ${length} items allowed`);
 }
 
-function eachItem(given: JsonValue, { check, collects }: KeywordContext, start: number): SchemaCheck {
+function allItems(given: JsonValue, { check, collects }: KeywordContext, start: number): SchemaCheck {
   const one = check(given);
+  return eachItem(() => one, collects, start, Infinity);
+}
+
+function eachItem(
+  checkAt: (index: number) => SchemaCheck,
+  collects: boolean,
+  start: number,
+  end: number,
+): SchemaCheck {
   return (value, place, run) => {
     if (!Array.isArray(value)) return true;
     let valid = true;
-    for (let index = start; index < value.length; index += 1) {
+    for (let index = start; index < value.length && index < end; index += 1) {
       if (collects) run.evaluated.add(index);
-      if (one(value[index] as JsonValue, run.below(place, index), run)) continue;
+      if (checkAt(index)(value[index] as JsonValue, run.below(place, index), run)) continue;
       valid = false;
       if (run.endsAtFirst) break;
     }
@@ -71,13 +69,7 @@ export function unevaluatedItems(given: JsonValue, { keyword, check }: KeywordCo
     if (given === false) {
       return others.length === 0 || run.fail(place, keyword, () => `has unexpected items: ${shown(others)}`);
     }
-    let valid = true;
-    for (const index of others) {
-      if (one(value[index] as JsonValue, run.below(place, index), run)) continue;
-      valid = false;
-      if (run.endsAtFirst) break;
-    }
-    return valid;
+    return applyTo(others, one, value, place, run);
   };
 }
 
@@ -99,10 +91,6 @@ function containsBetween(
   most: number,
 ): SchemaCheck {
   const one = check(given);
-  const lacking =
-    least === 1
-      ? 'has no item that contains asks for'
-      : `has fewer than ${least} items that contains asks for`;
   return (value, place, run) => {
     if (!Array.isArray(value)) return true;
     let count = 0;
@@ -115,7 +103,14 @@ function containsBetween(
         return run.fail(place, keyword, () => `has more than ${most} items that contains asks for`);
       }
     }
-    return count >= least || run.fail(place, keyword, () => lacking);
+    return (
+      count >= least ||
+      run.fail(
+        place,
+        keyword,
+        () => `has ${least === 1 ? 'no item' : `fewer than ${least} items`} that contains asks for`,
+      )
+    );
   };
 }
 

@@ -37,6 +37,23 @@ export function every(
   return valid;
 }
 
+/** Applies a check to some members or items of a value. */
+export function applyTo(
+  keys: readonly (string | number)[],
+  one: SchemaCheck,
+  value: JsonObject | JsonValue[],
+  place: SchemaPlace,
+  run: Run,
+): boolean {
+  let valid = true;
+  for (const key of keys) {
+    if (one((value as JsonObject)[key] as JsonValue, run.below(place, key), run)) continue;
+    valid = false;
+    if (run.endsAtFirst) break;
+  }
+  return valid;
+}
+
 export function always(): true {
   return true;
 }

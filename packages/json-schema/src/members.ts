@@ -1,5 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from '../../exact-json/src/index.js';
-import { always, type CompileKeyword, type KeywordContext, objectOf, own, shown } from './keyword.js';
+import {
+  always,
+  applyTo,
+  type CompileKeyword,
+  type KeywordContext,
+  objectOf,
+  own,
+  shown,
+} from './keyword.js';
 import type { Run, SchemaCheck } from './run.js';
 
 /** Keywords that apply schemas to members and their names, in draft 7 and 2020-12. */
@@ -87,13 +95,7 @@ function otherMembers(
       const reason = () => `has unexpected members: ${shown(names)}`;
       return names.length === 0 || run.fail(place, keyword, reason, names);
     }
-    let valid = true;
-    for (const name of names) {
-      if (one(value[name] as JsonValue, run.below(place, name), run)) continue;
-      valid = false;
-      if (run.endsAtFirst) break;
-    }
-    return valid;
+    return applyTo(names, one, value, place, run);
   };
 }
 

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../exact-json/src/index.js';
 import type { Dialect } from './dialects.js';
-import { own } from './keyword.js';
+import { objectOf, own } from './keyword.js';
 import { SchemaError } from './schema-error.js';
-import { subschemas } from './subschemas.js';
 
 /**
  * Longest chain of schemas that apply one another to the same value; a longer one is circular, or crafted to
@@ -40,7 +39,7 @@ export function findReferences(
       refuseUnsupported(schema);
       noteNames(schema);
       if (referencesIn(schema).length > 0) referring.push(schema);
-      for (const below of subschemas(schema, dialect.schemaKeywords)) pending.push(below.schema);
+      for (const below of subschemas(schema, dialect)) pending.push(below);
     }
   }
 
@@ -56,12 +55,12 @@ export function findReferences(
     const isOverridden = dialect.overridingRef && typeof own(schema, '$ref') === 'string';
     if (typeof id === 'string' && schema !== root && !isOverridden) {
       // Any other id would change the base of references.
-      if (!dialect.hasPlainIds || !id.startsWith('#')) {
+      if (dialect.hasAnchors || !id.startsWith('#')) {
         throw new SchemaError('has an $id below its top; $id is not supported there', 'unsupported');
       }
       if (!named.has(id)) named.set(id, schema);
     }
-    for (const keyword of dialect.anchors) {
+    for (const keyword of dialect.hasAnchors ? ['$anchor', '$dynamicAnchor'] : []) {
       const name = own(schema, keyword);
       if (typeof name !== 'string') continue;
       if ((named.get(`#${name}`) ?? schema) !== schema) throw new SchemaError(`has the anchor ${name} twice`);
@@ -70,8 +69,8 @@ export function findReferences(
   }
 
   function referencesIn(schema: JsonObject): (readonly [keyword: string, reference: string])[] {
-    return dialect.references.flatMap((keyword) => {
-      const reference = own(schema, keyword);
+    return ['$ref', '$dynamicRef'].flatMap((keyword) => {
+      const reference = dialect.keywords.has(keyword) ? own(schema, keyword) : undefined;
       return typeof reference === 'string' ? [[keyword, reference] as const] : [];
     });
   }
@@ -154,6 +153,23 @@ function refuseCircles(found: References, dialect: Dialect): void {
 function appliedToSameValue(schema: JsonObject, targets: Targets, dialect: Dialect): JsonObject[] {
   const applied = [...targets.values()].filter(isObject);
   if (dialect.overridingRef && targets.size > 0) return applied;
-  const within = subschemas(schema, dialect.schemaKeywords).filter(({ sameValue }) => sameValue);
-  return [...applied, ...within.map((below) => below.schema)];
+  return [...applied, ...subschemas(schema, dialect, (keyword) => SAME_VALUE.has(keyword))];
+}
+
+/** Keywords whose schemas are applied to the same value as the enclosing schema. */
+const SAME_VALUE: ReadonlySet<string> = new Set([
+  ...['not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf'],
+  ...['dependencies', 'dependentSchemas'],
+]);
+
+/** The direct subschemas of a schema; those that are true or false contain nothing and are omitted. */
+function subschemas(
+  schema: JsonObject,
+  { ofSchemas, ofNamedSchemas }: Dialect,
+  isWanted: (keyword: string) => boolean = () => true,
+): JsonObject[] {
+  return [
+    ...ofSchemas.filter(isWanted).flatMap((keyword) => own(schema, keyword)),
+    ...ofNamedSchemas.filter(isWanted).flatMap((keyword) => Object.values(objectOf(own(schema, keyword)))),
+  ].filter(isObject);
 }

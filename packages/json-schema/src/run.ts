@@ -28,11 +28,10 @@ const SHOWN_LENGTH = 300;
 /** Result that a check computes: only whether there is a problem, the first one, or all of them. */
 export type Wanted = 'validity' | 'first' | 'all';
 
-interface Failure {
+/** A problem whose texts are not built yet. */
+interface Failure extends Pick<SchemaProblem, 'keyword' | 'names'> {
   readonly place: SchemaPlace;
-  readonly keyword: string;
   readonly reason: () => string;
-  readonly names: readonly string[];
 }
 
 /** One check of a value against a schema. */

@@ -51,6 +51,8 @@ interface Variant {
   /** Where references lead: `x` and `y` are definitions, and `x` has an anchor in 2020-12. */
   readonly references: readonly string[];
   readonly document: (top: JsonObject, x: JsonValue, y: JsonValue) => JsonObject;
+  /** Members of the top, which chance alone would rarely have. */
+  readonly extra: fc.Arbitrary<JsonObject>;
   readonly keywords: (tie: Ties) => Record<string, fc.Arbitrary<JsonValue>>;
   /** Changes a schema that the other implementation is known to misread. */
   readonly adjust: (schema: JsonObject) => JsonObject;
@@ -64,6 +66,7 @@ interface Ties {
   readonly map: (key: fc.Arbitrary<string>) => fc.Arbitrary<JsonValue>;
 }
 
+const unevaluated = fc.constantFrom<JsonValue>(false, { type: 'string' });
 const names = fc.uniqueArray(name, { maxLength: 2 });
 const byName = (one: fc.Arbitrary<JsonValue>) =>
   fc.dictionary(name, one, { maxKeys: 2, noNullPrototype: true }) as fc.Arbitrary<JsonValue>;
@@ -129,8 +132,8 @@ function documentsOf(variant: Variant): fc.Arbitrary<JsonObject> {
     };
   });
   return fc
-    .record({ top: schema, x: schema, y: schema })
-    .map(({ top, x, y }) => variant.document(top as JsonObject, x, y));
+    .record({ top: schema, x: schema, y: schema, extra: variant.extra })
+    .map(({ top, x, y, extra }) => variant.document({ ...(top as JsonObject), ...extra }, x, y));
 }
 
 const OPTIONS = {
@@ -149,6 +152,7 @@ const DRAFT_7 = {
   create: () => new Ajv({ ...OPTIONS, ignoreKeywordsWithRef: true }),
   references: ['#', '#/definitions/x', '#/definitions/y', '#/definitions/x/items'],
   document: (top, x, y) => ({ ...top, definitions: { x, y } }),
+  extra: fc.constant({}),
   keywords: ({ schema, list }) => ({ items: fc.oneof(schema, list), additionalItems: schema }),
   adjust(schema) {
     const { $ref, ...others } = schema;
@@ -180,6 +184,8 @@ export const VARIANTS: readonly Variant[] = [
   { ...dialect2020('unevaluatedItems'), name: '2020-12 with unevaluatedItems' },
 ];
 
+const CONDITIONAL = ['anyOf', 'oneOf', 'if', 'dependencies', 'dependentSchemas'];
+
 /**
  * The other implementation takes all items for evaluated beside `contains`, so a document has one of the two
  * keywords only.
@@ -195,6 +201,13 @@ function dialect2020(keyword: 'contains' | 'unevaluatedItems'): Omit<Variant, 'n
       $defs: { x: typeof x === 'boolean' ? x : { ...(x as JsonObject), $anchor: 'x' } },
       definitions: { y },
     }),
+    extra: fc.record(
+      {
+        unevaluatedProperties: unevaluated,
+        ...(keyword === 'unevaluatedItems' && { unevaluatedItems: unevaluated }),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
     keywords: ({ schema, list }) => ({
       prefixItems: list,
       items: schema,
@@ -206,7 +219,11 @@ function dialect2020(keyword: 'contains' | 'unevaluatedItems'): Omit<Variant, 'n
       $dynamicRef: fc.constant('#top'),
     }),
     adjust(schema) {
+      // It takes the outcome of a dynamic reference for that of the whole schema.
+      if (Object.hasOwn(schema, '$dynamicRef')) return { $dynamicRef: '#top' };
       const adjusted = { ...schema };
+      // It takes all items for evaluated if only a schema that does not hold evaluates some.
+      if (keyword === 'unevaluatedItems') for (const name of CONDITIONAL) delete adjusted[name];
       if (keyword !== 'contains') delete adjusted.contains;
       // An `if` without any effective branch is skipped by the other implementation, with its annotations.
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
