@@ -1,6 +1,7 @@
 import {
   compareNumbers,
   doubleOf,
+  isIntegral,
   isMultiple,
   isNumber,
   isObject,
@@ -10,7 +11,6 @@ import {
 import { always, type CompileKeyword, type KeywordContext, listOf, own } from './keyword.js';
 import { areUnique, createMembership } from './membership.js';
 import type { SchemaCheck } from './run.js';
-import { isOfType } from './value-types.js';
 import type { Work } from './work.js';
 
 /** Keywords that depend on the value alone: validation, section 6, the same in draft 7 and 2020-12. */
@@ -151,4 +151,22 @@ export function countCodePoints(text: string): number {
     }
   }
   return count;
+}
+
+/** Whether a value is of a type of JSON Schema; 5.0 is an integer. */
+export function isOfType(value: JsonValue, type: string): boolean {
+  switch (type) {
+    case 'integer':
+      return isNumber(value) && isIntegral(value);
+    case 'number':
+      return isNumber(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'null':
+      return value === null;
+    default:
+      return typeof value === type;
+  }
 }

@@ -1,10 +1,12 @@
-export { countCodePoints } from './assertions.js';
+export { countCodePoints, isOfType } from './assertions.js';
 export { countValues } from './bounds.js';
 export { compileSchema } from './compile-schema.js';
-export { createSchemaValidator, type SchemaValidator } from './json-schema.js';
 export { createMembership } from './membership.js';
-export { compileRegisteredSchema } from './registered-schema.js';
+export {
+  compileRegisteredSchema,
+  createSchemaValidator,
+  type SchemaValidator,
+} from './registered-schemas.js';
 export { Run, type SchemaCheck, type SchemaProblem } from './run.js';
 export { SchemaError } from './schema-error.js';
-export { isOfType } from './value-types.js';
 export { type CountedPattern, countedPattern, STEPS_PER_UNIT, Work } from './work.js';

@@ -222,6 +222,8 @@ function dialect2020(keyword: 'contains' | 'unevaluatedItems'): Omit<Variant, 'n
       // It takes the outcome of a dynamic reference for that of the whole schema.
       if (Object.hasOwn(schema, '$dynamicRef')) return { $dynamicRef: '#top' };
       const adjusted = { ...schema };
+      // Beside `prefixItems` it takes an empty list for one that contains anything.
+      if (Object.hasOwn(schema, 'contains')) delete adjusted.prefixItems;
       // It takes all items for evaluated if only a schema that does not hold evaluates some.
       if (keyword === 'unevaluatedItems') for (const name of CONDITIONAL) delete adjusted[name];
       if (keyword !== 'contains') delete adjusted.contains;

@@ -1,16 +1,15 @@
 import type { JsonObject, JsonValue } from '../../exact-json/src/index.js';
 import { estimateCost, shorten } from '../../linear-text/src/index.js';
 import { boundsProblem, countValues } from './bounds.js';
-import {
-  compileRegisteredSchema,
-  MAX_REGISTERED_CHECK_WORK,
-  MAX_REGISTERED_SCHEMA_VALUES,
-  type RegisteredSchema,
-} from './registered-schema.js';
-import { describeProblem } from './run.js';
+import { compileSchema } from './compile-schema.js';
+import { describeProblem, Run, type SchemaProblem } from './run.js';
 import { SchemaError } from './schema-error.js';
-import { Work } from './work.js';
+import { Work, WorkError } from './work.js';
 
+/** Most values of a registered schema: less than of a `json` evaluator, as a request may need many schemas. */
+export const MAX_REGISTERED_SCHEMA_VALUES = 2_000;
+/** Most work of all checks of one validator: a tenth of a second. */
+export const MAX_REGISTERED_CHECK_WORK = 1_000_000;
 /** Most values of all schemas that one validator compiles. */
 export const MAX_COMPILED_VALUES = 5_000;
 /** Compiled instructions of a pattern, and code points of its classes, per value in compile time. */
@@ -18,6 +17,42 @@ const INSTRUCTIONS_PER_VALUE = 50;
 const CLASS_WORK_PER_VALUE = 2_000;
 /** Longest explanation, in characters: it quotes schemas. */
 const EXPLANATION_LENGTH = 300;
+
+/** Checks a value; throws a SchemaError when that is impossible within the work left. */
+export interface RegisteredSchema {
+  /** The first problems of a value, at most `most`. */
+  problems(value: JsonValue, most: number, work?: Work): readonly SchemaProblem[];
+}
+
+/**
+ * Compiles the schema of a configuration: draft 4, 6 and 7 as draft 7 if `$schema` states one of them, else
+ * 2020-12. Throws a SchemaError.
+ */
+export function compileRegisteredSchema(
+  schema: JsonObject,
+  spendOnPattern?: (pattern: string) => void,
+): RegisteredSchema {
+  const { $schema: stated, $id: _, $async: __, ...members } = schema;
+  const check = compileSchema(members, {
+    dialect: typeof stated === 'string' && /draft-0[467]/.test(stated) ? 'draft-07' : '2020-12',
+    lenient: true,
+    mostValues: MAX_REGISTERED_SCHEMA_VALUES,
+    ...(spendOnPattern && { spendOnPattern }),
+  });
+  return {
+    problems(value, most, work = new Work(MAX_REGISTERED_CHECK_WORK)) {
+      const run = new Run(work, most === 1 ? 'first' : 'all', most);
+      try {
+        return check(value, null, run) ? [] : run.problems;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : 'it fails';
+        throw new SchemaError(
+          error instanceof WorkError ? 'costs too much to check' : `cannot be applied: ${reason}`,
+        );
+      }
+    },
+  };
+}
 
 /** Checks values against external JSON Schemas, with one budget for all of them. */
 export interface SchemaValidator {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, type JsonValue, parseJson } from '../../exact-json/src/index.js';
 import { MAX_SCHEMA_DEPTH } from '../src/bounds.js';
-import { createSchemaValidator } from '../src/json-schema.js';
-import { MAX_REGISTERED_SCHEMA_VALUES } from '../src/registered-schema.js';
+import { createSchemaValidator, MAX_REGISTERED_SCHEMA_VALUES } from '../src/registered-schemas.js';
 
 const problem = (schema: JsonObject, value: JsonValue) => createSchemaValidator().problem(schema, value);
 const object = (text: string) => parseJson(text) as JsonObject;
