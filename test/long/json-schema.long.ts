@@ -6,7 +6,7 @@ const SCHEMAS = 5_000;
 it.each(VARIANTS)(
   `${SCHEMAS} generated schemas of $name mean what they mean to another implementation`,
   {
-    timeout: 1_200_000,
+    timeout: 3_600_000,
   },
   (variant) => {
     compareImplementations(SCHEMAS, variant);

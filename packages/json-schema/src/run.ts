@@ -73,7 +73,8 @@ export class Run {
 
   /** The first problems as `path: reason`; the path is `root` for the top. */
   get texts(): string[] {
-    return this.problems.map(({ path, reason }) => `${cut(path.join('.') || 'root')}: ${reason}`);
+    const placeOf = (path: SchemaProblem['path']) => (path.length === 0 ? 'root' : path.join('.'));
+    return this.problems.map(({ path, reason }) => `${cut(placeOf(path))}: ${reason}`);
   }
 
   /** Records a problem; always returns false, the result of the check. */
