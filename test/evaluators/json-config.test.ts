@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, type JsonValue, parseJson } from '../../packages/exact-json/src/index.js';
-import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../packages/json-schema/src/compile-schema.js';
+import { MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES } from '../../packages/json-schema/src/bounds.js';
 import { errorItems } from '../../src/contract/input/items.js';
 import { jsonEvaluator } from '../../src/evaluators/json/json.js';
 import { MAX_FIELDS, MAX_PATH_LENGTH } from '../../src/evaluators/json/members.js';

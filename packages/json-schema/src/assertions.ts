@@ -1,145 +1,138 @@
 import {
   compareNumbers,
   doubleOf,
+  isIntegral,
   isMultiple,
   isNumber,
   isObject,
-  type JsonObject,
   type JsonValue,
   stringifyJson,
 } from '../../exact-json/src/index.js';
+import { always, type CompileKeyword, type KeywordContext, listOf, own } from './keyword.js';
 import { areUnique, createMembership } from './membership.js';
 import type { SchemaCheck } from './run.js';
-import { isOfType } from './value-types.js';
-import type { CountedPattern } from './work.js';
+import type { Work } from './work.js';
 
-/** Context for compiling a keyword: the enclosing schema, and the patterns of the whole document. */
-export interface AssertionContext {
-  readonly schema: JsonObject;
-  readonly pattern: (source: string) => CountedPattern;
-}
-
-type Compile = (given: JsonValue, context: AssertionContext) => SchemaCheck;
-
-/** Keywords of JSON Schema draft 7 (validation, section 6) that depend on the value alone. */
-export const ASSERTIONS: ReadonlyMap<string, Compile> = new Map<string, Compile>([
+/** Keywords that depend on the value alone: validation, section 6, the same in draft 7 and 2020-12. */
+export const ASSERTIONS: readonly (readonly [string, CompileKeyword])[] = [
   ['type', typeCheck],
-  ['enum', (given) => membership(Array.isArray(given) ? given : [], 'is none of the allowed values')],
-  ['const', (given) => membership([given], 'is not the one allowed value')],
+  ['enum', (given, context) => membership(listOf(given), 'is none of the allowed values', context)],
+  ['const', (given, context) => membership([given], 'is not the one allowed value', context)],
   ['minimum', bound('is less than the minimum', (order) => order >= 0)],
   ['maximum', bound('is greater than the maximum', (order) => order <= 0)],
   ['exclusiveMinimum', bound('is not greater than', (order) => order > 0)],
   ['exclusiveMaximum', bound('is not less than', (order) => order < 0)],
   ['multipleOf', multipleOf],
-  ['minLength', textSize('is shorter than', (length, limit) => length >= limit)],
-  ['maxLength', textSize('is longer than', (length, limit) => length <= limit)],
+  ['minLength', size(characters, 'is shorter than', (found, limit) => found >= limit)],
+  ['maxLength', size(characters, 'is longer than', (found, limit) => found <= limit)],
   ['pattern', patternCheck],
-  ['minItems', listSize('has fewer items than', (length, limit) => length >= limit)],
-  ['maxItems', listSize('has more items than', (length, limit) => length <= limit)],
+  ['minItems', size(items, 'has fewer items than', (found, limit) => found >= limit)],
+  ['maxItems', size(items, 'has more items than', (found, limit) => found <= limit)],
   ['uniqueItems', uniqueItems],
-  ['minProperties', objectSize('has fewer members than', (size, limit) => size >= limit)],
-  ['maxProperties', objectSize('has more members than', (size, limit) => size <= limit)],
+  ['minProperties', size(members, 'has fewer members than', (found, limit) => found >= limit)],
+  ['maxProperties', size(members, 'has more members than', (found, limit) => found <= limit)],
   ['required', required],
-]);
+];
 
-function typeCheck(given: JsonValue): SchemaCheck {
+function typeCheck(given: JsonValue, { keyword, schema, lenient }: KeywordContext): SchemaCheck {
   const types = (Array.isArray(given) ? given : [given]).filter((type) => typeof type === 'string');
+  if (lenient && own(schema, 'nullable') === true && !types.includes('null')) types.push('null');
   return (value, place, run) =>
     types.some((type) => isOfType(value, type)) ||
-    run.fail(place, () => `is not of type ${types.join(', ')}`);
+    run.fail(place, keyword, () => `is not of type ${types.join(', ')}`, types);
 }
 
-function membership(values: readonly JsonValue[], reason: string): SchemaCheck {
+function membership(values: readonly JsonValue[], reason: string, { keyword }: KeywordContext): SchemaCheck {
   const isMember = createMembership(values);
-  return (value, place, run) => isMember(value, run.work) || run.fail(place, () => reason);
+  return (value, place, run) => isMember(value, run.work) || run.fail(place, keyword, () => reason);
 }
 
 /** `holds` receives the comparison of the value with the limit. */
-function bound(reason: string, holds: (order: number) => boolean): Compile {
-  return (limit) => {
+function bound(reason: string, holds: (order: number) => boolean): CompileKeyword {
+  return (limit, { keyword }) => {
     if (!isNumber(limit)) return always;
     return (value, place, run) =>
       !isNumber(value) ||
       holds(compareNumbers(value, limit)) ||
-      run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
+      run.fail(place, keyword, () => `${reason} ${stringifyJson(limit)}`);
   };
 }
 
-function multipleOf(divisor: JsonValue): SchemaCheck {
+function multipleOf(divisor: JsonValue, { keyword }: KeywordContext): SchemaCheck {
   if (!isNumber(divisor)) return always;
   return (value, place, run) => {
     if (!isNumber(value)) return true;
     if (typeof value !== 'number') run.work.read(String(value), 2);
     return (
-      isMultiple(value, divisor) || run.fail(place, () => `is not a multiple of ${stringifyJson(divisor)}`)
+      isMultiple(value, divisor) ||
+      run.fail(place, keyword, () => `is not a multiple of ${stringifyJson(divisor)}`)
     );
   };
 }
 
-/** Sizes count characters, that is code points; items; or members. */
-function textSize(reason: string, holds: (length: number, limit: number) => boolean): Compile {
-  return (limit) => {
+/** A size, or undefined for values of other types. */
+type Measure = (value: JsonValue, work: Work) => number | undefined;
+
+function size(
+  measure: Measure,
+  reason: string,
+  holds: (size: number, limit: number) => boolean,
+): CompileKeyword {
+  return (limit, { keyword }) => {
     if (!isNumber(limit)) return always;
     const bound = doubleOf(limit);
     return (value, place, run) => {
-      if (typeof value !== 'string') return true;
-      run.work.read(value);
-      return (
-        holds(countCodePoints(value), bound) || run.fail(place, () => `${reason} ${stringifyJson(limit)}`)
-      );
+      const found = measure(value, run.work);
+      if (found === undefined || holds(found, bound)) return true;
+      return run.fail(place, keyword, () => `${reason} ${stringifyJson(limit)}`);
     };
   };
 }
 
-function listSize(reason: string, holds: (length: number, limit: number) => boolean): Compile {
-  return (limit) => {
-    if (!isNumber(limit)) return always;
-    const bound = doubleOf(limit);
-    return (value, place, run) =>
-      !Array.isArray(value) ||
-      holds(value.length, bound) ||
-      run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
-  };
+function characters(value: JsonValue, work: Work): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  work.read(value);
+  return countCodePoints(value);
 }
 
-function objectSize(reason: string, holds: (size: number, limit: number) => boolean): Compile {
-  return (limit) => {
-    if (!isNumber(limit)) return always;
-    const bound = doubleOf(limit);
-    return (value, place, run) => {
-      if (!isObject(value)) return true;
-      const size = Object.keys(value).length;
-      run.work.spend(size);
-      return holds(size, bound) || run.fail(place, () => `${reason} ${stringifyJson(limit)}`);
-    };
-  };
+function items(value: JsonValue): number | undefined {
+  return Array.isArray(value) ? value.length : undefined;
 }
 
-function patternCheck(given: JsonValue, { pattern }: AssertionContext): SchemaCheck {
+function members(value: JsonValue, work: Work): number | undefined {
+  if (!isObject(value)) return undefined;
+  const { length } = Object.keys(value);
+  work.spend(length);
+  return length;
+}
+
+function patternCheck(given: JsonValue, { keyword, pattern }: KeywordContext): SchemaCheck {
   if (typeof given !== 'string') return always;
   const compiled = pattern(given);
   return (value, place, run) =>
     typeof value !== 'string' ||
     compiled.search(value, run.work) ||
-    run.fail(place, () => `does not match the pattern ${given}`);
+    run.fail(place, keyword, () => `does not match the pattern ${given}`);
 }
 
-function uniqueItems(given: JsonValue): SchemaCheck {
+function uniqueItems(given: JsonValue, { keyword }: KeywordContext): SchemaCheck {
   if (given !== true) return always;
   return (value, place, run) =>
-    !Array.isArray(value) || areUnique(value, run.work) || run.fail(place, () => 'has items that are equal');
+    !Array.isArray(value) ||
+    areUnique(value, run.work) ||
+    run.fail(place, keyword, () => 'has items that are equal');
 }
 
 /** One problem for each missing member. */
-function required(given: JsonValue): SchemaCheck {
-  const names = (Array.isArray(given) ? given : []).filter((name) => typeof name === 'string');
+function required(given: JsonValue, { keyword }: KeywordContext): SchemaCheck {
+  const names = listOf(given).filter((name) => typeof name === 'string');
   return (value, place, run) => {
     if (!isObject(value)) return true;
     run.work.spend(names.length);
     let valid = true;
     for (const name of names) {
       if (Object.hasOwn(value, name)) continue;
-      valid = run.fail(place, () => `lacks the required member ${name}`);
+      valid = run.fail(place, keyword, () => `lacks the required member ${name}`, [name]);
       if (run.endsAtFirst) break;
     }
     return valid;
@@ -160,6 +153,20 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-function always(): true {
-  return true;
+/** Whether a value is of a type of JSON Schema; 5.0 is an integer. */
+export function isOfType(value: JsonValue, type: string): boolean {
+  switch (type) {
+    case 'integer':
+      return isNumber(value) && isIntegral(value);
+    case 'number':
+      return isNumber(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'null':
+      return value === null;
+    default:
+      return typeof value === type;
+  }
 }

@@ -1,16 +1,12 @@
-export { countCodePoints } from './assertions.js';
-export { countValues, schemaBoundsProblem } from './bounds.js';
+export { countCodePoints, isOfType } from './assertions.js';
+export { countValues } from './bounds.js';
 export { compileSchema } from './compile-schema.js';
-export {
-  createSchemaValidator,
-  dialectOf,
-  linearEngine,
-  MAX_REGISTERED_CHECK_WORK,
-  OPTIONS,
-  type SchemaValidator,
-} from './json-schema.js';
 export { createMembership } from './membership.js';
-export { Run, type SchemaCheck } from './run.js';
-export { schemaWork, type WorkBudget } from './schema-work.js';
-export { isOfType } from './value-types.js';
+export {
+  compileRegisteredSchema,
+  createSchemaValidator,
+  type SchemaValidator,
+} from './registered-schemas.js';
+export { Run, type SchemaCheck, type SchemaProblem } from './run.js';
+export { SchemaError } from './schema-error.js';
 export { type CountedPattern, countedPattern, STEPS_PER_UNIT, Work } from './work.js';

@@ -12,6 +12,9 @@ export const CHARACTERS_PER_UNIT = 32;
 /** Search steps equivalent in time to one unit. */
 export const STEPS_PER_UNIT = 10;
 
+/** A check has exceeded its limits. */
+export class WorkError extends Error {}
+
 /** Counts the work of one check and throws when it exceeds the limit. */
 export class Work {
   private readonly units: number;
@@ -30,7 +33,7 @@ export class Work {
 
   spend(units: number): void {
     this.left -= units;
-    if (this.left < 0) throw new Error('the data cost too much to check');
+    if (this.left < 0) throw new WorkError('the data cost too much to check');
   }
 
   /** Work linear in the length of a text; `times` is how often it is read. */
@@ -42,7 +45,7 @@ export class Work {
   enter(keywords: number): void {
     this.spend(1 + keywords);
     this.depth += 1;
-    if (this.depth > MAX_APPLIED_DEPTH) throw new Error('the data nest too deep for the schema');
+    if (this.depth > MAX_APPLIED_DEPTH) throw new WorkError('the data nest too deep for the schema');
   }
 
   leave(): void {

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { compareImplementations } from './differential.js';
+import { compareImplementations, VARIANTS } from './differential.js';
 
 describe('a compiled schema', () => {
-  it('accepts what another implementation of draft 7 accepts', () => {
-    compareImplementations(200);
+  it.each(VARIANTS)('accepts what another implementation of $name accepts', (variant) => {
+    compareImplementations(200, variant);
   });
 });

@@ -1,17 +1,12 @@
-import type { ErrorObject } from 'ajv';
 import {
   hasOnlyExactNumbers,
   type JsonObject,
   type JsonValue,
 } from '../../../packages/exact-json/src/index.js';
 import {
-  dialectOf,
-  linearEngine,
-  MAX_REGISTERED_CHECK_WORK,
-  OPTIONS,
-  schemaBoundsProblem,
-  schemaWork,
-  type WorkBudget,
+  compileRegisteredSchema,
+  SchemaError,
+  type SchemaProblem,
 } from '../../../packages/json-schema/src/index.js';
 import { FIELD_REQUIRED } from '../../contract/input/messages.js';
 import type { ConfigProblem } from '../config-members.js';
@@ -26,19 +21,9 @@ const MAX_PROBLEMS = 50;
  * schema is invalid or cannot be checked in bounded time.
  */
 export function createConfigValidator(schema: JsonObject): (config: JsonObject) => ConfigProblem[] {
-  const bounds = schemaBoundsProblem(schema);
-  if (bounds !== undefined) throw new Error(`"configSchema" is not supported: ${bounds}`);
-  const { $schema: dialect, $id: _, ...members } = schema;
-  const { Validator, meta } = dialectOf(dialect);
-  if (meta().validateSchema(members) !== true) {
-    throw new Error(`"configSchema" is no valid JSON Schema: ${meta().errorsText()}`);
-  }
-  const code = { ...OPTIONS.code, regExp: linearEngine(() => undefined) };
-  const check = new Validator({ ...OPTIONS, code, allErrors: true }).compile(members);
-  const work: WorkBudget = { left: 0 };
-  const spend = schemaWork(members, work);
-
+  const compiled = compileConfigSchema(schema);
   return (config) => {
+    // The configuration is sent to the worker as JSON text, which the worker reads with JSON.parse.
     if (!hasOnlyExactNumbers(config)) {
       return [
         problem(
@@ -54,15 +39,23 @@ export function createConfigValidator(schema: JsonObject): (config: JsonObject) 
       return [problem('value_error', message, [], config)];
     }
     try {
-      work.left = MAX_REGISTERED_CHECK_WORK;
-      spend(config);
+      const problems = compiled.problems(config, MAX_PROBLEMS);
+      return problems.flatMap((one) => problemsOf(one, config)).slice(0, MAX_PROBLEMS);
     } catch (error) {
       const message = `the schema of the configuration ${error instanceof Error ? error.message : 'fails'}`;
       return [problem('value_error', message, [], config)];
     }
-    if (check(config) === true) return [];
-    return (check.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => problemOf(error, config));
   };
+}
+
+function compileConfigSchema(schema: JsonObject) {
+  try {
+    return compileRegisteredSchema(schema);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const what = error.rejection === 'invalid' ? 'no valid JSON Schema' : 'not supported';
+    throw new Error(`"configSchema" is ${what}: ${error.detail}`, { cause: error });
+  }
 }
 
 function problem(
@@ -99,38 +92,25 @@ const KEYWORD_CODES: Readonly<Record<string, string>> = {
   maxItems: 'too_long',
 };
 
-function problemOf(error: ErrorObject, config: JsonObject): ConfigProblem {
-  const { keyword, params } = error;
-  const { path, found } = resolvePointer(error.instancePath, config);
-  const message = error.message ?? 'is invalid';
-  if (keyword === 'required') {
-    return problem('missing', FIELD_REQUIRED, [...path, String(params.missingProperty)], undefined);
+function problemsOf({ keyword, path, reason, names }: SchemaProblem, config: JsonObject): ConfigProblem[] {
+  switch (keyword) {
+    case 'required':
+      return names.map((name) => problem('missing', FIELD_REQUIRED, [...path, name], undefined));
+    case 'additionalProperties':
+      return names.map((name) =>
+        problem('extra_forbidden', 'there is no such member here', [...path, name], undefined),
+      );
+    case 'type': {
+      const code = names.length === 1 ? TYPE_CODES[names[0] ?? ''] : undefined;
+      return [problem(code ?? 'value_error', reason, path, valueAt(config, path))];
+    }
+    default:
+      return [problem(KEYWORD_CODES[keyword] ?? 'value_error', reason, path, valueAt(config, path))];
   }
-  if (keyword === 'additionalProperties') {
-    const name = String(params.additionalProperty);
-    return problem('extra_forbidden', 'there is no such member here', [...path, name], undefined);
-  }
-  if (keyword === 'type')
-    return problem(TYPE_CODES[params.type as string] ?? 'value_error', message, path, found);
-  return problem(KEYWORD_CODES[keyword] ?? 'value_error', message, path, found);
 }
 
-/** The target of a JSON Pointer, and its path with indexes as numbers. */
-function resolvePointer(
-  pointer: string,
-  root: JsonObject,
-): { readonly path: PropertyKey[]; readonly found: JsonValue | undefined } {
-  const path: PropertyKey[] = [];
+function valueAt(root: JsonObject, path: readonly (string | number)[]): JsonValue | undefined {
   let found: JsonValue | undefined = root;
-  for (const part of pointer.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(found)) {
-      path.push(Number(name));
-      found = found[Number(name)];
-    } else {
-      path.push(name);
-      found = (found as JsonObject | undefined)?.[name];
-    }
-  }
-  return { path, found };
+  for (const key of path) found = (found as JsonObject | undefined)?.[key];
+  return found;
 }

@@ -41,13 +41,19 @@ describe('a configuration of a custom evaluator', () => {
     [{ text: 'abc', level: 'mid' }, [['literal_error', 'level']]],
     [{ text: 'abc', nested: [] }, [['dict_type', 'nested']]],
     [{ text: 'abc', nested: {} }, [['missing', 'nested.a/b']]],
-    [{ text: 'abc', nested: { 'a/b': 1, c: 2 } }, [['extra_forbidden', 'nested.c']]],
+    [
+      { text: 'abc', nested: { 'a/b': 1, c: 2, d: 3 } },
+      [
+        ['extra_forbidden', 'nested.c'],
+        ['extra_forbidden', 'nested.d'],
+      ],
+    ],
     [
       { count: 0, on: 1 },
       [
-        ['missing', 'text'],
         ['greater_than_equal', 'count'],
         ['bool_type', 'on'],
+        ['missing', 'text'],
       ],
     ],
   ])('%j is refused', (config, expected) => {
@@ -58,11 +64,29 @@ describe('a configuration of a custom evaluator', () => {
     expect(seen({ text: 'abc', other: 2n ** 60n })).toEqual([['value_error', '']]);
   });
   it('is refused when checking it costs too much', () => {
-    const costly = createConfigValidator({ properties: { list: { uniqueItems: true } } });
-    expect(costly({ list: [{ a: 1 }, { a: 2 }] })).toEqual([]);
-    const list = Array.from({ length: 3_000 }, (_, a) => ({ a }));
-    expect(costly({ list }).map(({ message }) => message)).toEqual([
+    const member = { properties: { a: { $ref: '#' } }, required: ['z'] };
+    const costly = createConfigValidator({ anyOf: [member, member] });
+    const nest = (levels: number): JsonObject => (levels === 0 ? { z: 1 } : { a: nest(levels - 1), z: 1 });
+    expect(costly(nest(5))).toEqual([]);
+    const endless = (levels: number): JsonObject => (levels === 0 ? {} : { a: endless(levels - 1) });
+    expect(costly(endless(60)).map(({ message }) => message)).toEqual([
       'the schema of the configuration costs too much to check',
     ]);
+  });
+  it('is told what is wrong, with the value, and no more than 50 times', () => {
+    expect(problemsOf({ text: 'abc', words: ['a', 2] })).toEqual([
+      { code: 'string_type', message: 'is not of type string', path: ['words', 1], input: 2 },
+    ]);
+    const many = createConfigValidator({ additionalProperties: false, properties: {} });
+    const config = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`m${i}`, i]));
+    expect(many(config)).toHaveLength(50);
+  });
+  it('has a schema that is valid and supported', () => {
+    expect(() => createConfigValidator({ type: 'text' })).toThrow(
+      /^"configSchema" is no valid JSON Schema: \/type /,
+    );
+    expect(() => createConfigValidator({ $recursiveRef: '#' })).toThrow(
+      /^"configSchema" is not supported: it /,
+    );
   });
 });
