@@ -11,7 +11,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 /** Packages for users, and the engines of the service. */
 const FOR_USERS = ['client', 'evaluator-sdk'];
-const ENGINES = ['exact-json', 'linear-text', 'sql-reader'];
+const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'sql-reader'];
 
 /** Code blocks of a language in the README of a package. */
 async function blocks(name: string, language: string): Promise<string[]> {
