@@ -31,6 +31,7 @@ describe('A failure of the database', () => {
     { rawCode: 11 },
     { errors: [{ code: 'ECONNREFUSED' }, { code: 'ENETUNREACH' }] },
     new Error('timeout exceeded when trying to connect'),
+    new Error('timeout expired'),
     new Error('outer', { cause: new Error('Connection terminated unexpectedly') }),
   ])('that may pass is SERVICE_UNAVAILABLE: %j', (error) => {
     expect(asServiceError(error)).toMatchObject({ ...UNAVAILABLE, cause: error });

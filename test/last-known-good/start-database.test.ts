@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -107,6 +109,20 @@ describe('a start without a database that answers', () => {
       'The database cannot be reached. Only evaluations are answered, by the last known good controls.',
     );
     expect(database).toMatchObject({ kind: 'postgresql', instanceId: 'an-instance' });
+  });
+
+  it('goes by the file when the server accepts connections and never answers', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    try {
+      await save('an-instance');
+      const { header, wait } = await start({ url: `postgresql://nobody@127.0.0.1:${port}/none` });
+      expect(header?.instanceId).toBe('an-instance');
+      expect(wait?.problem?.state).toBe('DOWN');
+    } finally {
+      silent.close();
+    }
   });
 
   it('is told by one of several processes', async () => {

@@ -50,7 +50,7 @@ const ADAPTER_KINDS = new Set([
 ]);
 /** Messages of drivers about a lost connection that come without a code. */
 const MESSAGE =
-  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|ConnectionFailed\()/i;
+  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|ConnectionFailed\()/i;
 
 /** The storage state implied by an error; null for other errors. */
 export function storageStateOf(error: unknown): StorageProblem | null {
