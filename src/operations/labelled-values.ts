@@ -6,18 +6,24 @@ interface Labelled<Value> {
   readonly value: Value;
 }
 
+interface Node<Value> {
+  readonly labels: readonly string[];
+  readonly below: Map<string, Node<Value>>;
+  value?: Value;
+}
+
 /**
- * Values by up to three labels. They are looked up by the labels directly: prom-client builds a string of all
+ * Values by two to four labels. They are looked up by the labels directly: prom-client builds a string of all
  * labels for every change, which costs more than the change. Labels come from a fixed set, so none are
  * removed.
  */
 export class LabelledValues<Value> {
   readonly #names: readonly string[];
   readonly #create: () => Value;
-  readonly #known = new Map<string, Map<string, Map<string, Value>>>();
+  readonly #top: Node<Value> = { labels: [], below: new Map() };
   readonly #all: Labelled<Value>[] = [];
 
-  constructor(names: readonly [string, string] | readonly [string, string, string], create: () => Value) {
+  constructor(names: readonly string[], create: () => Value) {
     this.#names = names;
     this.#create = create;
   }
@@ -28,30 +34,28 @@ export class LabelledValues<Value> {
   }
 
   /** The value for these labels, in the order of their names; created on first use. */
-  of(first: string, second: string, third = ''): Value {
-    return this.#known.get(first)?.get(second)?.get(third) ?? this.#add(first, second, third);
+  of(first: string, second: string, third?: string, fourth?: string): Value {
+    let node = below(below(this.#top, first), second);
+    if (third !== undefined) node = below(node, third);
+    if (fourth !== undefined) node = below(node, fourth);
+    return node.value ?? this.#add(node);
   }
 
-  #add(first: string, second: string, third: string): Value {
+  #add(node: Node<Value>): Value {
     const value = this.#create();
-    const seconds = entry(this.#known, first, () => new Map<string, Map<string, Value>>());
-    entry(seconds, second, () => new Map<string, Value>()).set(third, value);
-    const texts = [first, second, third];
-    this.#all.push({
-      labels: Object.fromEntries(this.#names.map((name, index) => [name, texts[index] ?? ''])),
-      value,
-    });
+    node.value = value;
+    const labels = Object.fromEntries(this.#names.map((name, index) => [name, node.labels[index] ?? '']));
+    this.#all.push({ labels, value });
     return value;
   }
 }
 
-function entry<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
+function below<Value>(node: Node<Value>, label: string): Node<Value> {
+  const known = node.below.get(label);
+  if (known !== undefined) return known;
+  const created: Node<Value> = { labels: [...node.labels, label], below: new Map() };
+  node.below.set(label, created);
+  return created;
 }
 
 /** A counter, or a value that goes up and down. */

@@ -1,9 +1,6 @@
 import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client';
 import { type Count, LabelledHistogram, LabelledValues, newCount, Observations } from './labelled-values.js';
 
-/** Names of two or three labels. */
-export type LabelNames = [string, string] | [string, string, string];
-
 /** Creates metrics with numeric values, which are read on each scrape. Names get the prefix. */
 export interface MetricKinds {
   /** A current value. `aggregator` combines those of several processes: sum, worst, or the common value. */
@@ -11,14 +8,14 @@ export interface MetricKinds {
   /** A count that is kept elsewhere. */
   counter(name: string, help: string, read: () => number): void;
   /** Counts by labels. */
-  counts(name: string, help: string, labelNames: LabelNames): LabelledValues<Count>;
+  counts(name: string, help: string, labelNames: string[]): LabelledValues<Count>;
   /** Current values by labels, added up over processes. */
-  levels(name: string, help: string, labelNames: LabelNames): LabelledValues<Count>;
+  levels(name: string, help: string, labelNames: string[]): LabelledValues<Count>;
   /** Durations in seconds by labels, in buckets with these upper bounds. */
   durations(
     name: string,
     help: string,
-    labelNames: LabelNames,
+    labelNames: string[],
     buckets: readonly number[],
   ): LabelledValues<Observations>;
 }
