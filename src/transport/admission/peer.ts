@@ -42,6 +42,8 @@ export class Peer implements Pausable {
   publicCalls = 0;
   /** Bytes of unanswered requests. */
   heldBytes = 0;
+  /** Number of times that reading was paused because others had their turn, or went on. */
+  pauseChanges = 0;
   readonly #options: PeerOptions;
   #owner: Owner;
   #offences: TokenBucket | null = null;
@@ -145,12 +147,14 @@ export class Peer implements Pausable {
   /** Stops reading until `resume`; for fair turns. */
   pause(): void {
     this.#isPaused = true;
+    this.pauseChanges += 1;
     this.#readIfFree();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
+    this.pauseChanges += 1;
     this.#readIfFree();
     const onResume = this.#onResume;
     this.#onResume = null;

@@ -10,6 +10,7 @@ import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-conn
 import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './limits.js';
 import { type ListenerCounts, OpenConnections } from './open-connections.js';
+import { limitOpening } from './opening-limit.js';
 import { isOneRequest, PipelinedRequests, type WaitingCount } from './pipelined-requests.js';
 import type { ProblemListener } from './problem.js';
 import { isResetStorm, type Opening, type Protocol, peekProtocol } from './protocol-peek.js';
@@ -147,11 +148,11 @@ export function createListener(options: ListenerOptions = {}): Listener {
         return;
       }
       connections.add(accepted);
-      const openingTimer = setTimeout(() => {
+      const opening = limitOpening(peer, limits.openingTimeoutMs, () => {
         onProblem({ kind: 'opening-timeout', remoteAddress });
         accepted.destroy();
-      }, limits.openingTimeoutMs);
-      const opened = () => clearTimeout(openingTimer);
+      });
+      const { opened } = opening;
       accepted.once('close', opened);
 
       const establish = (socket: Socket, protocol: Protocol, received?: Buffer) => {
@@ -175,7 +176,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
       };
       const inTurn = (work: () => void): void => {
         if (peer === undefined) work();
-        else peer.takeTurn(work);
+        else opening.wait(peer, work);
       };
       const refuse = (spoken: Opening, received: Buffer): void => {
         opened();
