@@ -33,13 +33,13 @@ const MAX_BIND_VALUES = 10_000;
 
 /**
  * Creates the adapter factory of one file. It connects once: after `dispose` the database stays closed.
- * `writing` is held by every transaction, and by all other writers to the file in this process. With
- * `files`, only those are opened.
+ * `writing` is held by every transaction, and by all other writers to the file in this process. Only `files`
+ * are opened.
  */
 export function createSqliteAdapterFactory(
   path: string,
   writing: Mutex,
-  files?: OpenedFiles,
+  files: OpenedFiles,
 ): SqlDriverAdapterFactory {
   let connected = false;
   return {

@@ -9,9 +9,9 @@ import { Work, WorkError } from './work.js';
 /** Most values of a registered schema: less than of a `json` evaluator, as a request may need many schemas. */
 export const MAX_REGISTERED_SCHEMA_VALUES = 2_000;
 /** Most work of all checks of one validator: a tenth of a second. */
-export const MAX_REGISTERED_CHECK_WORK = 1_000_000;
+const MAX_REGISTERED_CHECK_WORK = 1_000_000;
 /** Most values of all schemas that one validator compiles. */
-export const MAX_COMPILED_VALUES = 5_000;
+const MAX_COMPILED_VALUES = 5_000;
 /** Compiled instructions of a pattern, and code points of its classes, per value in compile time. */
 const INSTRUCTIONS_PER_VALUE = 50;
 const CLASS_WORK_PER_VALUE = 2_000;

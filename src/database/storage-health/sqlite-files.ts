@@ -42,7 +42,7 @@ export class SqliteFiles {
       // The first read creates the log and its index.
       anchor.execute('SELECT COUNT(*) FROM "sqlite_schema"');
       const files = new SqliteFiles(path, anchor);
-      if (files.identity !== before)
+      if (files.opened.database.identity !== before)
         throw new StorageError('REPLACED', { particular: 'while it was opened' });
       return files;
     } catch (error) {
@@ -54,11 +54,6 @@ export class SqliteFiles {
   /** See `Database.instanceId`. Throws the driver's errors. */
   readInstanceId(): string {
     return String(this.#anchor.execute(INSTANCE_ID).rows[0]?.[0] ?? '');
-  }
-
-  /** Device and inode of the database. */
-  get identity(): string {
-    return this.opened.database.identity;
   }
 
   /** Whether only the name of the log is gone: its whole content can still be copied into the database. */

@@ -43,12 +43,11 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
     fields: EvaluationFields,
     caller: RpcCaller,
   ): EvaluationOutcome | Promise<EvaluationOutcome> {
-    const failed = (error: unknown): RpcStatus => caller.itemFailed(error);
     try {
       const verdict = evaluate(fields, caller);
-      return verdict instanceof Promise ? verdict.catch(failed) : verdict;
+      return verdict instanceof Promise ? verdict.catch((error) => caller.itemFailed(error)) : verdict;
     } catch (error) {
-      return failed(error);
+      return caller.itemFailed(error);
     }
   }
 

@@ -148,11 +148,10 @@ export function createListener(options: ListenerOptions = {}): Listener {
         return;
       }
       connections.add(accepted);
-      const opening = limitOpening(peer, limits.openingTimeoutMs, () => {
+      const { opened, inTurn } = limitOpening(peer, limits.openingTimeoutMs, () => {
         onProblem({ kind: 'opening-timeout', remoteAddress });
         accepted.destroy();
       });
-      const { opened } = opening;
       accepted.once('close', opened);
 
       const establish = (socket: Socket, protocol: Protocol, received?: Buffer) => {
@@ -173,10 +172,6 @@ export function createListener(options: ListenerOptions = {}): Listener {
             pipelined?.slice();
           if (peer !== undefined) admission?.recognize(socket, peer);
         }
-      };
-      const inTurn = (work: () => void): void => {
-        if (peer === undefined) work();
-        else opening.wait(peer, work);
       };
       const refuse = (spoken: Opening, received: Buffer): void => {
         opened();

@@ -4,8 +4,8 @@ import type { Peer } from '../admission/peer.js';
 export interface OpeningLimit {
   /** Ends the limit. */
   opened(): void;
-  /** Runs setup work when it is the turn of the connection. */
-  wait(peer: Pick<Peer, 'takeTurn'>, work: () => void): void;
+  /** Runs setup work when it is the turn of the connection; at once without a peer. */
+  inTurn(work: () => void): void;
 }
 
 /**
@@ -14,7 +14,7 @@ export interface OpeningLimit {
  * input that arrived while this process was busy is read first.
  */
 export function limitOpening(
-  peer: Pick<Peer, 'isPaused' | 'pauseChanges'> | undefined,
+  peer: Pick<Peer, 'isPaused' | 'pauseChanges' | 'takeTurn'> | undefined,
   limitMs: number,
   onTimeout: () => void,
 ): OpeningLimit {
@@ -37,9 +37,10 @@ export function limitOpening(
       isOpen = true;
       clearTimeout(timer);
     },
-    wait(connection, work) {
+    inTurn(work) {
+      if (peer === undefined) return work();
       isWaiting = true;
-      connection.takeTurn(() => {
+      peer.takeTurn(() => {
         isWaiting = false;
         work();
       });

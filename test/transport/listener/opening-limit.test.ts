@@ -41,7 +41,7 @@ describe('the time limit of a connection that is being opened', () => {
   it('does not count the time until the turn of the connection', async () => {
     const { peer, limit, timeout } = opening();
     const work = vi.fn();
-    limit.wait(peer, work);
+    limit.inTurn(work);
     await pass(10_000);
     expect(timeout).not.toHaveBeenCalled();
     peer.turns[0]?.();
