@@ -50,13 +50,5 @@ export function createAgentPolicyStore(client: DbClient) {
       withServiceErrors(() =>
         client.agent.count({ where: { policies: { some: { policyId } }, controlsAskedAtMs: null } }),
       ),
-
-    /** The names of agents that have a policy, at most `limit`. */
-    agentsOf: (policyId: number, limit: number): Promise<string[]> =>
-      withServiceErrors(async () => {
-        const where = { policies: { some: { policyId } } };
-        const rows = await client.agent.findMany({ where, select: { name: true }, take: limit });
-        return rows.map(({ name }) => name);
-      }),
   };
 }

@@ -103,14 +103,14 @@ export class ControlFeed {
 
   /** Receives changes; see `ChangeFollower`. */
   changed(changes: readonly RecordedChange[]): void {
-    for (const { revision, agents, controls } of changes) {
+    for (const change of changes) {
+      const { revision, agents } = change;
       // The log does not cover what was before it.
       if (agents === 'any') this.#comparableFrom = Math.max(this.#comparableFrom, revision);
       const everyone = [...this.#agents.values()];
       const named = agents === 'any' ? everyone : agents.map((name) => this.#agents.get(name));
       for (const agent of named) this.#demand(agent, revision);
-      if (controls.length === 0) continue;
-      for (const agent of everyone) if (agent.mayHave(controls)) this.#demand(agent, revision);
+      for (const agent of everyone) if (agent.mayHave(change)) this.#demand(agent, revision);
     }
     this.catchUp();
   }
@@ -164,11 +164,12 @@ export class ControlFeed {
   }
 
   /** Throws the error that ends the streams: without an unreadable control a client would decide wrongly. */
-  #take(agent: WatchedAgent, { revision, controls }: AgentState, atMs: number): void {
+  #take(agent: WatchedAgent, state: AgentState, atMs: number): void {
+    const { controls } = state;
     try {
       if (controls === null) throw agentNotFound(agent.name);
       const present = (row: (typeof controls)[number]) => printed(linkedControl(row, this.#options.registry));
-      if (agent.take(revision, atMs, controls, present)) this.#wake(agent);
+      if (agent.take(state, atMs, controls, present)) this.#wake(agent);
     } catch (error) {
       this.#fail(agent, error as Error);
       throw error;
@@ -206,7 +207,7 @@ export class ControlFeed {
 
   #search(agent: WatchedAgent): Promise<number> {
     const { name, readRevision } = agent;
-    return loadedInTime(unchangedSince(this.#options.client, name, readRevision, (id) => agent.has(id)));
+    return loadedInTime(unchangedSince(this.#options.client, name, readRevision, agent));
   }
 
   #wake(agent: WatchedAgent): void {

@@ -5,13 +5,20 @@ import { withServiceErrors } from '../database/errors.js';
 
 interface LogRow {
   readonly revision: bigint;
-  /** 1 when the change lists the agent, or does not list agents at all. */
+  /** 1 when the change lists the agent, or lists neither agents nor policies. */
   readonly concerned: number | bigint;
   readonly controls: string;
+  readonly policies: string | null;
+}
+
+/** The controls and policies of an agent. */
+interface Had {
+  has(controlId: number): boolean;
+  hasPolicy(policyId: number): boolean;
 }
 
 /**
- * Reads the log of changes backwards from `revision`, at which the agent has the controls known to `has`.
+ * Reads the log of changes backwards from `revision`, at which the agent has the controls and policies of `had`.
  * Returns the earliest revision since which they are certainly the same; `revision` itself when the log does
  * not show it.
  */
@@ -19,22 +26,29 @@ export async function unchangedSince(
   client: DbClient,
   agentName: string,
   revision: number,
-  has: (controlId: number) => boolean,
+  had: Had,
 ): Promise<number> {
   return withServiceErrors(async () => {
     // Names of agents are unchanged in JSON. `replace` is the substring search that both databases have.
     const rows = await client.$queryRaw<LogRow[]>(Prisma.sql`
-      SELECT "revision", "controls",
-        CASE WHEN "agents" IS NULL OR replace("agents", ${`"${agentName}"`}, '') <> "agents" THEN 1 ELSE 0 END
-          AS "concerned"
+      SELECT "revision", "controls", "policies",
+        CASE WHEN "agents" IS NULL AND "policies" IS NULL OR replace("agents", ${`"${agentName}"`}, '') <> "agents"
+          THEN 1 ELSE 0 END AS "concerned"
       FROM "changes" WHERE "revision" <= ${revision} AND "revision" > ${revision - MAX_READ_REVISIONS}
       ORDER BY "revision" DESC`);
-    const logged = rows.map((row) => ({ ...row, controls: JSON.parse(row.controls) as number[] }));
-    const others = logged.flatMap(({ controls }) => controls).filter((id) => !has(id));
+    const logged = rows.map((row) => ({
+      ...row,
+      controls: JSON.parse(row.controls) as number[],
+      policies: JSON.parse(row.policies ?? '[]') as number[],
+    }));
+    const others = logged.flatMap(({ controls }) => controls).filter((id) => !had.has(id));
     const gone = await deletedOf(client, [...new Set(others)]);
     let earliest = revision;
     for (const row of logged) {
-      const concerned = Number(row.concerned) === 1 || row.controls.some((id) => has(id) || gone.has(id));
+      const concerned =
+        Number(row.concerned) === 1 ||
+        row.controls.some((id) => had.has(id) || gone.has(id)) ||
+        row.policies.some((id) => had.hasPolicy(id));
       if (Number(row.revision) !== earliest || concerned) break;
       earliest -= 1;
     }

@@ -1,4 +1,5 @@
-import type { StoredDefinition } from '../controls/agent-control-store.js';
+import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
+import type { RecordedChange } from '../database/change-log.js';
 import type { AgentControl } from './agent-controls.js';
 import { WatchedControls } from './watched-controls.js';
 
@@ -20,6 +21,7 @@ export class WatchedAgent {
   readonly #controls = new WatchedControls();
   readonly #waiting = new Set<() => void>();
   readonly #called = new Set<() => void>();
+  #policyIds: ReadonlySet<number> = new Set();
   #readRevision = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #loaded = false;
@@ -81,10 +83,16 @@ export class WatchedAgent {
     return this.#controls.has(controlId);
   }
 
-  /** Whether a change of one of these controls may affect it. */
-  mayHave(controlIds: readonly number[]): boolean {
-    // The controls of a running load are not known yet.
-    return this.loading !== null || controlIds.some((id) => this.has(id));
+  hasPolicy(policyId: number): boolean {
+    return this.#policyIds.has(policyId);
+  }
+
+  /** Whether a change of its controls or policies may affect it. */
+  mayHave({ controls, policies }: Pick<RecordedChange, 'controls' | 'policies'>): boolean {
+    if (controls.length === 0 && policies.length === 0) return false;
+    // What a running load reads is not known yet.
+    if (this.loading !== null) return true;
+    return controls.some((id) => this.has(id)) || policies.some((id) => this.hasPolicy(id));
   }
 
   /** Records a change that affects it. True when it has to be loaded for this revision. */
@@ -97,12 +105,13 @@ export class WatchedAgent {
 
   /** Stores loaded controls. True when there is a new state. Rethrows errors of `present`. */
   take(
-    revision: number,
+    { revision, policyIds }: Pick<AgentState, 'revision' | 'policyIds'>,
     atMs: number,
     rows: readonly StoredDefinition[],
     present: (row: StoredDefinition) => AgentControl,
   ): boolean {
     const isNew = this.#controls.take(rows, present);
+    this.#policyIds = new Set(policyIds);
     this.#readRevision = revision;
     this.#readAtMs = atMs;
     this.#loaded = true;

@@ -1,10 +1,10 @@
 import { ControlFeed } from '../agents/control-feed.js';
-import { createAgentControlStore } from '../controls/agent-control-store.js';
+import { createControlLinksStore } from '../controls/control-links-store.js';
 import { createMutator, type Mutator } from '../database/mutator.js';
 import { type ControlLibrary, createControlLibrary } from '../decisions/control-library.js';
 import { createExecutionIds } from '../decisions/execution-id.js';
 import { createFailureLog } from '../decisions/failure-log.js';
-import { createProgramLoader } from '../decisions/program-loader.js';
+import { createProgramBuilder } from '../decisions/program-builder.js';
 import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
@@ -35,19 +35,15 @@ export function createPrograms(foundations: Foundations): Programs {
   const lastKnownGood = createLastKnownGood({
     started,
     database,
-    stored: createAgentControlStore(database.client).stateOf,
+    stored: createControlLinksStore(database.client),
     maxStalenessMs: config.limits.maxStalenessMs,
     log,
     now,
     monotonic,
   });
   const snapshot = new Snapshot({
-    load: createProgramLoader({
-      stateOf: lastKnownGood.stateOf,
-      library,
-      newExecutionId,
-      onFailure: createFailureLog(log, monotonic),
-    }),
+    reader: lastKnownGood.reader,
+    build: createProgramBuilder({ library, newExecutionId, onFailure: createFailureLog(log, monotonic) }),
     maxAgents: config.limits.snapshotAgents,
     maxBytes: config.limits.snapshotBytes,
     now: monotonic,

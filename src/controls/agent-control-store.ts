@@ -12,6 +12,7 @@ export interface AgentState {
   readonly revision: number;
   /** Linked to the agent or in one of its policies, each once, newest id first. Null for an unknown agent. */
   readonly controls: readonly StoredDefinition[] | null;
+  readonly policyIds: readonly number[];
 }
 
 /** Users of a control. */
@@ -55,23 +56,34 @@ export function createAgentControlStore(client: DbClient) {
         return rows.map(({ id, name, data }) => ({ id: Number(id), name, data }));
       }),
 
-    /** The effective controls of an agent, and the revision of this state. */
+    /** The effective controls and the policies of an agent, and the revision of this state. */
     stateOf: (agentName: string): Promise<AgentState> =>
       withServiceErrors(async () => {
         // One statement, so that revision, agent and controls are consistent.
         const rows = await client.$queryRaw<StateRow[]>(Prisma.sql`
-          SELECT s."revision", a."id" AS "agentId", c."id", c."name", c."data"
+          SELECT s."revision", a."id" AS "agentId", c."id" AS "id", c."name", c."data",
+            CAST(NULL AS INTEGER) AS "policyId"
           FROM "service_state" s
           LEFT JOIN "agents" a ON a."name" = ${agentName}
           LEFT JOIN (${effectivePairs({ agentName })}) e ON e."agent_id" = a."id"
           LEFT JOIN "controls" c ON c."id" = e."control_id"
-          WHERE s."id" = 1 ORDER BY c."id" DESC`);
+          WHERE s."id" = 1
+          UNION ALL
+          SELECT s."revision", a."id", NULL, NULL, NULL, g."policy_id"
+          FROM "service_state" s JOIN "agents" a ON a."name" = ${agentName}
+          JOIN "agent_policies" g ON g."agent_id" = a."id"
+          WHERE s."id" = 1
+          ORDER BY "id" DESC, "policyId"`);
         const [first] = rows;
         if (first === undefined) throw new Error('the row of the revision is missing');
         const controls = rows.flatMap(({ id, name, data }) =>
           id === null ? [] : { id: Number(id), name: name ?? '', data: data ?? '' },
         );
-        return { revision: Number(first.revision), controls: first.agentId === null ? null : controls };
+        return {
+          revision: Number(first.revision),
+          controls: first.agentId === null ? null : controls,
+          policyIds: rows.flatMap(({ policyId }) => (policyId === null ? [] : Number(policyId))),
+        };
       }),
 
     /** The names of the agents that a control is linked to, ascending. */
@@ -103,6 +115,7 @@ interface StateRow {
   readonly id: number | null;
   readonly name: string | null;
   readonly data: string | null;
+  readonly policyId: number | null;
 }
 
 interface UsageRow {

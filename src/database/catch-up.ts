@@ -1,4 +1,4 @@
-/** Most concurrent loads that no caller awaits: a change must not flood the database. */
+/** Most concurrent loads that no caller awaits, unless loads are batched: a change must not flood the database. */
 const MAX_AT_ONCE = 8;
 
 /** Options of a cache whose entries are reloaded after changes. */
@@ -7,13 +7,19 @@ export interface CatchUpOptions<Key> {
   readonly behind: ReadonlySet<Key>;
   /** Loads one of them; null when there is nothing to load, because it is already loading or deleted. */
   readonly load: (key: Key) => Promise<unknown> | null;
+  /** Most concurrent loads. */
+  readonly maxAtOnce?: number;
 }
 
 /**
  * Creates the function that resumes loading all outdated entries. To be called after changes, and
  * periodically: loads may fail, and it stops at the first failure, because the database does not answer.
  */
-export function createCatchUp<Key>({ behind, load }: CatchUpOptions<Key>): () => void {
+export function createCatchUp<Key>({
+  behind,
+  load,
+  maxAtOnce = MAX_AT_ONCE,
+}: CatchUpOptions<Key>): () => void {
   let running = 0;
   let askedAgain = false;
 
@@ -38,7 +44,7 @@ export function createCatchUp<Key>({ behind, load }: CatchUpOptions<Key>): () =>
   return function catchUp(): void {
     // A running loop may be about to stop, and would then miss the new keys.
     askedAgain = running > 0;
-    while (running < MAX_AT_ONCE && running < behind.size) {
+    while (running < maxAtOnce && running < behind.size) {
       running += 1;
       void loadOneAfterTheOther().finally(() => {
         running -= 1;

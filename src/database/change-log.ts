@@ -13,6 +13,8 @@ export interface Change {
   readonly agents?: readonly string[];
   /** Controls that were changed or deleted. Affects all programs that contain them. */
   readonly controls?: readonly number[];
+  /** Policies whose controls changed. Affects all agents that have them. */
+  readonly policies?: readonly number[];
 }
 
 /** A change as recorded for other processes. */
@@ -21,6 +23,7 @@ export interface RecordedChange {
   /** `any` when too many agents are affected to be listed. */
   readonly agents: readonly string[] | 'any';
   readonly controls: readonly number[];
+  readonly policies: readonly number[];
 }
 
 /** The changes since a revision. */
@@ -49,10 +52,12 @@ export async function recordChange(
   kind: DatabaseLocation['kind'],
   change: RecordedChange,
 ): Promise<void> {
-  const agents = change.agents === 'any' ? null : JSON.stringify(change.agents);
+  // Processes of an earlier version do not read the policies: for them, any agent may have changed.
+  const policies = change.policies.length === 0 ? null : JSON.stringify(change.policies);
+  const agents = change.agents === 'any' || policies !== null ? null : JSON.stringify(change.agents);
   const row = Prisma.sql`
-    INSERT INTO "changes" ("revision", "agents", "controls")
-    VALUES (${change.revision}, ${agents}, ${JSON.stringify(change.controls)})`;
+    INSERT INTO "changes" ("revision", "agents", "controls", "policies")
+    VALUES (${change.revision}, ${agents}, ${JSON.stringify(change.controls)}, ${policies})`;
   await tx.$executeRaw(
     kind === 'sqlite'
       ? row
@@ -64,9 +69,16 @@ export async function recordChange(
 
 /** The change of a revision as recorded. An unspecified change may be anything. */
 export function recordedChange(revision: number, change: Change | undefined): RecordedChange {
-  if (change === undefined) return { revision, agents: 'any', controls: [] };
-  const { agents = [], controls = [] } = change;
-  return { revision, agents: agents.length > MAX_LISTED_AGENTS ? 'any' : agents, controls };
+  if (change === undefined) return anyChange(revision);
+  const { agents = [], controls = [], policies = [] } = change;
+  // A row lists agents or policies.
+  const tooMany = agents.length > MAX_LISTED_AGENTS || (agents.length > 0 && policies.length > 0);
+  return tooMany ? anyChange(revision) : { revision, agents, controls, policies };
+}
+
+/** The change of a revision that may have changed anything. */
+export function anyChange(revision: number): RecordedChange {
+  return { revision, agents: 'any', controls: [], policies: [] };
 }
 
 /** Deletes changes older than the kept revisions. */
@@ -80,7 +92,7 @@ export async function pruneChanges(client: DbClient, revision: number): Promise<
  */
 export function newsQuery(known: string): string {
   return `
-    SELECT s."revision" AS "latest", c."revision", c."agents", c."controls", s."instance_id"
+    SELECT s."revision" AS "latest", c."revision", c."agents", c."controls", c."policies", s."instance_id"
     FROM "service_state" s LEFT JOIN "changes" c ON c."revision" > ${known}
     WHERE s."id" = 1 ORDER BY c."revision" LIMIT ${MAX_READ_REVISIONS}`;
 }
@@ -91,6 +103,7 @@ export type NewsRow = readonly [
   revision: unknown,
   agents: unknown,
   controls: unknown,
+  policies: unknown,
   instanceId: unknown,
 ];
 
@@ -107,8 +120,14 @@ export function newsOf(known: number, rows: readonly NewsRow[]): News {
   return { revision, changes: changes.length === missing ? changes : null };
 }
 
-function changeOf([, revision, agents, controls]: NewsRow): RecordedChange | undefined {
+function changeOf([, revision, agents, controls, policies]: NewsRow): RecordedChange | undefined {
   if (revision === null || typeof controls !== 'string') return undefined;
-  const listed = typeof agents === 'string' ? (JSON.parse(agents) as string[]) : 'any';
-  return { revision: Number(revision), agents: listed, controls: JSON.parse(controls) as number[] };
+  const base = { revision: Number(revision), controls: JSON.parse(controls) as number[] };
+  if (typeof policies === 'string')
+    return { ...base, agents: [], policies: JSON.parse(policies) as number[] };
+  return {
+    ...base,
+    agents: typeof agents === 'string' ? (JSON.parse(agents) as string[]) : 'any',
+    policies: [],
+  };
 }

@@ -8,22 +8,31 @@ export interface Progress {
   readonly currentAtMs: number;
 }
 
-/** The program of an agent, with the revisions for which it is current. */
-export class LoadedProgram {
-  readonly program: ControlProgram;
+/** Where a program was read from, and when. */
+export interface ProgramSource {
   /** The revision it was read at. */
   readonly readRevision: number;
+  /** When it was certainly the latest: when reading began, in milliseconds of a monotonic clock. */
+  readonly readAtMs: number;
   /** Whether it was made from the last known good file, because the database did not answer. */
+  readonly isKept: boolean;
+}
+
+/** A program with the revisions for which it is current. Immutable: any number of agents share it. */
+export class LoadedProgram {
+  readonly program: ControlProgram;
+  readonly readRevision: number;
   readonly isKept: boolean;
   readonly #readAtMs: number;
   /** The last revision it is known to be current for, and when that was the latest; null while it is. */
-  #behind: Progress | null = null;
+  readonly #behind: Progress | null;
 
-  constructor(program: ControlProgram, readRevision: number, readAtMs: number, isKept = false) {
+  constructor(program: ControlProgram, source: ProgramSource, behind: Progress | null = null) {
     this.program = program;
-    this.readRevision = readRevision;
-    this.isKept = isKept;
-    this.#readAtMs = readAtMs;
+    this.readRevision = source.readRevision;
+    this.isKept = source.isKept;
+    this.#readAtMs = source.readAtMs;
+    this.#behind = behind;
   }
 
   /** The latest revision for which the program is certainly current. */
@@ -38,8 +47,18 @@ export class LoadedProgram {
     return Math.max(this.#readAtMs, (this.#behind ?? progress).currentAtMs);
   }
 
-  /** Marks the program as outdated: later progress does not apply to it. */
-  fallBehind(progress: Progress): void {
-    this.#behind ??= progress;
+  /** The same program as of `progress`: later progress does not apply to it. */
+  until(progress: Progress): LoadedProgram {
+    return this.#behind === null ? this.#copy({}, progress) : this;
+  }
+
+  /** The same program for an agent whose links come from the last known good file. */
+  kept(keptAtMs: number): LoadedProgram {
+    return this.#copy({ isKept: true, readAtMs: keptAtMs }, this.#behind);
+  }
+
+  #copy(other: Partial<ProgramSource>, behind: Progress | null): LoadedProgram {
+    const { program, readRevision, isKept } = this;
+    return new LoadedProgram(program, { readRevision, isKept, readAtMs: this.#readAtMs, ...other }, behind);
   }
 }

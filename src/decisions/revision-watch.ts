@@ -1,4 +1,4 @@
-import type { RecordedChange } from '../database/change-log.js';
+import { anyChange, type RecordedChange } from '../database/change-log.js';
 import type { ChangeSource } from '../database/change-source.js';
 import { withServiceErrors } from '../database/errors.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
@@ -232,7 +232,7 @@ export class RevisionWatch {
 
   #refreshAll(revision: number): void {
     const { snapshot } = this.#options;
-    this.#tellChanged([{ revision, agents: 'any', controls: [] }]);
+    this.#tellChanged([anyChange(revision)]);
     snapshot.refreshAll(revision);
     this.#gate.advanced();
   }

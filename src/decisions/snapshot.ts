@@ -1,35 +1,23 @@
 import { agentNotFound } from '../agents/agent-errors.js';
-import type { ControlProgram } from '../core/types.js';
 import { createCatchUp } from '../database/catch-up.js';
-import type { RecordedChange } from '../database/change-log.js';
+import { anyChange, type RecordedChange } from '../database/change-log.js';
 import { unavailable } from '../database/errors.js';
-import { LoadedProgram, type Progress } from './loaded-program.js';
+import { isStorable } from '../database/text.js';
+import { AgentEntries, type AgentEntry, deciding } from './agent-entries.js';
+import { createBatches } from './batches.js';
+import { type ControlSet, ControlSets, concernedBy } from './control-sets.js';
+import type { LoadedProgram, Progress } from './loaded-program.js';
 import { MemoryLedger } from './memory-ledger.js';
+import type { ProgramBuilder } from './program-builder.js';
+import type { ReadLinks, StateReader } from './state-reader.js';
 import { UnknownAgents } from './unknown-agents.js';
 
-/** The program of an agent at one revision. */
-export interface LoadResult {
-  readonly revision: number;
-  /** Null when the agent does not exist. */
-  readonly program: ControlProgram | null;
-  /**
-   * Set when the database did not answer, and the program is that of the last known good file: when that was
-   * certainly the latest, in milliseconds of the clock of the snapshot.
-   */
-  readonly keptAtMs?: number;
-}
-
-/**
- * Loads and compiles the controls of an agent, all read at the same revision; `needed` at least, unless the
- * database reports an earlier one as the latest.
- */
-export type LoadProgram = (agentName: string, needed: number) => Promise<LoadResult>;
-
 export interface SnapshotOptions {
-  readonly load: LoadProgram;
+  readonly reader: StateReader;
+  readonly build: ProgramBuilder;
   /** Agents kept in memory; those not used recently are evicted. */
   readonly maxAgents: number;
-  /** Estimated memory limit of their programs, in bytes. */
+  /** Estimated memory limit of the agents and their programs, in bytes. */
   readonly maxBytes: number;
   /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
@@ -37,39 +25,47 @@ export interface SnapshotOptions {
 
 /** Attempts to read a revision known to exist, which fail if each meets a change, or after a restore. */
 const MAX_LOAD_ATTEMPTS = 100;
-
-interface Entry {
-  loaded: LoadedProgram | null;
-  loading: Promise<LoadedProgram> | null;
-  /** The program must not decide any more: this process changed its controls. */
-  outdated: boolean;
-  /** A load must have read at least this revision; the result of one begun before a change is discarded. */
-  needed: number;
-  /** Used since the last eviction. */
-  used: boolean;
-}
+/** Agents read by one statement. */
+const MAX_READ_AT_ONCE = 500;
+/** Outdated agents that are loaded at the same time, without an evaluation that waits for them. */
+const MAX_CATCHING_UP = 1_000;
 
 /**
- * The compiled controls that an agent has now. A change made through this process applies to the next
- * evaluation; a change made elsewhere applies once it was detected and loaded, and until then the older
- * program decides, and states its revision.
+ * The compiled controls that each agent has now. Agents with the same links share a set of controls, and its
+ * program. A change made through this process applies to the next evaluation; a change made elsewhere applies once
+ * it was detected and loaded, and until then the older program decides, and states its revision.
  */
 export class Snapshot {
-  readonly #options: SnapshotOptions;
-  readonly #entries = new Map<string, Entry>();
-  readonly #memory = new MemoryLedger();
+  readonly #agents: AgentEntries;
+  readonly #sets: ControlSets;
   readonly #unknown: UnknownAgents;
-  /** Agents whose programs are older than the stored controls. */
-  readonly #behind = new Set<string>();
-  /** Agents whose programs are from the last known good file. */
-  readonly #kept = new Set<string>();
+  readonly #readLinks: (entry: AgentEntry) => Promise<ReadLinks>;
+  readonly #loadBehind: () => void;
   #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
-  readonly #catchUp = createCatchUp({ behind: this.#behind, load: (name: string) => this.#loadBehind(name) });
   #loadedOnce = false;
 
-  constructor(options: SnapshotOptions) {
-    this.#options = options;
-    this.#unknown = new UnknownAgents(options.now);
+  constructor({ reader, build, maxAgents, maxBytes, now }: SnapshotOptions) {
+    const memory = new MemoryLedger();
+    const progress = () => this.#progress;
+    this.#sets = new ControlSets({ reader, build, progress, memory, now });
+    const release = (set: ControlSet) => this.#sets.release(set);
+    this.#agents = new AgentEntries({ maxAgents, maxBytes, memory, release });
+    this.#unknown = new UnknownAgents(now);
+    this.#readLinks = createBatches({
+      // Never an older state than the last one that decided.
+      load: (entries: readonly AgentEntry[]) =>
+        reader.linksOf(
+          entries.map(({ name }) => name),
+          Math.max(...entries.map(({ needed, readRevision }) => Math.max(needed, readRevision))),
+        ),
+      maxSize: MAX_READ_AT_ONCE,
+    });
+    this.#loadBehind = createCatchUp({
+      behind: this.#agents.behind,
+      // A failure is reported to the evaluations that need the program.
+      load: (entry: AgentEntry) => (entry.loading === null ? this.#load(entry) : null),
+      maxAtOnce: MAX_CATCHING_UP,
+    });
   }
 
   /**
@@ -78,14 +74,13 @@ export class Snapshot {
    * cannot be reached; throws known failures synchronously.
    */
   programOf(agentName: string, minRevision = 0): LoadedProgram | Promise<LoadedProgram> {
-    const entry = this.#entries.get(agentName);
-    if (entry === undefined) return this.#loadNew(agentName);
+    const entry = this.#agents.get(agentName) ?? this.#add(agentName);
     entry.used = true;
-    const { loaded } = entry;
-    if (loaded !== null && !entry.outdated) {
+    const loaded = deciding(entry);
+    if (loaded !== null) {
       if (minRevision === 0 || loaded.revision(this.#progress) >= minRevision) return loaded;
     }
-    return entry.loading ?? this.#startLoading(agentName, entry);
+    return this.#awaited(agentName, minRevision);
   }
 
   /** The state of the database known to this process. */
@@ -118,16 +113,15 @@ export class Snapshot {
 
   /** Anything may have changed up to a revision: reloads everything, the older programs decide until then. */
   refreshAll(revision: number): void {
-    this.#invalidate({ revision, agents: 'any', controls: [] }, false);
-    this.#progress = { ...this.#progress, revision };
-    this.catchUp();
+    this.follow([anyChange(revision)]);
   }
 
   /** The database was replaced by an earlier revision: it was restored. All known state is invalid. */
   startOver(revision: number): void {
     this.#unknown.clear();
-    this.#behind.clear();
-    for (const [agentName, entry] of this.#entries) this.#forget(agentName, entry);
+    for (const entry of this.#agents.all()) this.#agents.forget(entry);
+    // Also those that are held by running loads.
+    this.#sets.clear();
     this.#progress = { ...this.#progress, revision };
   }
 
@@ -136,12 +130,10 @@ export class Snapshot {
    * that answers: an agent whose load failed would otherwise keep its older program forever.
    */
   catchUp(): void {
-    // The database is reachable again.
-    for (const agentName of this.#kept) {
-      this.#entries.get(agentName)?.loaded?.fallBehind(this.#progress);
-      this.#behind.add(agentName);
-    }
-    this.#catchUp();
+    for (const entry of this.#agents.kept) this.#agents.fallBehind(entry, this.#progress);
+    for (const entry of this.#agents.apart()) this.#rejoin(entry);
+    this.#sets.catchUp();
+    this.#loadBehind();
   }
 
   /** Whether any agent could be loaded since the start. */
@@ -151,146 +143,144 @@ export class Snapshot {
 
   /** Number of agents in memory. */
   get size(): number {
-    return this.#entries.size;
+    return this.#agents.size;
+  }
+
+  /** Number of distinct sets of controls in memory. */
+  get sets(): number {
+    return this.#sets.size;
   }
 
   /** When the oldest program still in use was certainly the latest. */
   get oldestCurrentAtMs(): number {
-    let oldest = this.#progress.currentAtMs;
-    for (const agentName of this.#behind) {
-      const loaded = this.#entries.get(agentName)?.loaded;
-      if (loaded) oldest = Math.min(oldest, loaded.currentAtMs(this.#progress));
+    let oldest = Math.min(this.#progress.currentAtMs, this.#sets.oldestCurrentAtMs);
+    for (const { own } of this.#agents.behind) {
+      if (own !== null) oldest = Math.min(oldest, own.currentAtMs(this.#progress));
     }
     return oldest;
   }
 
   #invalidate(change: RecordedChange, here: boolean): void {
-    if (change.agents === 'any') {
+    const { revision, agents } = change;
+    if (agents === 'any') {
       this.#unknown.clear();
-      for (const [agentName, entry] of this.#entries) this.#demand(agentName, entry, change.revision, here);
-      return;
+      for (const entry of this.#agents.all()) this.#demandLinks(entry, revision, here);
+    } else {
+      for (const agentName of agents) {
+        this.#unknown.delete(agentName);
+        const entry = this.#agents.get(agentName);
+        if (entry !== undefined) this.#demandLinks(entry, revision, here);
+      }
+      this.#invalidateApart(change, here);
     }
-    for (const agentName of change.agents) {
-      this.#unknown.delete(agentName);
-      const entry = this.#entries.get(agentName);
-      if (entry !== undefined) this.#demand(agentName, entry, change.revision, here);
-    }
-    if (change.controls.length === 0) return;
-    const controls = new Set(change.controls);
-    for (const [agentName, entry] of this.#entries) {
-      // The controls of a running load are not known yet.
-      const concerned =
-        entry.loading !== null || entry.loaded?.program.controlIds.some((id) => controls.has(id));
-      if (concerned) this.#demand(agentName, entry, change.revision, here);
+    this.#sets.invalidate(change, here);
+  }
+
+  /** Programs of agents themselves; the others are those of sets. */
+  #invalidateApart(change: RecordedChange, here: boolean): void {
+    const concerns = concernedBy(change);
+    if (concerns === null) return;
+    for (const entry of this.#agents.apart()) {
+      const { set, own } = entry;
+      if (set === null || own === null || own.readRevision >= change.revision) continue;
+      if (concerns(set.links, own.program)) this.#demand(entry, change.revision, here);
     }
   }
 
-  #demand(agentName: string, entry: Entry, revision: number, here: boolean): void {
-    if (entry.loaded !== null && entry.loaded.readRevision >= revision) return;
+  #demandLinks(entry: AgentEntry, revision: number, here: boolean): void {
+    if (entry.set === null || entry.readRevision < revision) this.#demand(entry, revision, here);
+  }
+
+  #demand(entry: AgentEntry, revision: number, here: boolean): void {
     entry.needed = Math.max(entry.needed, revision);
-    if (entry.loaded === null) return;
-    entry.loaded.fallBehind(this.#progress);
+    if (entry.set === null) return;
+    this.#agents.fallBehind(entry, this.#progress);
     entry.outdated ||= here;
-    this.#behind.add(agentName);
   }
 
-  /** A failure is reported to the evaluations that need the program. */
-  #loadBehind(agentName: string): Promise<LoadedProgram> | null {
-    const entry = this.#entries.get(agentName);
-    if (entry === undefined) this.#behind.delete(agentName);
-    return entry?.loading === null ? this.#startLoading(agentName, entry) : null;
+  /** An own program is not needed once the set is known to be of the same revision. */
+  #rejoin(entry: AgentEntry): void {
+    const { own, set } = entry;
+    if (own === null || !entry.isCurrent || set?.isCurrent !== true) return;
+    if (own.readRevision <= this.#progress.revision) this.#agents.rejoin(entry);
   }
 
-  #loadNew(agentName: string): Promise<LoadedProgram> {
-    if (this.#unknown.has(agentName)) throw agentNotFound(agentName);
-    const entry: Entry = { loaded: null, loading: null, outdated: false, needed: 0, used: true };
-    this.#makeRoom();
-    this.#entries.set(agentName, entry);
-    return this.#startLoading(agentName, entry);
+  #add(agentName: string): AgentEntry {
+    if (!isStorable(agentName) || this.#unknown.has(agentName)) throw agentNotFound(agentName);
+    return this.#agents.add(agentName);
   }
 
-  #startLoading(agentName: string, entry: Entry): Promise<LoadedProgram> {
-    const loading = this.#load(agentName, entry).finally(() => {
+  async #awaited(agentName: string, minRevision: number): Promise<LoadedProgram> {
+    for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
+      const entry = this.#agents.get(agentName) ?? this.#add(agentName);
+      const loaded = deciding(entry);
+      // As of now: changes between this moment and the evaluation do not apply to it.
+      if (loaded !== null && loaded.revision(this.#progress) >= minRevision)
+        return loaded.until(this.#progress);
+      const { set, own, loading } = entry;
+      const isOfSet = set !== null && own === null && loading === null;
+      // A set that could not be brought up to date is ahead of what is known here: the agent gets its own program.
+      await (isOfSet && attempt === 1 ? this.#sets.load(set) : this.#load(entry));
+    }
+    throw tooManyChanges();
+  }
+
+  #load(entry: AgentEntry): Promise<void> {
+    entry.loading ??= this.#loadUntilCurrent(entry).finally(() => {
       entry.loading = null;
     });
-    entry.loading = loading;
-    return loading;
+    return entry.loading;
   }
 
-  async #load(agentName: string, entry: Entry): Promise<LoadedProgram> {
-    for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
-      const startedAtMs = this.#options.now();
-      const { revision, program, keptAtMs } = await this.#loadOrForget(agentName, entry);
-      if (revision < entry.needed) continue;
-      this.#behind.delete(agentName);
-      // It may still be about to decide, and no longer receives changes.
-      entry.loaded?.fallBehind(this.#progress);
-      if (program === null) {
-        this.#forget(agentName, entry);
-        this.#unknown.add(agentName);
-        throw agentNotFound(agentName);
-      }
-      const isKept = keptAtMs !== undefined;
-      const loaded = new LoadedProgram(program, revision, keptAtMs ?? startedAtMs, isKept);
-      this.#setProgram(agentName, entry, loaded);
-      entry.outdated = false;
-      this.#loadedOnce = true;
-      return loaded;
-    }
-    if (entry.loaded === null) this.#entries.delete(agentName);
-    throw unavailable('The controls of the agent change faster than they can be loaded.');
-  }
-
-  async #loadOrForget(agentName: string, entry: Entry): Promise<LoadResult> {
+  async #loadUntilCurrent(entry: AgentEntry): Promise<void> {
     try {
-      // Never an older one than the last one that decided.
-      return await this.#options.load(agentName, Math.max(entry.needed, entry.loaded?.readRevision ?? 0));
+      for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
+        if (!this.#agents.has(entry)) return;
+        const read = await this.#readLinks(entry);
+        if (read.revision < entry.needed) continue;
+        if (read.links === null) {
+          this.#agents.forget(entry);
+          this.#unknown.add(entry.name);
+          throw agentNotFound(entry.name);
+        }
+        const set = this.#sets.hold(read.links);
+        let isGiven = false;
+        try {
+          isGiven = await this.#give(entry, set, read);
+        } finally {
+          if (!isGiven) this.#sets.release(set);
+        }
+        if (isGiven) return;
+      }
+      throw tooManyChanges();
     } catch (error) {
       // Entries without a program are useless; names that cannot be loaded must not fill the memory.
-      if (entry.loaded === null) this.#entries.delete(agentName);
+      if (entry.set === null) this.#agents.forget(entry);
       throw error;
     }
   }
 
-  #setProgram(agentName: string, entry: Entry, loaded: LoadedProgram): void {
-    if (this.#entries.get(agentName) !== entry) {
-      // Evicted while loading; callers waiting for it still receive it.
-      entry.loaded = loaded;
-      return;
+  /** Gives an agent the set of its links. False if a change came in between. */
+  async #give(entry: AgentEntry, set: ControlSet, { revision, keptAtMs }: ReadLinks): Promise<boolean> {
+    let own: LoadedProgram | null = null;
+    if (revision > this.#progress.revision) {
+      // Later changes are not known yet, so links and controls have to be of the same revision.
+      own = await this.#sets.read(set);
+      if (own.readRevision !== revision || this.#progress.revision > revision) return false;
+    } else {
+      if (!set.isCurrent) await this.#sets.load(set);
+      if (!set.isCurrent || set.loaded === null) return false;
+      if (keptAtMs !== undefined && set.loaded.readRevision !== revision) own = set.loaded;
     }
-    this.#memory.add(loaded.program);
-    if (entry.loaded !== null) this.#memory.remove(entry.loaded.program);
-    entry.loaded = loaded;
-    if (loaded.isKept) this.#kept.add(agentName);
-    else this.#kept.delete(agentName);
-    // This agent is still loading, so it stays, whatever its size.
-    this.#makeRoom(0);
+    if (!this.#agents.has(entry) || entry.needed > revision) return false;
+    if (keptAtMs !== undefined) own = own?.kept(keptAtMs) ?? null;
+    const isKept = keptAtMs !== undefined || own?.isKept === true;
+    this.#agents.give(entry, { set, own, readRevision: revision, isKept });
+    this.#loadedOnce = true;
+    return true;
   }
+}
 
-  #forget(agentName: string, entry: Entry): void {
-    this.#entries.delete(agentName);
-    this.#kept.delete(agentName);
-    if (entry.loaded !== null) this.#memory.remove(entry.loaded.program);
-  }
-
-  /**
-   * Makes room for `added` more agents. Second chance: the first agent not used since the last eviction is
-   * evicted; each one passed over loses its mark.
-   */
-  #makeRoom(added = 1): void {
-    const { maxAgents, maxBytes } = this.#options;
-    for (const [agentName, entry] of this.#entries) {
-      if (this.#entries.size + added <= maxAgents && this.#memory.bytes <= maxBytes) return;
-      if (entry.loading !== null) continue;
-      if (!entry.used) {
-        // It may still be about to decide, and no longer receives changes.
-        entry.loaded?.fallBehind(this.#progress);
-        this.#forget(agentName, entry);
-        continue;
-      }
-      entry.used = false;
-      this.#entries.delete(agentName);
-      this.#entries.set(agentName, entry);
-    }
-  }
+function tooManyChanges() {
+  return unavailable('The controls of the agent change faster than they can be loaded.');
 }

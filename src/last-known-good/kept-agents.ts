@@ -1,15 +1,9 @@
-import type { AgentState } from '../controls/agent-control-store.js';
+import type { ControlLinks } from '../controls/control-links.js';
+import type { ReadControls, ReadLinks } from '../decisions/state-reader.js';
 import type { StateHeader } from './file-format.js';
 import type { KeptState } from './kept-state.js';
 import type { KnownChanges } from './known-changes.js';
 import type { StateFile } from './state-file.js';
-
-/** The controls of an agent in a file. */
-export interface KeptAgentState extends AgentState {
-  readonly controls: NonNullable<AgentState['controls']>;
-  /** When they were last confirmed as current, in milliseconds of the monotonic clock. */
-  readonly keptAtMs: number;
-}
 
 export interface KeptAgentsOptions {
   readonly file: StateFile;
@@ -50,14 +44,27 @@ export class KeptAgents {
   }
 
   /**
-   * The controls of an agent, at revision `needed` or later, and not older than the known changes of the
-   * agent. Null if the file has none such, which does not mean that the agent does not exist.
+   * The links of an agent, at revision `needed` or later, and not older than its known changes. Null if the file has
+   * none such, which does not mean that the agent does not exist.
    */
-  async stateOf(agentName: string, needed: number): Promise<KeptAgentState | null> {
-    const found = this.#find(agentName, needed);
-    if (found !== null) return found;
-    await this.load();
-    return this.#find(agentName, needed);
+  linksOf(agentName: string, needed: number): Promise<ReadLinks | null> {
+    return this.#found((state) => {
+      const { revision } = state.header;
+      const links = state.linksOf(agentName);
+      const isValid = revision >= Math.max(needed, this.#options.changes.neededForLinks(agentName));
+      return links !== null && isValid ? { revision, links, keptAtMs: this.#keptAtMs(state) } : null;
+    });
+  }
+
+  /** The controls of links, at revision `needed` or later, and not older than known changes of them. */
+  controlsOf(links: ControlLinks, needed: number): Promise<ReadControls | null> {
+    return this.#found((state) => {
+      const { revision } = state.header;
+      const controls = state.controlsOf(links);
+      const ids = controls.map(({ id }) => id);
+      const isValid = revision >= Math.max(needed, this.#options.changes.neededForControls(links, ids));
+      return isValid ? { revision, controls, keptAtMs: this.#keptAtMs(state) } : null;
+    });
   }
 
   /** Reads the file, unless it was read recently or its content is already known. Never rejects. */
@@ -78,15 +85,20 @@ export class KeptAgents {
     this.#lookedAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  #find(agentName: string, needed: number): KeptAgentState | null {
-    const { changes, now, monotonic } = this.#options;
-    const state = this.#current();
-    if (state === null) return null;
-    const { revision, controls } = state.stateOf(agentName);
-    if (controls === null || revision < needed) return null;
-    const ids = controls.map(({ id }) => id);
-    if (revision < changes.neededFor(agentName, ids)) return null;
-    return { revision, controls, keptAtMs: monotonic() - ageMs(state.header, now()) };
+  /** Searches the state in memory, then the file. */
+  async #found<T>(find: (state: KeptState) => T | null): Promise<T | null> {
+    const inMemory = this.#current();
+    const found = inMemory === null ? null : find(inMemory);
+    if (found !== null) return found;
+    await this.load();
+    const loaded = this.#current();
+    return loaded === null ? null : find(loaded);
+  }
+
+  /** When a state was certainly the latest, in milliseconds of the monotonic clock. */
+  #keptAtMs({ header }: KeptState): number {
+    const { now, monotonic } = this.#options;
+    return monotonic() - ageMs(header, now());
   }
 
   /** The state in memory, if it belongs to the current database. */

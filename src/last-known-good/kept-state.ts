@@ -1,19 +1,14 @@
-import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
+import type { StoredDefinition } from '../controls/agent-control-store.js';
+import { type ControlLinks, linksKey } from '../controls/control-links.js';
 import { DamagedFileError, type StateHeader, type StateRecord } from './file-format.js';
-
-/** Links of an agent; one shared object for all agents with the same links. */
-interface Links {
-  readonly controlIds: readonly number[];
-  readonly policyIds: readonly number[];
-}
 
 /** The state that verdicts depend on, at one revision, as read from a file. */
 export class KeptState {
   readonly header: StateHeader;
   readonly #controls = new Map<number, StoredDefinition>();
   readonly #policies = new Map<number, readonly number[]>();
-  readonly #agents = new Map<string, Links>();
-  readonly #links = new Map<string, Links>();
+  readonly #agents = new Map<string, ControlLinks>();
+  readonly #links = new Map<string, ControlLinks>();
 
   constructor(header: StateHeader) {
     this.header = header;
@@ -46,23 +41,19 @@ export class KeptState {
     }
   }
 
-  /** The controls of an agent; `controls` is null if there is no such agent. */
-  stateOf(agentName: string): AgentState {
-    const { revision } = this.header;
-    const links = this.#agents.get(agentName);
-    if (links === undefined) return { revision, controls: null };
-    const ids = new Set([
-      ...links.controlIds,
-      ...links.policyIds.flatMap((id) => this.#policies.get(id) ?? []),
-    ]);
-    const controls = [...ids]
-      .sort((left, right) => right - left)
-      .flatMap((id) => this.#controls.get(id) ?? []);
-    return { revision, controls };
+  /** The links of an agent, one object for all agents with the same links; null if there is no such agent. */
+  linksOf(agentName: string): ControlLinks | null {
+    return this.#agents.get(agentName) ?? null;
   }
 
-  #shared(links: Links): Links {
-    const key = JSON.stringify([links.controlIds, links.policyIds]);
+  /** The controls of links, newest id first. */
+  controlsOf({ controlIds, policyIds }: ControlLinks): StoredDefinition[] {
+    const ids = new Set([...controlIds, ...policyIds.flatMap((id) => this.#policies.get(id) ?? [])]);
+    return [...ids].sort((left, right) => right - left).flatMap((id) => this.#controls.get(id) ?? []);
+  }
+
+  #shared(links: ControlLinks): ControlLinks {
+    const key = linksKey(links);
     const known = this.#links.get(key);
     if (known !== undefined) return known;
     this.#links.set(key, links);

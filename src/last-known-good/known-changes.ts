@@ -1,17 +1,26 @@
+import type { ControlLinks } from '../controls/control-links.js';
 import type { RecordedChange } from '../database/change-log.js';
 
-/** Most agents and controls tracked; beyond that, every agent counts as changed. */
+/** Most agents, controls and policies tracked; beyond that, everything counts as changed. */
 const MAX_REMEMBERED = 10_000;
 
+/** What has changed, or was used. */
+interface Changed {
+  readonly agents?: readonly string[];
+  readonly controls?: readonly number[];
+  readonly policies?: readonly number[] | undefined;
+}
+
 /**
- * Tracks changes as far as needed to determine the minimum revision of a kept state that is valid for an
- * agent. Until `startedAt` is called no state is valid.
+ * Tracks changes as far as needed to determine the minimum revision of a kept state that is valid for links and
+ * controls. Until `startedAt` is called no state is valid.
  */
 export class KnownChanges {
-  /** Changes up to this revision may affect every agent. */
+  /** Changes up to this revision may affect everything. */
   #all = Number.POSITIVE_INFINITY;
   readonly #agents = new Map<string, number>();
   readonly #controls = new Map<number, number>();
+  readonly #policies = new Map<number, number>();
 
   /** Changes are tracked after this revision. Earlier ones are unknown. */
   startedAt(revision: number): void {
@@ -20,13 +29,9 @@ export class KnownChanges {
 
   /** Called with committed changes. */
   changed(changes: readonly RecordedChange[]): void {
-    for (const { revision, agents, controls } of changes) {
+    for (const { revision, agents, controls, policies } of changes) {
       if (agents === 'any') this.#allUpTo(revision);
-      else for (const name of agents) this.used(name, revision);
-      for (const id of controls) {
-        this.#controls.set(id, Math.max(revision, this.#controls.get(id) ?? 0));
-      }
-      this.#makeRoom(revision);
+      this.used({ agents: agents === 'any' ? [] : agents, controls, policies }, revision);
     }
   }
 
@@ -36,39 +41,54 @@ export class KnownChanges {
     this.#forgetAll(told + 1);
   }
 
-  /** The agent was compiled from the database at this revision; an older state must not replace it. */
-  used(agentName: string, revision: number): void {
-    this.#agents.set(agentName, Math.max(revision, this.#agents.get(agentName) ?? 0));
+  /** These were read from the database at this revision; an older state must not replace them. */
+  used({ agents = [], controls = [], policies = [] }: Changed, revision: number): void {
+    for (const name of agents) raise(this.#agents, name, revision);
+    for (const id of controls) raise(this.#controls, id, revision);
+    for (const id of policies) raise(this.#policies, id, revision);
     this.#makeRoom(revision);
   }
 
-  /** The minimum revision of a state that is valid for an agent with these controls. */
-  neededFor(agentName: string, controlIds: readonly number[]): number {
-    let needed = Math.max(this.#all, this.#agents.get(agentName) ?? 0);
+  /** The minimum revision of a state whose links of an agent are valid. */
+  neededForLinks(agentName: string): number {
+    return Math.max(this.#all, this.#agents.get(agentName) ?? 0);
+  }
+
+  /** The minimum revision of a state whose controls are valid for links that have these. */
+  neededForControls({ policyIds }: ControlLinks, controlIds: readonly number[]): number {
+    let needed = this.#all;
+    for (const id of policyIds) needed = Math.max(needed, this.#policies.get(id) ?? 0);
     for (const id of controlIds) needed = Math.max(needed, this.#controls.get(id) ?? 0);
     return needed;
   }
 
   #makeRoom(revision: number): void {
-    if (this.#agents.size + this.#controls.size > MAX_REMEMBERED) {
-      let latest = Math.max(revision, this.#all);
-      for (const revisions of [this.#agents.values(), this.#controls.values()]) {
-        for (const one of revisions) latest = Math.max(latest, one);
-      }
-      this.#forgetAll(latest);
+    if (this.#agents.size + this.#controls.size + this.#policies.size <= MAX_REMEMBERED) return;
+    let latest = Math.max(revision, this.#all);
+    for (const tracked of this.#tracked()) {
+      for (const one of tracked.values()) latest = Math.max(latest, one);
     }
+    this.#forgetAll(latest);
   }
 
   /** Marks every agent as changed up to a revision. Later known changes are kept. */
   #allUpTo(revision: number): void {
     this.#all = Math.max(revision, this.#all);
-    for (const [name, one] of this.#agents) if (one <= this.#all) this.#agents.delete(name);
-    for (const [id, one] of this.#controls) if (one <= this.#all) this.#controls.delete(id);
+    for (const tracked of this.#tracked()) {
+      for (const [key, one] of tracked) if (one <= this.#all) tracked.delete(key);
+    }
   }
 
   #forgetAll(revision: number): void {
     this.#all = revision;
-    this.#agents.clear();
-    this.#controls.clear();
+    for (const tracked of this.#tracked()) tracked.clear();
   }
+
+  #tracked(): Map<unknown, number>[] {
+    return [this.#agents, this.#controls, this.#policies];
+  }
+}
+
+function raise<Key>(revisions: Map<Key, number>, key: Key, revision: number): void {
+  revisions.set(key, Math.max(revision, revisions.get(key) ?? 0));
 }

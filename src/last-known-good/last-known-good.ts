@@ -1,21 +1,20 @@
-import type { AgentState } from '../controls/agent-control-store.js';
+import type { ControlLinksStore } from '../controls/control-links-store.js';
 import type { Database } from '../database/database.js';
-import { loadedInTime } from '../database/in-time.js';
 import type { Progress } from '../decisions/loaded-program.js';
-import type { ReadAgentState } from '../decisions/program-loader.js';
 import type { ChangeFollower } from '../decisions/revision-watch.js';
+import type { StateReader } from '../decisions/state-reader.js';
 import type { FactsLog } from '../process/repeat-log.js';
-import { createAgentStates } from './agent-states.js';
 import { Keeper, type KeeperMeter } from './keeper.js';
 import { ageMs, KeptAgents } from './kept-agents.js';
 import { KnownChanges } from './known-changes.js';
 import type { StartedDatabase } from './start-database.js';
+import { createDatabaseReader, createStateReader } from './state-reader.js';
 
 export interface LastKnownGoodOptions {
   readonly started: StartedDatabase;
   readonly database: Database;
-  /** Reads the controls of an agent from the database. */
-  readonly stored: (agentName: string) => Promise<AgentState>;
+  /** Reads the controls of agents from the database. */
+  readonly stored: ControlLinksStore;
   readonly maxStalenessMs: number | null;
   readonly log: FactsLog;
   /** Milliseconds since 1970. */
@@ -34,8 +33,8 @@ export interface Following {
 
 /** The last known good state: saved after changes, and used while the database does not answer. */
 export interface LastKnownGood {
-  /** Reads the controls of an agent from the database or the file. */
-  readonly stateOf: ReadAgentState;
+  /** Reads the controls of agents from the database or the file. */
+  readonly reader: StateReader;
   /** Must be notified of changes. */
   readonly follower: ChangeFollower;
   /** Must be called once, before any evaluation. */
@@ -81,7 +80,7 @@ export function createLastKnownGood(options: LastKnownGoodOptions): LastKnownGoo
     now,
   });
   return {
-    stateOf: createAgentStates({
+    reader: createStateReader({
       stored,
       kept,
       changes,
@@ -124,7 +123,7 @@ function progressOf({ header }: StartedDatabase, nowMs: number, monotonicMs: num
 
 function withoutFile(stored: LastKnownGoodOptions['stored'], progress: Progress | null): LastKnownGood {
   return {
-    stateOf: (agentName) => loadedInTime(stored(agentName)),
+    reader: createDatabaseReader(stored),
     follow: () => {},
     follower: { changed: () => {}, startOver: () => {}, catchUp: () => {} },
     progress,

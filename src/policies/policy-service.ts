@@ -5,7 +5,6 @@ import { existing as existingControl } from '../controls/control-service.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { policyNameConflict, policyNotFound } from './policy-errors.js';
@@ -53,7 +52,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
         const control = await existingControl(tx, controlId);
         const added = await createPolicyControlStore(tx).add(policy.id, control.id);
         const silent = await createAgentPolicyStore(tx).agentsThatNeverAsked(policy.id);
-        return { value: { control, silent }, change: added ? await agentsChange(tx, policy.id) : null };
+        return { value: { control, silent }, change: added ? { policies: [policy.id] } : null };
       });
       const { warnings } = reviewLink(put.control, registry, clientsOf(put.silent));
       return { success: true, warnings: listed(warnings) };
@@ -65,7 +64,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
         const policy = await existingPolicy(tx, policyId);
         const control = await existingControl(tx, controlId);
         const removed = await createPolicyControlStore(tx).remove(policy.id, control.id);
-        return { value: undefined, change: removed ? await agentsChange(tx, policy.id) : null };
+        return { value: undefined, change: removed ? { policies: [policy.id] } : null };
       });
       return { success: true };
     },
@@ -78,12 +77,6 @@ function clientsOf(agents: number): string | null {
   return agents === 1
     ? 'the client of 1 agent with the policy'
     : `each client of ${agents} agents with the policy`;
-}
-
-/** A change of a policy changes the controls of every agent that has it. */
-async function agentsChange(tx: DbClient, policyId: number) {
-  // One more than can be listed is enough to detect that there are too many.
-  return { agents: await createAgentPolicyStore(tx).agentsOf(policyId, MAX_LISTED_AGENTS + 1) };
 }
 
 /** The row of a policy. Throws POLICY_NOT_FOUND. */

@@ -93,7 +93,7 @@ describe('the feed of controls', () => {
     );
   }
   function tell(revision: number): void {
-    feed.changed([{ revision, agents: [AGENT], controls: [] }]);
+    feed.changed([{ revision, agents: [AGENT], controls: [], policies: [] }]);
     followed.revision = revision;
   }
 

@@ -46,15 +46,17 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     await commit(database, { agents: ['a', 'é"😀'], controls: [7] });
     await commit(database, {});
     await commit(database, { controls: [2 ** 31 - 1] });
+    await commit(database, { policies: [3, 4], controls: [5] });
     expect(await source.read(before)).toEqual({
-      revision: before + 3,
+      revision: before + 4,
       changes: [
-        { revision: before + 1, agents: ['a', 'é"😀'], controls: [7] },
-        { revision: before + 2, agents: [], controls: [] },
-        { revision: before + 3, agents: [], controls: [2 ** 31 - 1] },
+        { revision: before + 1, agents: ['a', 'é"😀'], controls: [7], policies: [] },
+        { revision: before + 2, agents: [], controls: [], policies: [] },
+        { revision: before + 3, agents: [], controls: [2 ** 31 - 1], policies: [] },
+        { revision: before + 4, agents: [], controls: [5], policies: [3, 4] },
       ],
     });
-    expect((await source.read(before + 2)).changes).toHaveLength(1);
+    expect((await source.read(before + 3)).changes).toHaveLength(1);
   });
 
   it('says that anything may have changed when nobody told, or too much did', async () => {
@@ -63,7 +65,16 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     await commit(database, {
       agents: Array.from({ length: MAX_LISTED_AGENTS + 1 }, (_, at) => `agent-${at}`),
     });
-    expect((await source.read(before)).changes).toMatchObject([{ agents: 'any' }, { agents: 'any' }]);
+    await commit(database, { agents: ['agent'], policies: [1] });
+    expect((await source.read(before)).changes).toEqual(
+      [1, 2, 3].map((count) => ({ revision: before + count, agents: 'any', controls: [], policies: [] })),
+    );
+  });
+
+  it('tells processes of an earlier version that a change of a policy may have changed any agent', async () => {
+    const revision = await commit(database, { policies: [3] });
+    const row = await database.client.change.findUnique({ where: { revision: BigInt(revision) } });
+    expect(row).toMatchObject({ agents: null, controls: '[]', policies: '[3]' });
   });
 
   it('logs nothing of a mutation that changed nothing or failed', async () => {
@@ -123,8 +134,8 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect(await source.read(told)).toEqual({
       revision: next,
       changes: [
-        { revision: told + 1, agents: 'any', controls: [] },
-        { revision: next, agents: ['agent'], controls: [] },
+        { revision: told + 1, agents: 'any', controls: [], policies: [] },
+        { revision: next, agents: ['agent'], controls: [], policies: [] },
       ],
     });
   });

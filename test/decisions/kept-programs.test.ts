@@ -69,7 +69,7 @@ describe('a process that is started without its database', () => {
     await watch.poll();
     expect([watch.isBlind, watch.databaseUp, watch.revision]).toEqual([false, true, 8]);
     expect(states).toEqual([true]);
-    expect(told).toEqual([[{ revision: 8, agents: 'any', controls: [] }]]);
+    expect(told).toEqual([[{ revision: 8, agents: 'any', controls: [], policies: [] }]]);
     expect(decidesBy('agent')).toEqual({ controls: [1], revision: 5 });
     store.revision = 8;
     await store.settle();
@@ -89,7 +89,7 @@ describe('a process that is started without its database', () => {
     await watch.poll();
     await store.settle();
     expect(decidesBy('agent')).toEqual({ controls: [3], revision: 5 });
-    expect(told).toEqual([[{ revision: 5, agents: 'any', controls: [] }]]);
+    expect(told).toEqual([[{ revision: 5, agents: 'any', controls: [], policies: [] }]]);
     await watch.stop();
   });
 
@@ -194,7 +194,8 @@ it('a program that is loaded anew is demanded to be no older than the last one',
   snapshot.follow([change(3, { agents: ['agent'] })]);
   snapshot.changedHere(change(8, { agents: ['agent'] }));
   await store.settle('fail');
-  expect(store.demanded).toEqual([0, 8]);
+  // Links, controls, and the links again.
+  expect(store.demanded).toEqual([0, 0, 8]);
   snapshot.changedHere(change(5, { agents: 'any' }));
   await store.settle('fail');
   expect(store.demanded.at(-1)).toBe(8);
@@ -211,8 +212,8 @@ it('an agent of the file that is forgotten is not loaded by itself', async () =>
   await loaded('second');
   expect(snapshot.size).toBe(1);
   store.keep(null);
-  const before = store.loads();
+  const before = store.asked.agents;
   snapshot.catchUp();
   await store.settle();
-  expect(store.loads()).toBe(before + 1);
+  expect(store.asked.agents).toBe(before + 1);
 });

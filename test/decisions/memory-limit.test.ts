@@ -15,22 +15,46 @@ function aProgram(sizeBytes: number, sharedParts: readonly SizedPart[] = []): Co
   };
 }
 
-/** A snapshot of 1,000 bytes over agents that have the programs of `sizes`. */
+/** About what agents and their sets take besides programs, in bytes, is less than this. */
+const OVERHEAD = 10_000;
+
+/**
+ * A snapshot of 1,000,000 bytes, and some for agents and sets, over agents that have these programs. Equal programs
+ * are those of one set.
+ */
 function aSnapshot(programs: Map<string, ControlProgram>) {
   const loads: string[] = [];
+  const distinct: ControlProgram[] = [];
   let latest = 0;
   const revision = () => latest;
+  /** One control stands for a program. */
+  const idOf = (program: ControlProgram): number => {
+    if (!distinct.includes(program)) distinct.push(program);
+    return distinct.indexOf(program);
+  };
   const changed = (agentName: string): void => {
     latest += 1;
-    snapshot.changedHere({ revision: latest, agents: [agentName], controls: [] });
+    snapshot.changedHere({ revision: latest, agents: [agentName], controls: [], policies: [] });
   };
   const snapshot = new Snapshot({
-    load: async (agentName) => {
-      loads.push(agentName);
-      return { revision: revision(), program: programs.get(agentName) ?? null };
+    reader: {
+      async linksOf(agentNames) {
+        loads.push(...agentNames);
+        return agentNames.map((name) => {
+          const program = programs.get(name);
+          const links = program === undefined ? null : { policyIds: [], controlIds: [idOf(program)] };
+          return { revision: revision(), links };
+        });
+      },
+      controlsOf: async (links) =>
+        links.map(({ controlIds }) => ({
+          revision: revision(),
+          controls: controlIds.map((id) => ({ id, name: '', data: '' })),
+        })),
     },
+    build: async ([control]) => distinct[control?.id ?? -1] as ControlProgram,
     maxAgents: 100,
-    maxBytes: 1_000,
+    maxBytes: 1_000_000 + OVERHEAD,
     now: () => 0,
   });
   return { snapshot, loads, changed };
@@ -42,7 +66,7 @@ const isLoaded = (snapshot: Snapshot, agentName: string) =>
 describe('the memory of loaded agents', () => {
   it('is made free by agents not asked for lately, which are loaded again on demand', async () => {
     const names = ['a', 'b', 'c', 'd'];
-    const { snapshot, loads } = aSnapshot(new Map(names.map((name) => [name, aProgram(300)])));
+    const { snapshot, loads } = aSnapshot(new Map(names.map((name) => [name, aProgram(300_000)])));
     for (const name of names) await snapshot.programOf(name);
     expect(snapshot.size).toBe(3);
     expect(isLoaded(snapshot, 'd')).toBe(true);
@@ -52,18 +76,27 @@ describe('the memory of loaded agents', () => {
   });
 
   it('counts a part that agents share once', async () => {
-    const shared = { sizeBytes: 900 };
+    const shared = { sizeBytes: 900_000 };
     const names = ['a', 'b', 'c', 'd'];
-    const { snapshot } = aSnapshot(new Map(names.map((name) => [name, aProgram(20, [shared])])));
+    const { snapshot } = aSnapshot(new Map(names.map((name) => [name, aProgram(20_000, [shared])])));
     for (const name of names) await snapshot.programOf(name);
     expect(snapshot.size).toBe(4);
+  });
+
+  it('counts a program that agents share once, however many those are', async () => {
+    const shared = aProgram(990_000);
+    const names = Array.from({ length: 25 }, (_, index) => `agent-${index}`);
+    const { snapshot } = aSnapshot(new Map(names.map((name) => [name, shared])));
+    for (const name of names) await snapshot.programOf(name);
+    expect(snapshot.size).toBe(25);
+    expect(snapshot.sets).toBe(1);
   });
 
   it('never keeps out the agent asked for, however large it is', async () => {
     const { snapshot, loads } = aSnapshot(
       new Map([
-        ['small', aProgram(10)],
-        ['large', aProgram(5_000)],
+        ['small', aProgram(10_000)],
+        ['large', aProgram(5_000_000)],
       ]),
     );
     await snapshot.programOf('small');
@@ -75,13 +108,13 @@ describe('the memory of loaded agents', () => {
 
   it('is made free when a loaded agent grows', async () => {
     const programs = new Map([
-      ['a', aProgram(300)],
-      ['b', aProgram(300)],
+      ['a', aProgram(300_000)],
+      ['b', aProgram(300_000)],
     ]);
     const { snapshot, changed } = aSnapshot(programs);
     await snapshot.programOf('a');
     await snapshot.programOf('b');
-    programs.set('b', aProgram(900));
+    programs.set('b', aProgram(900_000));
     changed('b');
     await snapshot.programOf('b');
     expect(snapshot.size).toBe(1);
@@ -90,8 +123,8 @@ describe('the memory of loaded agents', () => {
 
   it('is free again when an agent is gone', async () => {
     const programs = new Map([
-      ['a', aProgram(800)],
-      ['b', aProgram(900)],
+      ['a', aProgram(800_000)],
+      ['b', aProgram(900_000)],
     ]);
     const { snapshot, changed } = aSnapshot(programs);
     await snapshot.programOf('a');
@@ -107,17 +140,20 @@ describe('the memory of loaded agents', () => {
 describe('a memory ledger', () => {
   it('says what the programs take that are in it, whatever came and went before', () => {
     const parts = Array.from({ length: 6 }, (_, index): SizedPart => ({ sizeBytes: 10 ** index }));
-    const program = fc
-      .record({ size: fc.nat(100), parts: fc.subarray(parts) })
-      .map(({ size, parts: some }) => aProgram(size, some));
+    const known = Array.from({ length: 8 }, (_, index) =>
+      aProgram(
+        index * 7,
+        parts.filter((_part, at) => ((index * 11) >> at) % 2 === 1),
+      ),
+    );
     fc.assert(
-      fc.property(fc.array(fc.tuple(program, fc.boolean())), (programs) => {
+      fc.property(fc.array(fc.tuple(fc.constantFrom(...known), fc.boolean())), (programs) => {
         const ledger = new MemoryLedger();
         for (const [one] of programs) ledger.add(one);
         for (const [one, stays] of programs) if (!stays) ledger.remove(one);
-        const left = programs.flatMap(([one, stays]) => (stays ? [one] : []));
-        const shared = new Set(left.flatMap(({ sharedParts }) => sharedParts));
-        const own = left.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+        const left = new Set(programs.flatMap(([one, stays]) => (stays ? [one] : [])));
+        const shared = new Set([...left].flatMap(({ sharedParts }) => sharedParts));
+        const own = [...left].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
         expect(ledger.bytes).toBe([...shared].reduce((sum, { sizeBytes }) => sum + sizeBytes, own));
       }),
     );

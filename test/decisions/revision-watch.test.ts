@@ -31,7 +31,7 @@ describe('a revision watch', () => {
     advance(1_000);
     // Nothing is behind any more, so nothing is loaded without need.
     await watch.poll();
-    expect(store.loads()).toBe(3);
+    expect(store.asked.agents).toBe(3);
     await watch.stop();
   });
 
@@ -46,7 +46,7 @@ describe('a revision watch', () => {
     commit({ agents: ['nobody'] });
     await watch.poll();
     await store.settle();
-    expect(store.loads()).toBe(4);
+    expect(store.asked.agents).toBe(4);
     expect(watch.revision).toBe(3);
     await watch.stop();
   });

@@ -4,14 +4,15 @@ import type { News, RecordedChange } from '../../src/database/change-log.js';
 import type { ChangeSource } from '../../src/database/change-source.js';
 import type { Progress } from '../../src/decisions/loaded-program.js';
 import { type ChangeFollower, RevisionWatch } from '../../src/decisions/revision-watch.js';
-import { type LoadResult, Snapshot } from '../../src/decisions/snapshot.js';
+import { Snapshot } from '../../src/decisions/snapshot.js';
+import type { ReadControls, ReadLinks, StateReader } from '../../src/decisions/state-reader.js';
 
-/** A change of agents, of controls, or of both. */
+/** A change of agents, controls or policies. */
 export function change(
   revision: number,
-  { agents = [], controls = [] }: { agents?: readonly string[] | 'any'; controls?: readonly number[] },
+  { agents = [], controls = [], policies = [] }: Partial<Omit<RecordedChange, 'revision'>>,
 ): RecordedChange {
-  return { revision, agents, controls };
+  return { revision, agents, controls, policies };
 }
 
 /** A program of some controls that never decides. */
@@ -36,15 +37,51 @@ export const SAFE: Verdict = {
   non_matches: [],
 };
 
-/** A database of programs whose loads end when the test says so. Its revision counts up with each change. */
+/** A database whose reads end when the test says so. Its revision counts up with each change. */
 export function fakeStore() {
-  const agents = new Map<string, readonly number[]>();
+  const agents = new Map<string, { policyIds: readonly number[]; controlIds: readonly number[] }>();
+  const policies = new Map<number, readonly number[]>();
   const open: { finish: () => void; fail: () => void }[] = [];
   const demanded: number[] = [];
+  const asked = { agents: 0, sets: 0, statements: 0 };
   let file: { revision: number; atMs: number } | null = null;
   let revision = 0;
-  let loads = 0;
   let most = 0;
+
+  /** Ends a read of the present state when the test says so. */
+  function reading<T>(read: readonly T[], needed: number): Promise<readonly (T & { revision: number })[]> {
+    asked.statements += 1;
+    demanded.push(needed);
+    const source = file === null ? { revision } : { revision: file.revision, keptAtMs: file.atMs };
+    const found = read.map((one) => ({ ...source, ...one }));
+    return new Promise((resolve, reject) => {
+      open.push({
+        finish: () => resolve(found),
+        fail: () => reject(new ServiceError('SERVICE_UNAVAILABLE', { detail: 'no database' })),
+      });
+      most = Math.max(most, open.length);
+    });
+  }
+
+  const reader: StateReader = {
+    linksOf(agentNames, needed): Promise<readonly ReadLinks[]> {
+      asked.agents += agentNames.length;
+      return reading(
+        agentNames.map((name) => ({ links: agents.get(name) ?? null })),
+        needed,
+      );
+    },
+    controlsOf(links, needed): Promise<readonly ReadControls[]> {
+      asked.sets += links.length;
+      return reading(
+        links.map(({ policyIds, controlIds }) => {
+          const ids = [...controlIds, ...policyIds.flatMap((id) => policies.get(id) ?? [])];
+          return { controls: ids.map((id) => ({ id, name: `control-${id}`, data: '{}' })) };
+        }),
+        needed,
+      );
+    },
+  };
   return {
     get revision() {
       return revision;
@@ -52,43 +89,60 @@ export function fakeStore() {
     set revision(next: number) {
       revision = next;
     },
-    /** Stores the controls of an agent, under a new revision. */
+    /** Links controls to an agent instead of what it had, under a new revision. */
     store(agentName: string, ...controlIds: number[]): number {
-      agents.set(agentName, controlIds);
+      agents.set(agentName, { policyIds: [], controlIds });
       revision += 1;
       return revision;
     },
-    /** Makes loads those of a last known good file, of a revision, until it is called without one. */
+    /** Gives policies to an agent instead of what it had, under a new revision. */
+    assign(agentName: string, ...policyIds: number[]): number {
+      agents.set(agentName, { policyIds, controlIds: [] });
+      revision += 1;
+      return revision;
+    },
+    /** Puts controls into a policy instead of those it had, under a new revision. */
+    define(policyId: number, ...controlIds: number[]): number {
+      policies.set(policyId, controlIds);
+      revision += 1;
+      return revision;
+    },
+    remove(agentName: string): number {
+      agents.delete(agentName);
+      revision += 1;
+      return revision;
+    },
+    /** Makes reads those of a last known good file, of a revision, until it is called without one. */
     keep(kept: { revision: number; atMs: number } | null): void {
       file = kept;
     },
-    /** The revision that each load demanded. */
+    /** The revision that each read demanded. */
     demanded,
-    load: (agentName: string, needed: number): Promise<LoadResult> => {
-      loads += 1;
-      demanded.push(needed);
-      const controlIds = agents.get(agentName);
-      const program = controlIds === undefined ? null : programOf(controlIds);
-      const read =
-        file === null ? { revision, program } : { revision: file.revision, program, keptAtMs: file.atMs };
-      return new Promise((resolve, reject) => {
-        open.push({
-          finish: () => resolve(read),
-          fail: () => reject(new ServiceError('SERVICE_UNAVAILABLE', { detail: 'no database' })),
-        });
-        most = Math.max(most, open.length);
-      });
-    },
-    loads: () => loads,
+    reader,
+    /** How many agents and sets were read, and by how many statements. */
+    asked,
     mostAtOnce: () => most,
-    /** Ends every load, also those that begin because of it. */
+    /** Waits until requested reads have begun. */
+    begun: turns,
+    /** Ends the reads that have begun, and waits until those that follow them have. */
+    async step(): Promise<void> {
+      for (const entry of open.splice(0)) entry.finish();
+      await turns();
+    },
+    /** Ends every read, also those that begin because of it. */
     async settle(how: 'finish' | 'fail' = 'finish'): Promise<void> {
-      do {
+      await turns();
+      while (open.length > 0) {
         for (const entry of open.splice(0)) entry[how]();
-        await new Promise((resolve) => setImmediate(resolve));
-      } while (open.length > 0);
+        await turns();
+      }
     },
   };
+}
+
+/** Enough turns of the event loop for a batch to begin. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 export type FakeStore = ReturnType<typeof fakeStore>;
@@ -96,7 +150,13 @@ export type FakeStore = ReturnType<typeof fakeStore>;
 /** A snapshot over a store, with a clock of its own. */
 export function snapshotOf(store: FakeStore, maxAgents = 100) {
   let time = 0;
-  const snapshot = new Snapshot({ load: store.load, maxAgents, maxBytes: 10_000_000, now: () => time });
+  const snapshot = new Snapshot({
+    reader: store.reader,
+    build: async (controls) => programOf(controls.map(({ id }) => id)),
+    maxAgents,
+    maxBytes: 10_000_000,
+    now: () => time,
+  });
   return {
     snapshot,
     now: () => time,

@@ -31,7 +31,7 @@ describe('what keeps the last known good file', () => {
     await rm(folder, { recursive: true });
   });
 
-  const change = (revision: number): RecordedChange => ({ revision, agents: [], controls: [] });
+  const change = (revision: number): RecordedChange => ({ revision, agents: [], controls: [], policies: [] });
   /** Advances the revision and tells the keeper. */
   async function commit(keeper?: Keeper): Promise<number> {
     const { revision } = await database.mutate(async () => ({ value: null, changed: true }));

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/contract/errors/service-error.js';
-import type { AgentState } from '../../src/controls/agent-control-store.js';
 import { unavailable } from '../../src/database/errors.js';
-import { createAgentStates } from '../../src/last-known-good/agent-states.js';
 import { KeptAgents } from '../../src/last-known-good/kept-agents.js';
 import { KnownChanges } from '../../src/last-known-good/known-changes.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
+import { createStateReader } from '../../src/last-known-good/state-reader.js';
 import { Disk } from './disk.js';
 import { type SampleState, sample, writing } from './support.js';
 
@@ -28,59 +27,78 @@ function process(startedAt: number) {
     monotonic: () => clock.monotonic,
   });
   const database = { up: true, failure: null as Error | null, revision: startedAt, asked: 0 };
-  const stateOf = createAgentStates({
-    stored: async (): Promise<AgentState> => {
-      database.asked += 1;
-      if (database.failure !== null) throw database.failure;
-      return { revision: database.revision, controls: [] };
+  const ask = () => {
+    database.asked += 1;
+    if (database.failure !== null) throw database.failure;
+    return database.revision;
+  };
+  const links = { policyIds: [], controlIds: [] };
+  const reader = createStateReader({
+    stored: {
+      linksOf: async (names) => ({ revision: ask(), links: new Map(names.map((name) => [name, links])) }),
+      controlsOf: async (some) => ({ revision: ask(), controls: some.map(() => []) }),
     },
     kept,
     changes,
     databaseUp: () => database.up,
     followed: () => startedAt,
   });
+  /** The controls of an agent that has one policy. Rejects with the error of either read. */
+  async function stateOf(agent: string, needed: number) {
+    const [read] = await reader.linksOf([agent], needed);
+    if (read === undefined || read instanceof Error) throw read;
+    const [state] = await reader.controlsOf([read.links ?? links], needed);
+    if (state === undefined || state instanceof Error) throw state;
+    return state;
+  }
+  /** The same from the file; null when either is not in it. */
+  async function keptStateOf(agent: string, needed: number) {
+    const read = await kept.linksOf(agent, needed);
+    return read?.links ? kept.controlsOf(read.links, needed) : null;
+  }
   return {
     disk,
     changes,
+    keptStateOf,
     kept,
     warnings,
     clock,
     database,
     save: (state: SampleState) => file.save(writing(state)),
-    revisionOf: async (agent = AGENT, needed = 0) => (await kept.stateOf(agent, needed))?.revision ?? null,
+    revisionOf: async (agent = AGENT, needed = 0) => (await keptStateOf(agent, needed))?.revision ?? null,
     stateOf,
   };
 }
 
 describe('the last known good state of an agent', () => {
   it('is of the file, as old as that says', async () => {
-    const { save, kept, clock } = process(5);
+    const { save, keptStateOf, clock } = process(5);
     await save(sample(5, { timeMs: clock.now - 30_000 }));
-    expect(await kept.stateOf(AGENT, 0)).toEqual({
+    expect(await keptStateOf(AGENT, 0)).toEqual({
       revision: 5,
       controls: [{ id: 1, name: 'control-5', data: '{"of":5}' }],
       keptAtMs: 470_000,
     });
-    expect(await kept.stateOf('never-heard-of', 0)).toBeNull();
+    expect(await keptStateOf('never-heard-of', 0)).toBeNull();
   });
 
   it('is as old as now when the clock was set back since it was saved', async () => {
-    const { save, kept, clock } = process(5);
+    const { save, keptStateOf, clock } = process(5);
     await save(sample(5, { timeMs: clock.now + 3_600_000 }));
-    expect(await kept.stateOf(AGENT, 0)).toMatchObject({ keptAtMs: clock.monotonic });
+    expect(await keptStateOf(AGENT, 0)).toMatchObject({ keptAtMs: clock.monotonic });
   });
 
   it('is not used when the process knows of a later change of the agent, or of one of its controls', async () => {
     const { save, changes, revisionOf } = process(5);
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
-    changes.changed([{ revision: 6, agents: ['other-agent'], controls: [2] }]);
+    changes.changed([{ revision: 6, agents: ['other-agent'], controls: [2], policies: [3] }]);
     expect(await revisionOf()).toBe(5);
-    changes.changed([{ revision: 7, agents: [], controls: [1] }]);
+    changes.changed([{ revision: 7, agents: [], controls: [1], policies: [] }]);
     expect(await revisionOf()).toBeNull();
     const linked = process(5);
     await linked.save(sample(5));
-    linked.changes.changed([{ revision: 6, agents: [AGENT], controls: [] }]);
+    linked.changes.changed([{ revision: 6, agents: [AGENT], controls: [], policies: [] }]);
     expect(await linked.revisionOf()).toBeNull();
   });
 
@@ -88,7 +106,7 @@ describe('the last known good state of an agent', () => {
     const { save, changes, revisionOf } = process(5);
     await save(sample(5));
     expect(await revisionOf(AGENT, 6)).toBeNull();
-    changes.used(AGENT, 9);
+    changes.used({ agents: [AGENT] }, 9);
     expect(await revisionOf(AGENT)).toBeNull();
   });
 
@@ -105,7 +123,7 @@ describe('the last known good state of an agent', () => {
     const { disk, save, changes, revisionOf, clock } = process(5);
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
-    changes.changed([{ revision: 6, agents: [AGENT], controls: [] }]);
+    changes.changed([{ revision: 6, agents: [AGENT], controls: [], policies: [] }]);
     expect(await revisionOf()).toBeNull();
     await save(sample(6));
     const { steps } = disk;
@@ -150,10 +168,10 @@ describe('the controls of an agent', () => {
       await save(sample(5));
       database.failure = failure;
       expect(await stateOf(AGENT, 0)).toMatchObject({ revision: 5, keptAtMs: expect.any(Number) });
-      expect(database.asked).toBe(1);
+      expect(database.asked).toBe(2);
       database.up = false;
       expect(await stateOf(AGENT, 0)).toMatchObject({ revision: 5, keptAtMs: expect.any(Number) });
-      expect(database.asked).toBe(1);
+      expect(database.asked).toBe(2);
     }
   });
 
@@ -164,7 +182,9 @@ describe('the controls of an agent', () => {
     database.failure = unavailable('away');
     await expect(stateOf('never-heard-of', 0)).rejects.toBe(database.failure);
     database.failure = null;
-    expect(await stateOf('never-heard-of', 0)).toEqual({ revision: 5, controls: [] });
+    const before = database.asked;
+    expect(await stateOf('never-heard-of', 0)).toMatchObject({ revision: 5, controls: [] });
+    expect(database.asked).toBeGreaterThan(before);
   });
 
   it('fail with mistakes of the service itself', async () => {

@@ -7,6 +7,7 @@ import { type CompiledService, type ServiceProcess, spawnService } from '../supp
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 import { Random } from '../transport/wire/random.js';
+import { stateOf } from './support.js';
 
 /** What the runs found; everything but the first three has to be 0. */
 export interface KillReport {
@@ -100,7 +101,7 @@ export async function killRuns({ compiled, database, kills, seed }: KillOptions)
   async function startBlind(): Promise<void> {
     const read = await file.read();
     if (read.kind !== 'usable') return;
-    const state = read.value.stateOf(AGENT);
+    const state = stateOf(read.value, AGENT);
     const [word = ''] = /word-\d+-/.exec(state.controls?.[0]?.data ?? '') ?? [];
     await database.takeAway();
     const { service, call } = await start();
@@ -125,7 +126,7 @@ export async function killRuns({ compiled, database, kills, seed }: KillOptions)
     // Every later state of the agent has the control.
     await until(
       () => file.read(),
-      (read) => read.kind === 'usable' && read.value.stateOf(AGENT).controls?.length === 1,
+      (read) => read.kind === 'usable' && stateOf(read.value, AGENT).controls?.length === 1,
     );
     await kill(first.service);
     await executeSql(

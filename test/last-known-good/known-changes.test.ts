@@ -4,69 +4,86 @@ import { KnownChanges } from '../../src/last-known-good/known-changes.js';
 
 const name: fc.Arbitrary<string> = fc.constantFrom('agent-a', 'agent-b', 'agent-c');
 const id = fc.integer({ min: 1, max: 4 });
+const ids = fc.uniqueArray(id);
 const step = fc.oneof(
   fc.record({
     kind: fc.constant('changed' as const),
     agents: fc.oneof({ weight: 8, arbitrary: fc.uniqueArray(name) }, fc.constant('any' as const)),
-    controls: fc.uniqueArray(id),
+    controls: ids,
+    policies: ids,
   }),
-  fc.record({ kind: fc.constant('used' as const), agent: name, ahead: fc.nat({ max: 3 }) }),
+  fc.record({
+    kind: fc.constant('used' as const),
+    agents: fc.uniqueArray(name),
+    controls: ids,
+    policies: ids,
+    ahead: fc.nat({ max: 3 }),
+  }),
 );
 
+/** The minimum revision for an agent without links. */
+const neededFor = (changes: KnownChanges, agentName: string, controlIds: readonly number[] = []) =>
+  Math.max(
+    changes.neededForLinks(agentName),
+    changes.neededForControls({ policyIds: [], controlIds }, controlIds),
+  );
+
 describe('what is known of changes', () => {
-  it('demands of a state just what came last for the agent and the controls that it has', () => {
+  it('demands of a state just what came last for the agent, and for the controls and policies it has', () => {
     fc.assert(
-      fc.property(fc.nat({ max: 50 }), fc.array(step), fc.uniqueArray(id), (start, steps, controls) => {
+      fc.property(fc.nat({ max: 50 }), fc.array(step), ids, ids, (start, steps, controlIds, policyIds) => {
         const changes = new KnownChanges();
         changes.startedAt(start);
         let revision = start;
-        const latest = new Map<string, number>(['agent-a', 'agent-b', 'agent-c'].map((one) => [one, start]));
-        const raise = (agent: string, to: number) => latest.set(agent, Math.max(to, latest.get(agent) ?? 0));
-        for (const one of steps) {
-          if (one.kind === 'used') {
-            changes.used(one.agent, revision + one.ahead);
-            raise(one.agent, revision + one.ahead);
-            continue;
-          }
-          revision += 1;
-          changes.changed([{ revision, agents: one.agents, controls: one.controls }]);
-          const isEveryones = one.agents === 'any' || one.controls.some((each) => controls.includes(each));
-          for (const agent of latest.keys()) {
-            if (isEveryones || one.agents.includes(agent)) raise(agent, revision);
+        let forControls = start;
+        const forLinks = new Map<string, number>(
+          ['agent-a', 'agent-b', 'agent-c'].map((one) => [one, start]),
+        );
+        for (const { kind, ...one } of steps) {
+          if (kind === 'changed') revision += 1;
+          const at = 'ahead' in one ? revision + one.ahead : revision;
+          if ('ahead' in one) changes.used(one, at);
+          else changes.changed([{ revision, ...one }]);
+          const isAny = one.agents === 'any';
+          const has =
+            one.controls.some((each) => controlIds.includes(each)) ||
+            one.policies.some((each) => policyIds.includes(each));
+          if (isAny || has) forControls = Math.max(forControls, at);
+          for (const [agent, needed] of forLinks) {
+            if (isAny || one.agents.includes(agent)) forLinks.set(agent, Math.max(needed, at));
           }
         }
-        for (const [agent, needed] of latest) {
-          expect(changes.neededFor(agent, controls)).toBe(needed);
-        }
+        for (const [agent, needed] of forLinks) expect(changes.neededForLinks(agent)).toBe(needed);
+        expect(changes.neededForControls({ policyIds, controlIds: [] }, controlIds)).toBe(forControls);
       }),
     );
   });
 
   it('lets no state be used before the process knows where it began', () => {
     const changes = new KnownChanges();
-    changes.changed([{ revision: 3, agents: ['agent-a'], controls: [] }]);
-    expect(changes.neededFor('agent-a', [])).toBe(Number.POSITIVE_INFINITY);
+    changes.changed([{ revision: 3, agents: ['agent-a'], controls: [], policies: [] }]);
+    expect(neededFor(changes, 'agent-a')).toBe(Number.POSITIVE_INFINITY);
     changes.startedAt(7);
-    expect(changes.neededFor('agent-a', [])).toBe(7);
+    expect(neededFor(changes, 'agent-a')).toBe(7);
   });
 
   it('takes no state from before the database was restored', () => {
     const changes = new KnownChanges();
     changes.startedAt(7);
     changes.startOver(9);
-    expect(changes.neededFor('agent-a', [])).toBe(10);
+    expect(neededFor(changes, 'agent-a')).toBe(10);
   });
 
   it('keeps a bounded number of names, and forgets none of what they demand', () => {
     const changes = new KnownChanges();
     changes.startedAt(0);
     for (let revision = 1; revision <= 25_000; revision += 1) {
-      changes.changed([{ revision, agents: [`agent-${revision}`], controls: [revision] }]);
+      changes.changed([{ revision, agents: [`agent-${revision}`], controls: [revision], policies: [] }]);
     }
     for (const revision of [1, 9_999, 20_001, 25_000]) {
-      expect(changes.neededFor(`agent-${revision}`, [])).toBeGreaterThanOrEqual(revision);
-      expect(changes.neededFor('another', [revision])).toBeGreaterThanOrEqual(revision);
+      expect(neededFor(changes, `agent-${revision}`)).toBeGreaterThanOrEqual(revision);
+      expect(neededFor(changes, 'another', [revision])).toBeGreaterThanOrEqual(revision);
     }
-    expect(changes.neededFor('another', [])).toBeLessThan(25_000);
+    expect(neededFor(changes, 'another')).toBeLessThan(25_000);
   });
 });

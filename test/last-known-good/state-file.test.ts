@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/last-known-good/file-system.js';
 import { StateFile } from '../../src/last-known-good/state-file.js';
 import { Died, Disk } from './disk.js';
-import { anyState, controlIdsOf, headerOf, type SampleState, sample, writing } from './support.js';
+import { anyState, controlIdsOf, headerOf, type SampleState, sample, stateOf, writing } from './support.js';
 
 const PATH = '/data/state';
 
@@ -35,7 +35,7 @@ describe('a state that was saved', () => {
         const read = await file.read();
         if (read.kind !== 'usable') throw new Error(JSON.stringify(read));
         for (const { name } of [...state.agents, { name: 'no-such-agent' }]) {
-          const { revision, controls } = read.value.stateOf(name);
+          const { revision, controls } = stateOf(read.value, name);
           expect(revision).toBe(state.revision);
           expect(controls?.map(({ id }) => id) ?? null).toEqual(controlIdsOf(state, name));
           for (const { id, ...rest } of controls ?? []) expect(rest).toEqual(state.controls[id - 1]);

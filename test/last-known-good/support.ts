@@ -1,10 +1,12 @@
 import fc from 'fast-check';
+import type { AgentState } from '../../src/controls/agent-control-store.js';
 import {
   agentLine,
   controlLine,
   policyLine,
   type StateHeader,
 } from '../../src/last-known-good/file-format.js';
+import type { KeptState } from '../../src/last-known-good/kept-state.js';
 import type { StateWriter } from '../../src/last-known-good/state-file.js';
 
 /** A state as a test states it. */
@@ -102,3 +104,13 @@ export const anyState: fc.Arbitrary<SampleState> = fc
       ),
     }),
   );
+
+/** The controls of an agent in a state. */
+export function stateOf(state: KeptState, agentName: string): AgentState {
+  const links = state.linksOf(agentName);
+  return {
+    revision: state.header.revision,
+    controls: links === null ? null : state.controlsOf(links),
+    policyIds: links?.policyIds ?? [],
+  };
+}

@@ -1,0 +1,158 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { DbClient } from '../database/database.js';
+import { withServiceErrors } from '../database/errors.js';
+import type { StoredDefinition } from './agent-control-store.js';
+import { type ControlLinks, linksKey } from './control-links.js';
+
+/** The links of some agents at one revision. */
+export interface LinksState {
+  readonly revision: number;
+  /** By name; an unknown agent is absent. Equal links are one object. */
+  readonly links: ReadonlyMap<string, ControlLinks>;
+}
+
+/** The controls of some links at one revision. */
+export interface ControlsState {
+  readonly revision: number;
+  /** For each links, in the given order: each control once, newest id first. */
+  readonly controls: readonly (readonly StoredDefinition[])[];
+}
+
+/**
+ * Reads the effective controls of many agents in two steps, each one statement, so that what agents share is
+ * read once. Rejects with a `ServiceError` only.
+ */
+export function createControlLinksStore(client: DbClient) {
+  return {
+    /** At most some hundreds of names: each is an argument of the statement. */
+    linksOf: (agentNames: readonly string[]): Promise<LinksState> =>
+      withServiceErrors(async () => {
+        const rows = await client.$queryRaw<LinkRow[]>(Prisma.sql`
+          WITH "wanted" AS (SELECT "id", "name" FROM "agents" WHERE "name" IN (${Prisma.join([...agentNames])}))
+          SELECT "revision", CAST(NULL AS INTEGER) AS "agentId", CAST(NULL AS TEXT) AS "name",
+            CAST(NULL AS INTEGER) AS "policyId", CAST(NULL AS INTEGER) AS "controlId"
+          FROM "service_state" WHERE "id" = 1
+          UNION ALL SELECT NULL, "id", "name", NULL, NULL FROM "wanted"
+          UNION ALL SELECT NULL, g."agent_id", NULL, g."policy_id", NULL
+            FROM "wanted" w JOIN "agent_policies" g ON g."agent_id" = w."id"
+          UNION ALL SELECT NULL, l."agent_id", NULL, NULL, l."control_id"
+            FROM "wanted" w JOIN "agent_controls" l ON l."agent_id" = w."id"`);
+        return { revision: revisionOf(rows), links: linksByName(rows) };
+      }),
+
+    controlsOf: (links: readonly ControlLinks[]): Promise<ControlsState> =>
+      withServiceErrors(async () => {
+        const policyIds = distinct(links.flatMap((one) => one.policyIds));
+        const controlIds = distinct(links.flatMap((one) => one.controlIds));
+        const rows = await client.$queryRaw<ControlRow[]>(Prisma.sql`
+          SELECT "revision", CAST(NULL AS INTEGER) AS "policyId", CAST(NULL AS INTEGER) AS "id",
+            CAST(NULL AS TEXT) AS "name", CAST(NULL AS TEXT) AS "data"
+          FROM "service_state" WHERE "id" = 1
+          ${policyIds.length === 0 ? Prisma.empty : ofPolicies(policyIds)}
+          ${controlIds.length === 0 ? Prisma.empty : ofIds(controlIds)}`);
+        return { revision: revisionOf(rows), controls: controlsByLinks(rows, links) };
+      }),
+  };
+}
+
+export type ControlLinksStore = ReturnType<typeof createControlLinksStore>;
+
+/** The members of policies, and the definitions of all these controls, each once. */
+function ofPolicies(policyIds: readonly number[]): Prisma.Sql {
+  const ids = listOf(policyIds);
+  return Prisma.sql`
+    UNION ALL SELECT NULL, "policy_id", "control_id", NULL, NULL FROM "policy_controls" WHERE "policy_id" IN (${ids})
+    UNION ALL SELECT NULL, NULL, "id", "name", "data" FROM "controls"
+      WHERE "id" IN (SELECT "control_id" FROM "policy_controls" WHERE "policy_id" IN (${ids}))`;
+}
+
+/** Definitions; a control that was deleted since its link was read is absent. */
+function ofIds(controlIds: readonly number[]): Prisma.Sql {
+  return Prisma.sql`
+    UNION ALL SELECT NULL, NULL, "id", "name", "data" FROM "controls"
+      WHERE "id" IN (${listOf(controlIds)}) AND "deleted_at_ms" IS NULL`;
+}
+
+/** In the text of the statement: databases limit the number of arguments, and ids are numbers. */
+function listOf(ids: readonly number[]): Prisma.Sql {
+  if (!ids.every(Number.isSafeInteger)) throw new Error('an id is not an integer');
+  return Prisma.raw(ids.join());
+}
+
+function linksByName(rows: readonly LinkRow[]): Map<string, ControlLinks> {
+  const agents = new Map<number, { name: string; policyIds: number[]; controlIds: number[] }>();
+  for (const { agentId, name } of rows) {
+    if (agentId !== null && name !== null)
+      agents.set(Number(agentId), { name, policyIds: [], controlIds: [] });
+  }
+  for (const { agentId, policyId, controlId } of rows) {
+    const agent = agentId === null ? undefined : agents.get(Number(agentId));
+    if (policyId !== null) agent?.policyIds.push(Number(policyId));
+    if (controlId !== null) agent?.controlIds.push(Number(controlId));
+  }
+  const known = new Map<string, ControlLinks>();
+  const byName = new Map<string, ControlLinks>();
+  for (const { name, policyIds, controlIds } of agents.values()) {
+    const links = { policyIds: policyIds.sort(ascending), controlIds: controlIds.sort(ascending) };
+    const key = linksKey(links);
+    const shared = known.get(key) ?? links;
+    known.set(key, shared);
+    byName.set(name, shared);
+  }
+  return byName;
+}
+
+function controlsByLinks(
+  rows: readonly ControlRow[],
+  links: readonly ControlLinks[],
+): readonly (readonly StoredDefinition[])[] {
+  const members = new Map<number, number[]>();
+  const definitions = new Map<number, StoredDefinition>();
+  for (const row of rows) {
+    if (row.id === null) continue;
+    const id = Number(row.id);
+    if (row.policyId !== null) listIn(members, Number(row.policyId)).push(id);
+    else definitions.set(id, { id, name: row.name ?? '', data: row.data ?? '' });
+  }
+  return links.map(({ policyIds, controlIds }) =>
+    distinct([...controlIds, ...policyIds.flatMap((id) => members.get(id) ?? [])])
+      .sort((left, right) => right - left)
+      .flatMap((id) => definitions.get(id) ?? []),
+  );
+}
+
+function listIn(lists: Map<number, number[]>, key: number): number[] {
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  const list: number[] = [];
+  lists.set(key, list);
+  return list;
+}
+
+function distinct(ids: readonly number[]): number[] {
+  return [...new Set(ids)];
+}
+
+const ascending = (left: number, right: number): number => left - right;
+
+function revisionOf(rows: readonly { readonly revision: bigint | number | null }[]): number {
+  const found = rows.find(({ revision }) => revision !== null)?.revision;
+  if (found === undefined || found === null) throw new Error('the row of the revision is missing');
+  return Number(found);
+}
+
+interface LinkRow {
+  readonly revision: bigint | null;
+  readonly agentId: number | null;
+  readonly name: string | null;
+  readonly policyId: number | null;
+  readonly controlId: number | null;
+}
+
+interface ControlRow {
+  readonly revision: bigint | null;
+  readonly policyId: number | null;
+  readonly id: number | null;
+  readonly name: string | null;
+  readonly data: string | null;
+}

@@ -1,0 +1,180 @@
+import type { ControlSet } from './control-sets.js';
+import type { LoadedProgram, Progress } from './loaded-program.js';
+import type { MemoryLedger } from './memory-ledger.js';
+
+/** Memory of an agent besides its name, in bytes. */
+const AGENT_BYTES = 300;
+
+/** An agent in memory. */
+export interface AgentEntry {
+  readonly name: string;
+  /** The controls it has; null until it is loaded. */
+  readonly set: ControlSet | null;
+  /** Decides instead of the program of the set, while the two are of different revisions. */
+  readonly own: LoadedProgram | null;
+  /** Whether the links are certainly those of the latest known revision. */
+  readonly isCurrent: boolean;
+  /** Its own program must not decide any more: this process changed its links or controls. */
+  outdated: boolean;
+  /** Links read before this revision are discarded. */
+  needed: number;
+  /** The revision the links were read at. */
+  readonly readRevision: number;
+  loading: Promise<void> | null;
+  /** Used since the last eviction. */
+  used: boolean;
+}
+
+/** What an agent is loaded with. */
+export interface GivenControls {
+  /** Held for the agent. */
+  readonly set: ControlSet;
+  readonly own: LoadedProgram | null;
+  /** The revision the links were read at. */
+  readonly readRevision: number;
+  /** Whether the links, or the own program, come from the last known good file. */
+  readonly isKept: boolean;
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The program that decides for an agent; null when none may. */
+export function deciding({ own, set, outdated }: AgentEntry): LoadedProgram | null {
+  if (own !== null) return outdated ? null : own;
+  return set === null || set.outdated ? null : set.loaded;
+}
+
+export interface AgentEntriesOptions {
+  readonly maxAgents: number;
+  readonly maxBytes: number;
+  readonly memory: MemoryLedger;
+  /** Called for a set that an agent does not have any more. */
+  readonly release: (set: ControlSet) => void;
+}
+
+/** The agents in memory, and their programs. */
+export class AgentEntries {
+  readonly #options: AgentEntriesOptions;
+  readonly #entries = new Map<string, Writable<AgentEntry>>();
+  /** Entries whose links are older than the stored ones. */
+  readonly behind = new Set<AgentEntry>();
+  /** Entries with something of the last known good file, besides what their sets have of it. */
+  readonly kept = new Set<AgentEntry>();
+  readonly #apart = new Set<AgentEntry>();
+
+  constructor(options: AgentEntriesOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(agentName: string): AgentEntry | undefined {
+    return this.#entries.get(agentName);
+  }
+
+  has(entry: AgentEntry): boolean {
+    return this.#entries.get(entry.name) === entry;
+  }
+
+  all(): IterableIterator<AgentEntry> {
+    return this.#entries.values();
+  }
+
+  /** Entries with a program of their own. */
+  apart(): Iterable<AgentEntry> {
+    return this.#apart;
+  }
+
+  /** Adds an agent, for which others are evicted if necessary. */
+  add(name: string): AgentEntry {
+    this.#makeRoom(1);
+    const entry = {
+      name,
+      set: null,
+      own: null,
+      isCurrent: false,
+      outdated: false,
+      needed: 0,
+      readRevision: 0,
+      loading: null,
+      used: true,
+    };
+    this.#entries.set(name, entry);
+    this.#options.memory.addBytes(bytesOf(entry));
+    return entry;
+  }
+
+  /** Gives an agent the set of its links, which must be held for it, and a program of its own if necessary. */
+  give(entry: AgentEntry, { set, own, readRevision, isKept }: GivenControls): void {
+    const written: Writable<AgentEntry> = entry;
+    const { set: before } = entry;
+    written.set = set;
+    written.readRevision = readRevision;
+    written.isCurrent = true;
+    written.outdated = false;
+    this.behind.delete(entry);
+    if (isKept) this.kept.add(entry);
+    else this.kept.delete(entry);
+    this.#setOwn(entry, own);
+    if (before !== null) this.#options.release(before);
+    // An agent that is loading stays, whatever its size.
+    this.#makeRoom(0);
+  }
+
+  /** Its program decides as of `progress` until the agent is loaded again, whatever happens to the set. */
+  fallBehind(entry: AgentEntry, progress: Progress): void {
+    if (entry.own === null) entry.outdated ||= entry.set?.outdated ?? false;
+    this.#setOwn(entry, (entry.own ?? entry.set?.loaded ?? null)?.until(progress) ?? null);
+    (entry as Writable<AgentEntry>).isCurrent = false;
+    this.behind.add(entry);
+  }
+
+  /** The program of the set decides again. */
+  rejoin(entry: AgentEntry): void {
+    this.#setOwn(entry, null);
+  }
+
+  forget(entry: AgentEntry): void {
+    if (!this.has(entry)) return;
+    this.#entries.delete(entry.name);
+    this.behind.delete(entry);
+    this.kept.delete(entry);
+    this.#setOwn(entry, null);
+    if (entry.set !== null) this.#options.release(entry.set);
+    this.#options.memory.addBytes(-bytesOf(entry));
+  }
+
+  #setOwn(entry: AgentEntry, own: LoadedProgram | null): void {
+    const { memory } = this.#options;
+    if (own !== null) memory.add(own.program);
+    if (entry.own !== null) memory.remove(entry.own.program);
+    (entry as Writable<AgentEntry>).own = own;
+    if (own === null) this.#apart.delete(entry);
+    else this.#apart.add(entry);
+  }
+
+  /**
+   * Makes room for `added` more agents. Second chance: the first agent not used since the last eviction is
+   * evicted; each one passed over loses its mark.
+   */
+  #makeRoom(added: number): void {
+    const { maxAgents, maxBytes, memory } = this.#options;
+    for (const [name, entry] of this.#entries) {
+      if (this.#entries.size + added <= maxAgents && memory.bytes <= maxBytes) return;
+      if (entry.loading !== null) continue;
+      if (!entry.used) {
+        this.forget(entry);
+        continue;
+      }
+      entry.used = false;
+      this.#entries.delete(name);
+      this.#entries.set(name, entry);
+    }
+  }
+}
+
+function bytesOf({ name }: AgentEntry): number {
+  return AGENT_BYTES + 2 * name.length;
+}

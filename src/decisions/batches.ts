@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export interface BatchesOptions<Key, Value> {
+  /** Loads the values of distinct keys, in their order. An error concerns its key only. */
+  readonly load: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>;
+  /** Most keys of a batch. */
+  readonly maxSize: number;
+}
+
+interface Requested<Value> {
+  readonly value: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Most batches that are loaded at the same time. */
+const MAX_AT_ONCE = 2;
+
+/**
+ * Creates the function that loads one value. Values that are requested in the same turn of the event loop, or while
+ * other batches are loaded, are loaded together. Loading always begins after the request.
+ */
+export function createBatches<Key, Value>(options: BatchesOptions<Key, Value>): (key: Key) => Promise<Value> {
+  const { load, maxSize } = options;
+  const waiting = new Map<Key, Requested<Value>>();
+  let running = 0;
+
+  function take(): [Key, Requested<Value>][] {
+    const batch: [Key, Requested<Value>][] = [];
+    for (const entry of waiting) {
+      if (batch.length === maxSize) break;
+      waiting.delete(entry[0]);
+      batch.push(entry);
+    }
+    return batch;
+  }
+
+  async function loadBatch(batch: readonly [Key, Requested<Value>][]): Promise<void> {
+    try {
+      const values = await load(batch.map(([key]) => key));
+      for (const [index, [, { resolve, reject }]] of batch.entries()) {
+        const value = values[index];
+        if (value instanceof Error || value === undefined)
+          reject(value ?? new Error('a batch lacks a value'));
+        else resolve(value);
+      }
+    } catch (error) {
+      for (const [, { reject }] of batch) reject(error);
+    }
+  }
+
+  async function run(): Promise<void> {
+    running += 1;
+    while (waiting.size > 0) {
+      await nextTurn();
+      const batch = take();
+      if (batch.length > 0) await loadBatch(batch);
+    }
+    running -= 1;
+  }
+
+  return (key) => {
+    const known = waiting.get(key);
+    if (known !== undefined) return known.value;
+    const requested = withResolvers<Value>();
+    waiting.set(key, requested);
+    if (running < MAX_AT_ONCE) void run();
+    return requested.value;
+  };
+}
+
+function withResolvers<Value>(): Requested<Value> {
+  let resolve!: (value: Value) => void;
+  let reject!: (error: unknown) => void;
+  const value = new Promise<Value>((resolveIt, rejectIt) => {
+    resolve = resolveIt;
+    reject = rejectIt;
+  });
+  return { value, resolve, reject };
+}
