@@ -133,6 +133,7 @@ function observe(
 ): void {
   metrics.observe({
     snapshotAgents: () => snapshot.size,
+    snapshotControlSets: () => snapshot.sets,
     revision: () => watch.revision,
     stalenessSeconds: () => (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
     databaseUp: () => watch.databaseUp,

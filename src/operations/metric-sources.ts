@@ -6,6 +6,7 @@ import { createMetricKinds } from './metric-kinds.js';
 /** Values that are only read on each scrape. */
 export interface MetricSources {
   snapshotAgents(): number;
+  snapshotControlSets(): number;
   revision(): number;
   /** Seconds since the oldest controls in use were last confirmed as current. */
   stalenessSeconds(): number;
@@ -45,6 +46,12 @@ export function addSources(prefix: string, sources: MetricSources, registers: Re
   const { gauge } = createMetricKinds(prefix, registers);
   // Every process loads the agents that it evaluates, usually the same ones.
   gauge('snapshot_agents', 'Agents whose compiled controls are in memory.', 'max', sources.snapshotAgents);
+  gauge(
+    'snapshot_control_sets',
+    'Distinct sets of controls that the agents in memory share.',
+    'max',
+    sources.snapshotControlSets,
+  );
   gauge('revision', 'Latest revision of the stored controls that is known.', 'min', sources.revision);
   gauge(
     'snapshot_staleness_seconds',

@@ -6,6 +6,7 @@ export function createQuietMetrics(prefix: string, streams: StreamNames): Metric
   const metrics = createMetrics(prefix);
   metrics.observe({
     snapshotAgents: () => 0,
+    snapshotControlSets: () => 0,
     revision: () => 0,
     databaseUp: () => true,
     storage: () => ({ state: 'OK', transitions: new Map() }),

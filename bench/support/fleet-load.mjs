@@ -1,0 +1,54 @@
+/** Evaluations of many agents over HTTP/1.1, each timed, over bare sockets. */
+import { once } from 'node:events';
+import net from 'node:net';
+
+const HEAD_END = '\r\n\r\n';
+
+/**
+ * Evaluates a step for each name of an iterator, which connections take in turns. Resolves with the time of each
+ * evaluation in milliseconds; rejects on any status but 200. `onReply` gets the revision of each verdict.
+ * @param {string} url
+ * @param {Iterator<string>} names
+ * @param {{ connections?: number, onReply?: (revision: number) => void }} [options]
+ */
+export async function evaluateEach(url, names, { connections = 16, onReply } = {}) {
+  const { hostname, port, host } = new URL(url);
+  const times = [];
+  const requestFor = (name) => {
+    const step = { type: 'llm', name: 'answer', input: 'a quick brown fox jumps over the lazy dog' };
+    const body = JSON.stringify({ agent_name: name, stage: 'pre', step });
+    return `POST /api/v1/evaluation HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  };
+  const run = async () => {
+    const socket = net.connect(Number(port), hostname);
+    await once(socket, 'connect');
+    await new Promise((resolve, reject) => {
+      let pending = '';
+      let begun = 0;
+      const send = () => {
+        const { value, done } = names.next();
+        if (done === true) return resolve();
+        begun = performance.now();
+        socket.write(requestFor(value));
+      };
+      socket.setEncoding('latin1').on('data', (chunk) => {
+        pending += chunk;
+        const headEnd = pending.indexOf(HEAD_END);
+        if (headEnd < 0) return;
+        const size = Number(/\r\ncontent-length: *(\d+)/i.exec(pending)?.[1]);
+        if (!pending.startsWith('HTTP/1.1 200 ')) return reject(new Error(pending));
+        if (pending.length < headEnd + HEAD_END.length + size) return;
+        times.push(performance.now() - begun);
+        onReply?.(Number(/\r\nx-service-revision: *(\d+)/i.exec(pending)?.[1]));
+        pending = '';
+        send();
+      });
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error('a connection was closed')));
+      send();
+    });
+    socket.destroy();
+  };
+  await Promise.all(Array.from({ length: connections }, run));
+  return times;
+}
