@@ -1,5 +1,14 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
+
+interface AgentId {
+  readonly id: number;
+}
+
+function idsOf(agents: readonly AgentId[]): Prisma.Sql {
+  return Prisma.join(agents.map(({ id }) => id));
+}
 
 /** Policies of agents. Writing needs the client of a mutation. Rejects with a `ServiceError` only. */
 export function createAgentPolicyStore(client: DbClient) {
@@ -19,6 +28,22 @@ export function createAgentPolicyStore(client: DbClient) {
         const { count } = await client.agentPolicy.deleteMany({ where: { agentId, policyId } });
         return count > 0;
       }),
+
+    /** Gives the policy to agents, and returns the number of those that did not have it. */
+    addAll: (agents: readonly AgentId[], policyId: number): Promise<number> =>
+      withServiceErrors(
+        () => client.$executeRaw`
+          INSERT INTO "agent_policies" ("agent_id", "policy_id")
+          SELECT "id", CAST(${policyId} AS INTEGER) FROM "agents" WHERE "id" IN (${idsOf(agents)})
+          ON CONFLICT DO NOTHING`,
+      ),
+
+    /** Removes the policy from agents, and returns the number of those that had it. */
+    removeFrom: (agents: readonly AgentId[], policyId: number): Promise<number> =>
+      withServiceErrors(
+        () => client.$executeRaw`
+          DELETE FROM "agent_policies" WHERE "policy_id" = ${policyId} AND "agent_id" IN (${idsOf(agents)})`,
+      ),
 
     /** Removes all policies of an agent except `keep`, and returns their number. */
     removeAll: (agentId: number, keep?: number): Promise<number> =>

@@ -17,7 +17,7 @@ import type { AgentRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
 import type { AskedForControls } from './asked-for-controls.js';
-import { compatibilityProblems, policyControlIncompatible } from './control-compatibility.js';
+import { compatibilityProblems, policyControlIncompatible, readCandidates } from './control-compatibility.js';
 import { noChanges } from './overwrite-changes.js';
 import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
 
@@ -117,7 +117,7 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
         const control = await existingControl(tx, controlId);
         // An existing link is checked again, so repeating the call shows whether the agent can still run it.
         const registration = readStoredRegistration(agent.data);
-        const problems = compatibilityProblems(registration, agent.name, [control], registry);
+        const problems = compatibilityProblems(registration, agent.name, readCandidates([control], registry));
         if (problems.length > 0) throw policyControlIncompatible(problems);
         const added = await createAgentControlStore(tx).add(agent.id, control.id);
         return { value: { agent, control }, change: added ? { agents: [agent.name] } : null };

@@ -36,6 +36,13 @@ export function createAgentStore(client: DbClient) {
         return row === null ? null : toRow(row);
       }),
 
+    /** The agents among some hundred names that exist. */
+    findAll: (names: readonly string[]): Promise<AgentRow[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.agent.findMany({ where: { name: { in: names.filter(isStorable) } } });
+        return rows.map(toRow);
+      }),
+
     /** The name must be free. */
     insert: (agent: Omit<AgentRow, 'id' | 'controlsAskedAtMs'>): Promise<AgentRow> =>
       withServiceErrors(async () => {

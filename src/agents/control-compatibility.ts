@@ -1,6 +1,7 @@
 import { createSchemaValidator, type SchemaValidator } from '../../packages/json-schema/src/index.js';
 import { type ErrorItem, ServiceError } from '../contract/errors/service-error.js';
 import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
+import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { readAgentScopedName } from '../controls/agent-scoped-name.js';
 import { type Leaf, leavesOf } from '../controls/definition.js';
 import { readStoredDefinition } from '../controls/definition-presentation.js';
@@ -8,12 +9,25 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { AgentRegistration, EvaluatorRegistration } from './agent-registration.js';
 import { configProblem, registeredEvaluators } from './registered-evaluators.js';
 
-/** A control to be linked to an agent. */
+/** A control to be linked to agents. */
 export interface CandidateControl {
   readonly id: number;
   readonly name: string;
-  /** JSON text of the stored definition. */
-  readonly data: string;
+  /** Its leaves; null when the stored definition cannot be read. */
+  readonly leaves: readonly Leaf[] | null;
+}
+
+/** Reads stored controls, once for any number of agents. */
+export function readCandidates(
+  controls: readonly StoredDefinition[],
+  registry: EvaluatorRegistry,
+): CandidateControl[] {
+  return controls.map(({ id, name, data }) => {
+    if (isEmpty(data)) return { id, name, leaves: [] };
+    const stored = readStoredDefinition(data, registry);
+    if (!stored.ok) return { id, name, leaves: null };
+    return { id, name, leaves: [...leavesOf(stored.stored.condition, '')].map(({ leaf }) => leaf) };
+  });
 }
 
 /**
@@ -26,7 +40,6 @@ export function compatibilityProblems(
   registration: AgentRegistration | undefined,
   agentName: string,
   controls: readonly CandidateControl[],
-  registry: EvaluatorRegistry,
 ): ErrorItem[] {
   if (controls.length === 0) return [];
   if (registration === undefined) {
@@ -39,7 +52,7 @@ export function compatibilityProblems(
   };
   const items: ErrorItem[] = [];
   for (const control of controls) {
-    for (const problem of problemsOf(control, agent, registry)) {
+    for (const problem of problemsOf(control, agent)) {
       if (items.length >= MAX_ERROR_ITEMS) return items;
       items.push(incompatible(`control "${control.name}" (${control.id}): ${problem}`));
     }
@@ -62,18 +75,12 @@ interface CheckedAgent {
   readonly validator: SchemaValidator;
 }
 
-function* problemsOf(
-  { data }: CandidateControl,
-  agent: CheckedAgent,
-  registry: EvaluatorRegistry,
-): Generator<string> {
-  if (isEmpty(data)) return;
-  const stored = readStoredDefinition(data, registry);
-  if (!stored.ok) {
+function* problemsOf({ leaves }: CandidateControl, agent: CheckedAgent): Generator<string> {
+  if (leaves === null) {
     yield 'the stored definition cannot be read';
     return;
   }
-  for (const { leaf } of leavesOf(stored.stored.condition, '')) {
+  for (const leaf of leaves) {
     const problem = leafProblem(leaf, agent);
     if (problem !== undefined) yield problem;
   }

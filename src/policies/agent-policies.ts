@@ -3,7 +3,11 @@ import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { readStoredRegistration } from '../agents/agent-schemas.js';
 import { existingAgent } from '../agents/agent-service.js';
 import type { AgentRow } from '../agents/agent-store.js';
-import { compatibilityProblems, policyControlIncompatible } from '../agents/control-compatibility.js';
+import {
+  compatibilityProblems,
+  policyControlIncompatible,
+  readCandidates,
+} from '../agents/control-compatibility.js';
 import type { CallContext } from '../contract/call/handler.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
@@ -114,7 +118,7 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
   ): Promise<StoredDefinition[]> {
     const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
     const registration = readStoredRegistration(agent.data);
-    const problems = compatibilityProblems(registration, agent.name, controls, registry);
+    const problems = compatibilityProblems(registration, agent.name, readCandidates(controls, registry));
     if (problems.length > 0) throw policyControlIncompatible(problems);
     return controls;
   }

@@ -4,6 +4,7 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { createAgentPolicies } from './agent-policies.js';
+import { createPolicyAgents } from './policy-agents.js';
 import { policyHandlers } from './policy-handlers.js';
 import { createPolicyService } from './policy-service.js';
 
@@ -17,5 +18,9 @@ export interface PoliciesOptions {
 
 /** Policies, their controls, and the agents that they are linked to. */
 export function createPolicies(options: PoliciesOptions): HandlersOf<typeof PolicyServiceDesc> {
-  return policyHandlers(createPolicyService(options), createAgentPolicies(options));
+  return policyHandlers(
+    createPolicyService(options),
+    createAgentPolicies(options),
+    createPolicyAgents(options),
+  );
 }

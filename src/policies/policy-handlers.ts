@@ -1,6 +1,7 @@
 import type { PolicyService as PolicyServiceDesc } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { type HandlersOf, handler } from '../contract/call/handler.js';
 import type { AgentPolicies } from './agent-policies.js';
+import type { PolicyAgents } from './policy-agents.js';
 import { policySchemas as schemas } from './policy-schemas.js';
 import type { PolicyService } from './policy-service.js';
 
@@ -8,6 +9,7 @@ import type { PolicyService } from './policy-service.js';
 export function policyHandlers(
   policies: PolicyService,
   agentPolicies: AgentPolicies,
+  policyAgents: PolicyAgents,
 ): HandlersOf<typeof PolicyServiceDesc> {
   return {
     createPolicy: handler(schemas.createPolicy, ({ name }, context) => policies.create(context, name)),
@@ -19,6 +21,12 @@ export function policyHandlers(
     ),
     removePolicyControl: handler(schemas.removePolicyControl, (input, context) =>
       policies.removeControl(context, input.policy_id, input.control_id),
+    ),
+    addPolicyAgents: handler(schemas.addPolicyAgents, (input, context) =>
+      policyAgents.add(context, input.policy_id, input.agent_names),
+    ),
+    removePolicyAgents: handler(schemas.removePolicyAgents, (input, context) =>
+      policyAgents.remove(context, input.policy_id, input.agent_names),
     ),
     listAgentPolicies: handler(schemas.listAgentPolicies, (input) => agentPolicies.list(input.agent_name)),
     addAgentPolicy: handler(schemas.addAgentPolicy, (input, context) =>

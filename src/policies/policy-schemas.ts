@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { integer, text, withExample } from '../contract/input/fields.js';
-import { slugName } from '../contract/input/names.js';
+import { integer, list, text, withExample } from '../contract/input/fields.js';
+import { agentName as checkedAgentName, slugName } from '../contract/input/names.js';
 
 /** A name in a path: any text here; the service normalises it, because it is validated after the body. */
 const agentName = text();
@@ -12,12 +12,22 @@ const controlOfPolicy = z.object({ policy_id: id, control_id: id });
 const ofAgent = z.object({ agent_name: agentName });
 const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
 
+/** Agents in one call: a change lists no more. */
+const MAX_AGENTS = 1_000;
+
+const agentsOfPolicy = withExample(
+  z.object({ policy_id: id, agent_names: list(checkedAgentName(), { min: 1, max: MAX_AGENTS }) }),
+  { agent_names: ['billing-bot-01'] },
+);
+
 /** Input schemas of PolicyService, by RPC. Members are in the order of the messages. */
 export const policySchemas = {
   createPolicy: withExample(z.object({ name: slugName() }), { name: 'payments' }),
   listPolicyControls: ofPolicy,
   addPolicyControl: controlOfPolicy,
   removePolicyControl: controlOfPolicy,
+  addPolicyAgents: agentsOfPolicy,
+  removePolicyAgents: agentsOfPolicy,
   listAgentPolicies: ofAgent,
   addAgentPolicy: policyOfAgent,
   removeAgentPolicy: policyOfAgent,

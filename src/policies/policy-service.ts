@@ -72,7 +72,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
 }
 
 /** Agents of a policy whose clients have never requested controls, in words; null for none. */
-function clientsOf(agents: number): string | null {
+export function clientsOf(agents: number): string | null {
   if (agents === 0) return null;
   return agents === 1
     ? 'the client of 1 agent with the policy'

@@ -248,14 +248,25 @@ function notTooDeep<T extends JsonValue>(value: T, sink: IssueSink): T {
   return refuse(sink, 'recursion_loop', `must not nest deeper than ${MAX_JSON_DEPTH} levels`, value);
 }
 
-/** A list. Reading stops at MAX_ERROR_ITEMS problems, so that the cost of a hostile list is linear. */
-export function list<T>(item: z.ZodType<T>): z.ZodType<T[]> {
+/**
+ * A list; `min` and `max` limit its length. Reading stops at MAX_ERROR_ITEMS problems, so that the cost of a hostile
+ * list is linear.
+ */
+export function list<T>(
+  item: z.ZodType<T>,
+  { min = 0, max = Number.POSITIVE_INFINITY }: { readonly min?: number; readonly max?: number } = {},
+): z.ZodType<T[]> {
   // The reader was registered with this same schema, so it reads the same type.
   const read =
     (directReads.get(item) as Read<T> | undefined) ?? ((value, sink) => readWith(item, value, sink));
   return field(
     (value, sink) => {
       if (!Array.isArray(value)) return refuse(sink, 'list_type', 'must be a list', value);
+      if (value.length < min)
+        return refuse(sink, 'too_short', `must have at least ${min} ${min === 1 ? 'item' : 'items'}`, value);
+      if (value.length > max) {
+        return refuse(sink, 'too_long', `must have at most ${max} items, not ${value.length}`, null);
+      }
       const items: T[] = [];
       let problems = 0;
       let index = 0;
@@ -270,7 +281,12 @@ export function list<T>(item: z.ZodType<T>): z.ZodType<T[]> {
       }
       return problems === 0 ? items : z.NEVER;
     },
-    { type: 'array', items: jsonSchemaOf(item) },
+    {
+      type: 'array',
+      items: jsonSchemaOf(item),
+      ...(min > 0 ? { minItems: min } : {}),
+      ...(Number.isFinite(max) ? { maxItems: max } : {}),
+    },
   );
 }
 

@@ -48,6 +48,8 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   CreatePolicy: 'admin',
   ListPolicyControls: 'key',
   AddPolicyControl: 'admin',
+  AddPolicyAgents: 'admin',
+  RemovePolicyAgents: 'admin',
   RemovePolicyControl: 'admin',
   ListAgentPolicies: 'key',
   AddAgentPolicy: 'admin',

@@ -43,9 +43,7 @@ import { createObservability } from '../../../src/events/observability.js';
 import { createObservabilityMeter } from '../../../src/events/observability-meter.js';
 import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
-import { createAgentPolicies } from '../../../src/policies/agent-policies.js';
-import { policyHandlers } from '../../../src/policies/policy-handlers.js';
-import { createPolicyService } from '../../../src/policies/policy-service.js';
+import { createPolicies } from '../../../src/policies/policies.js';
 import { isFreeForm } from '../../../src/transport/descriptors/reply-shape.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { NO_FAILURES } from '../../support/failures.js';
@@ -83,7 +81,7 @@ beforeAll(async () => {
     ...controlHandlers(createControlService(options), createControlVersions(options), evaluators),
     ...evaluatorHandlers(evaluators),
     ...templateHandlers(evaluators, reviewer, database.client),
-    ...policyHandlers(createPolicyService(options), createAgentPolicies(options)),
+    ...createPolicies(options),
     ...createObservability({
       config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1, retentionDays: 0 },
       database,
@@ -353,6 +351,8 @@ const CALLS: [string, JsonObject][] = [
   ['addAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
   ['removeAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
   ['removeAllAgentPolicies', { agent_name: AGENT.agent_name }],
+  ['addPolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
+  ['removePolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
   ['removePolicyControl', { policy_id: 1, control_id: 1 }],
   ['deleteControl', { control_id: 1, force: true }],
   ['createEvents', { events: [EVENT, { ...EVENT, error_message: 'broken', execution_duration_ms: 1 }] }],

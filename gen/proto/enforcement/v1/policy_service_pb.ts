@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/policy_service.proto.
  */
 export const file_enforcement_v1_policy_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNlbmZvcmNlbWVudC92MS9wb2xpY3lfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiMQoTQ3JlYXRlUG9saWN5UmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQFCBwoFX25hbWUiKQoUQ3JlYXRlUG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIi4KGUxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QSEQoJcG9saWN5X2lkGAEgASgFIjEKGkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlEhMKC2NvbnRyb2xfaWRzGAEgAygFIkAKF0FkZFBvbGljeUNvbnRyb2xSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRISCgpjb250cm9sX2lkGAIgASgFIlwKGEFkZFBvbGljeUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChpSZW1vdmVQb2xpY3lDb250cm9sUmVxdWVzdBIRCglwb2xpY3lfaWQYASABKAUSEgoKY29udHJvbF9pZBgCIAEoBSIuChtSZW1vdmVQb2xpY3lDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIuChhMaXN0QWdlbnRQb2xpY2llc1JlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSIvChlMaXN0QWdlbnRQb2xpY2llc1Jlc3BvbnNlEhIKCnBvbGljeV9pZHMYASADKAUiPgoVQWRkQWdlbnRQb2xpY3lSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEQoJcG9saWN5X2lkGAIgASgFIloKFkFkZEFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIvCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEiQQoYUmVtb3ZlQWdlbnRQb2xpY3lSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEQoJcG9saWN5X2lkGAIgASgFIiwKGVJlbW92ZUFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIzCh1SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJIjEKHlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIIisKFUdldEFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJIisKFkdldEFnZW50UG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIj4KFVNldEFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoBSKIAQoWU2V0QWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhoKDW9sZF9wb2xpY3lfaWQYAiABKAVIAIgBARIvCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAFCEAoOX29sZF9wb2xpY3lfaWQiLgoYRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkiLAoZRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIMusNCg1Qb2xpY3lTZXJ2aWNlEnoKDENyZWF0ZVBvbGljeRIjLmVuZm9yY2VtZW50LnYxLkNyZWF0ZVBvbGljeVJlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5DcmVhdGVQb2xpY3lSZXNwb25zZSIfqLsYA4LT5JMCFToBKhoQL2FwaS92MS9wb2xpY2llcxKeAQoSTGlzdFBvbGljeUNvbnRyb2xzEikuZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUNvbnRyb2xzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlIjGouxgCgtPkkwInEiUvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzEqUBChBBZGRQb2xpY3lDb250cm9sEicuZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5Q29udHJvbFJlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5BZGRQb2xpY3lDb250cm9sUmVzcG9uc2UiPqi7GAOC0+STAjQiMi9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vY29udHJvbHMve2NvbnRyb2xfaWR9Eq4BChNSZW1vdmVQb2xpY3lDb250cm9sEiouZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5Q29udHJvbFJlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5SZW1vdmVQb2xpY3lDb250cm9sUmVzcG9uc2UiPqi7GAOC0+STAjQqMi9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vY29udHJvbHMve2NvbnRyb2xfaWR9EpoBChFMaXN0QWdlbnRQb2xpY2llcxIoLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudFBvbGljaWVzUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudFBvbGljaWVzUmVzcG9uc2UiMKi7GAKC0+STAiYSJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcxKdAQoOQWRkQWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5BZGRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5BZGRBZ2VudFBvbGljeVJlc3BvbnNlIjyouxgDgtPkkwIyIjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SpgEKEVJlbW92ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWdlbnRQb2xpY3lSZXNwb25zZSI8qLsYA4LT5JMCMiowL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljaWVzL3twb2xpY3lfaWR9EqkBChZSZW1vdmVBbGxBZ2VudFBvbGljaWVzEi0uZW5mb3JjZW1lbnQudjEuUmVtb3ZlQWxsQWdlbnRQb2xpY2llc1JlcXVlc3QaLi5lbmZvcmNlbWVudC52MS5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVzcG9uc2UiMKi7GAOC0+STAiYqJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcxKSAQoOR2V0QWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFBvbGljeVJlc3BvbnNlIjGIAgGouxgCgtPkkwIkEiIvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWN5Ep4BCg5TZXRBZ2VudFBvbGljeRIlLmVuZm9yY2VtZW50LnYxLlNldEFnZW50UG9saWN5UmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLlNldEFnZW50UG9saWN5UmVzcG9uc2UiPYgCAai7GAOC0+STAjAiLi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kve3BvbGljeV9pZH0SmwEKEURlbGV0ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZSIxiAIBqLsYA4LT5JMCJCoiL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljeWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations]);
+  fileDesc("CiNlbmZvcmNlbWVudC92MS9wb2xpY3lfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiMQoTQ3JlYXRlUG9saWN5UmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQFCBwoFX25hbWUiKQoUQ3JlYXRlUG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIi4KGUxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QSEQoJcG9saWN5X2lkGAEgASgFIjEKGkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlEhMKC2NvbnRyb2xfaWRzGAEgAygFIkAKF0FkZFBvbGljeUNvbnRyb2xSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRISCgpjb250cm9sX2lkGAIgASgFIlwKGEFkZFBvbGljeUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChpSZW1vdmVQb2xpY3lDb250cm9sUmVxdWVzdBIRCglwb2xpY3lfaWQYASABKAUSEgoKY29udHJvbF9pZBgCIAEoBSIuChtSZW1vdmVQb2xpY3lDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCJAChZBZGRQb2xpY3lBZ2VudHNSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRITCgthZ2VudF9uYW1lcxgCIAMoCSJqChdBZGRQb2xpY3lBZ2VudHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg0KBWFkZGVkGAIgASgFEi8KCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChlSZW1vdmVQb2xpY3lBZ2VudHNSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRITCgthZ2VudF9uYW1lcxgCIAMoCSI+ChpSZW1vdmVQb2xpY3lBZ2VudHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg8KB3JlbW92ZWQYAiABKAUiLgoYTGlzdEFnZW50UG9saWNpZXNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkiLwoZTGlzdEFnZW50UG9saWNpZXNSZXNwb25zZRISCgpwb2xpY3lfaWRzGAEgAygFIj4KFUFkZEFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoBSJaChZBZGRBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIkEKGFJlbW92ZUFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoBSIsChlSZW1vdmVBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiMwodUmVtb3ZlQWxsQWdlbnRQb2xpY2llc1JlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSIxCh5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIrChVHZXRBZ2VudFBvbGljeVJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSIrChZHZXRBZ2VudFBvbGljeVJlc3BvbnNlEhEKCXBvbGljeV9pZBgBIAEoBSI+ChVTZXRBZ2VudFBvbGljeVJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRIRCglwb2xpY3lfaWQYAiABKAUiiAEKFlNldEFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIaCg1vbGRfcG9saWN5X2lkGAIgASgFSACIAQESLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQhAKDl9vbGRfcG9saWN5X2lkIi4KGERlbGV0ZUFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJIiwKGURlbGV0ZUFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCDKtEAoNUG9saWN5U2VydmljZRJ6CgxDcmVhdGVQb2xpY3kSIy5lbmZvcmNlbWVudC52MS5DcmVhdGVQb2xpY3lSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlUG9saWN5UmVzcG9uc2UiH6i7GAOC0+STAhU6ASoaEC9hcGkvdjEvcG9saWNpZXMSngEKEkxpc3RQb2xpY3lDb250cm9scxIpLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5MaXN0UG9saWN5Q29udHJvbHNSZXNwb25zZSIxqLsYAoLT5JMCJxIlL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfS9jb250cm9scxKlAQoQQWRkUG9saWN5Q29udHJvbBInLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUNvbnRyb2xSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5Q29udHJvbFJlc3BvbnNlIj6ouxgDgtPkkwI0IjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRKuAQoTUmVtb3ZlUG9saWN5Q29udHJvbBIqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUNvbnRyb2xSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5Q29udHJvbFJlc3BvbnNlIj6ouxgDgtPkkwI0KjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRKWAQoPQWRkUG9saWN5QWdlbnRzEiYuZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5QWdlbnRzUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUFnZW50c1Jlc3BvbnNlIjKouxgDgtPkkwIoOgEqIiMvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cxKmAQoSUmVtb3ZlUG9saWN5QWdlbnRzEikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5QWdlbnRzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUFnZW50c1Jlc3BvbnNlIjmouxgDgtPkkwIvOgEqIiovYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cy9yZW1vdmUSmgEKEUxpc3RBZ2VudFBvbGljaWVzEiguZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50UG9saWNpZXNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50UG9saWNpZXNSZXNwb25zZSIwqLsYAoLT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljaWVzEp0BCg5BZGRBZ2VudFBvbGljeRIlLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50UG9saWN5UmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50UG9saWN5UmVzcG9uc2UiPKi7GAOC0+STAjIiMC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcy97cG9saWN5X2lkfRKmAQoRUmVtb3ZlQWdlbnRQb2xpY3kSKC5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudFBvbGljeVJlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudFBvbGljeVJlc3BvbnNlIjyouxgDgtPkkwIyKjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SqQEKFlJlbW92ZUFsbEFnZW50UG9saWNpZXMSLS5lbmZvcmNlbWVudC52MS5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVxdWVzdBouLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZSIwqLsYA4LT5JMCJiokL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljaWVzEpIBCg5HZXRBZ2VudFBvbGljeRIlLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UG9saWN5UmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UG9saWN5UmVzcG9uc2UiMYgCAai7GAKC0+STAiQSIi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kSngEKDlNldEFnZW50UG9saWN5EiUuZW5mb3JjZW1lbnQudjEuU2V0QWdlbnRQb2xpY3lSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuU2V0QWdlbnRQb2xpY3lSZXNwb25zZSI9iAIBqLsYA4LT5JMCMCIuL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljeS97cG9saWN5X2lkfRKbAQoRRGVsZXRlQWdlbnRQb2xpY3kSKC5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFBvbGljeVJlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFBvbGljeVJlc3BvbnNlIjGIAgGouxgDgtPkkwIkKiIvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWN5YgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations]);
 
 /**
  * Request message for PolicyService.CreatePolicy.
@@ -207,6 +207,125 @@ export const RemovePolicyControlResponseSchema: GenMessage<RemovePolicyControlRe
   messageDesc(file_enforcement_v1_policy_service, 7);
 
 /**
+ * Request message for PolicyService.AddPolicyAgents.
+ *
+ * @generated from message enforcement.v1.AddPolicyAgentsRequest
+ */
+export type AddPolicyAgentsRequest = Message<"enforcement.v1.AddPolicyAgentsRequest"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 policy_id = 1;
+   */
+  policyId: number;
+
+  /**
+   * Agent names, see Agent.agent_name; 1 to 1,000. Repeated names count once. Required.
+   *
+   * @generated from field: repeated string agent_names = 2;
+   */
+  agentNames: string[];
+};
+
+/**
+ * Describes the message enforcement.v1.AddPolicyAgentsRequest.
+ * Use `create(AddPolicyAgentsRequestSchema)` to create a new message.
+ */
+export const AddPolicyAgentsRequestSchema: GenMessage<AddPolicyAgentsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 8);
+
+/**
+ * Response message for PolicyService.AddPolicyAgents.
+ *
+ * @generated from message enforcement.v1.AddPolicyAgentsResponse
+ */
+export type AddPolicyAgentsResponse = Message<"enforcement.v1.AddPolicyAgentsResponse"> & {
+  /**
+   * Always true.
+   *
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+
+  /**
+   * Number of agents that did not have the policy before.
+   *
+   * @generated from field: int32 added = 2;
+   */
+  added: number;
+
+  /**
+   * Reasons why controls have no effect. Omitted in JSON if empty.
+   *
+   * @generated from field: repeated enforcement.v1.Warning warnings = 3;
+   */
+  warnings: Warning[];
+};
+
+/**
+ * Describes the message enforcement.v1.AddPolicyAgentsResponse.
+ * Use `create(AddPolicyAgentsResponseSchema)` to create a new message.
+ */
+export const AddPolicyAgentsResponseSchema: GenMessage<AddPolicyAgentsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 9);
+
+/**
+ * Request message for PolicyService.RemovePolicyAgents.
+ *
+ * @generated from message enforcement.v1.RemovePolicyAgentsRequest
+ */
+export type RemovePolicyAgentsRequest = Message<"enforcement.v1.RemovePolicyAgentsRequest"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 policy_id = 1;
+   */
+  policyId: number;
+
+  /**
+   * Agent names, see Agent.agent_name; 1 to 1,000. Repeated names count once. Required.
+   *
+   * @generated from field: repeated string agent_names = 2;
+   */
+  agentNames: string[];
+};
+
+/**
+ * Describes the message enforcement.v1.RemovePolicyAgentsRequest.
+ * Use `create(RemovePolicyAgentsRequestSchema)` to create a new message.
+ */
+export const RemovePolicyAgentsRequestSchema: GenMessage<RemovePolicyAgentsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 10);
+
+/**
+ * Response message for PolicyService.RemovePolicyAgents.
+ *
+ * @generated from message enforcement.v1.RemovePolicyAgentsResponse
+ */
+export type RemovePolicyAgentsResponse = Message<"enforcement.v1.RemovePolicyAgentsResponse"> & {
+  /**
+   * Always true.
+   *
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+
+  /**
+   * Number of agents that had the policy before.
+   *
+   * @generated from field: int32 removed = 2;
+   */
+  removed: number;
+};
+
+/**
+ * Describes the message enforcement.v1.RemovePolicyAgentsResponse.
+ * Use `create(RemovePolicyAgentsResponseSchema)` to create a new message.
+ */
+export const RemovePolicyAgentsResponseSchema: GenMessage<RemovePolicyAgentsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 11);
+
+/**
  * Request message for PolicyService.ListAgentPolicies.
  *
  * @generated from message enforcement.v1.ListAgentPoliciesRequest
@@ -225,7 +344,7 @@ export type ListAgentPoliciesRequest = Message<"enforcement.v1.ListAgentPolicies
  * Use `create(ListAgentPoliciesRequestSchema)` to create a new message.
  */
 export const ListAgentPoliciesRequestSchema: GenMessage<ListAgentPoliciesRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 8);
+  messageDesc(file_enforcement_v1_policy_service, 12);
 
 /**
  * Response message for PolicyService.ListAgentPolicies.
@@ -246,7 +365,7 @@ export type ListAgentPoliciesResponse = Message<"enforcement.v1.ListAgentPolicie
  * Use `create(ListAgentPoliciesResponseSchema)` to create a new message.
  */
 export const ListAgentPoliciesResponseSchema: GenMessage<ListAgentPoliciesResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 9);
+  messageDesc(file_enforcement_v1_policy_service, 13);
 
 /**
  * Request message for PolicyService.AddAgentPolicy.
@@ -274,7 +393,7 @@ export type AddAgentPolicyRequest = Message<"enforcement.v1.AddAgentPolicyReques
  * Use `create(AddAgentPolicyRequestSchema)` to create a new message.
  */
 export const AddAgentPolicyRequestSchema: GenMessage<AddAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 10);
+  messageDesc(file_enforcement_v1_policy_service, 14);
 
 /**
  * Response message for PolicyService.AddAgentPolicy.
@@ -302,7 +421,7 @@ export type AddAgentPolicyResponse = Message<"enforcement.v1.AddAgentPolicyRespo
  * Use `create(AddAgentPolicyResponseSchema)` to create a new message.
  */
 export const AddAgentPolicyResponseSchema: GenMessage<AddAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 11);
+  messageDesc(file_enforcement_v1_policy_service, 15);
 
 /**
  * Request message for PolicyService.RemoveAgentPolicy.
@@ -330,7 +449,7 @@ export type RemoveAgentPolicyRequest = Message<"enforcement.v1.RemoveAgentPolicy
  * Use `create(RemoveAgentPolicyRequestSchema)` to create a new message.
  */
 export const RemoveAgentPolicyRequestSchema: GenMessage<RemoveAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 12);
+  messageDesc(file_enforcement_v1_policy_service, 16);
 
 /**
  * Response message for PolicyService.RemoveAgentPolicy.
@@ -351,7 +470,7 @@ export type RemoveAgentPolicyResponse = Message<"enforcement.v1.RemoveAgentPolic
  * Use `create(RemoveAgentPolicyResponseSchema)` to create a new message.
  */
 export const RemoveAgentPolicyResponseSchema: GenMessage<RemoveAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 13);
+  messageDesc(file_enforcement_v1_policy_service, 17);
 
 /**
  * Request message for PolicyService.RemoveAllAgentPolicies.
@@ -372,7 +491,7 @@ export type RemoveAllAgentPoliciesRequest = Message<"enforcement.v1.RemoveAllAge
  * Use `create(RemoveAllAgentPoliciesRequestSchema)` to create a new message.
  */
 export const RemoveAllAgentPoliciesRequestSchema: GenMessage<RemoveAllAgentPoliciesRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 14);
+  messageDesc(file_enforcement_v1_policy_service, 18);
 
 /**
  * Response message for PolicyService.RemoveAllAgentPolicies.
@@ -393,7 +512,7 @@ export type RemoveAllAgentPoliciesResponse = Message<"enforcement.v1.RemoveAllAg
  * Use `create(RemoveAllAgentPoliciesResponseSchema)` to create a new message.
  */
 export const RemoveAllAgentPoliciesResponseSchema: GenMessage<RemoveAllAgentPoliciesResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 15);
+  messageDesc(file_enforcement_v1_policy_service, 19);
 
 /**
  * Request message for PolicyService.GetAgentPolicy.
@@ -414,7 +533,7 @@ export type GetAgentPolicyRequest = Message<"enforcement.v1.GetAgentPolicyReques
  * Use `create(GetAgentPolicyRequestSchema)` to create a new message.
  */
 export const GetAgentPolicyRequestSchema: GenMessage<GetAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 16);
+  messageDesc(file_enforcement_v1_policy_service, 20);
 
 /**
  * Response message for PolicyService.GetAgentPolicy.
@@ -435,7 +554,7 @@ export type GetAgentPolicyResponse = Message<"enforcement.v1.GetAgentPolicyRespo
  * Use `create(GetAgentPolicyResponseSchema)` to create a new message.
  */
 export const GetAgentPolicyResponseSchema: GenMessage<GetAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 17);
+  messageDesc(file_enforcement_v1_policy_service, 21);
 
 /**
  * Request message for PolicyService.SetAgentPolicy.
@@ -463,7 +582,7 @@ export type SetAgentPolicyRequest = Message<"enforcement.v1.SetAgentPolicyReques
  * Use `create(SetAgentPolicyRequestSchema)` to create a new message.
  */
 export const SetAgentPolicyRequestSchema: GenMessage<SetAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 18);
+  messageDesc(file_enforcement_v1_policy_service, 22);
 
 /**
  * Response message for PolicyService.SetAgentPolicy.
@@ -498,7 +617,7 @@ export type SetAgentPolicyResponse = Message<"enforcement.v1.SetAgentPolicyRespo
  * Use `create(SetAgentPolicyResponseSchema)` to create a new message.
  */
 export const SetAgentPolicyResponseSchema: GenMessage<SetAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 19);
+  messageDesc(file_enforcement_v1_policy_service, 23);
 
 /**
  * Request message for PolicyService.DeleteAgentPolicy.
@@ -519,7 +638,7 @@ export type DeleteAgentPolicyRequest = Message<"enforcement.v1.DeleteAgentPolicy
  * Use `create(DeleteAgentPolicyRequestSchema)` to create a new message.
  */
 export const DeleteAgentPolicyRequestSchema: GenMessage<DeleteAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 20);
+  messageDesc(file_enforcement_v1_policy_service, 24);
 
 /**
  * Response message for PolicyService.DeleteAgentPolicy.
@@ -540,7 +659,7 @@ export type DeleteAgentPolicyResponse = Message<"enforcement.v1.DeleteAgentPolic
  * Use `create(DeleteAgentPolicyResponseSchema)` to create a new message.
  */
 export const DeleteAgentPolicyResponseSchema: GenMessage<DeleteAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 21);
+  messageDesc(file_enforcement_v1_policy_service, 25);
 
 /**
  * Manages policies, which are named groups of controls. The controls of an agent are those linked to it and those of
@@ -588,6 +707,29 @@ export const PolicyService: GenService<{
     methodKind: "unary";
     input: typeof RemovePolicyControlRequestSchema;
     output: typeof RemovePolicyControlResponseSchema;
+  },
+  /**
+   * Adds a policy to many agents in one change, which takes effect for all of them at the same revision. The call is
+   * idempotent. NOT_FOUND (404 AGENT_NOT_FOUND) if any of the agents is not registered, FAILED_PRECONDITION (400
+   * POLICY_CONTROL_INCOMPATIBLE) if a control of the policy cannot run for any of them; then no agent is changed.
+   *
+   * @generated from rpc enforcement.v1.PolicyService.AddPolicyAgents
+   */
+  addPolicyAgents: {
+    methodKind: "unary";
+    input: typeof AddPolicyAgentsRequestSchema;
+    output: typeof AddPolicyAgentsResponseSchema;
+  },
+  /**
+   * Removes a policy from many agents in one change. The call is idempotent. NOT_FOUND (404 AGENT_NOT_FOUND) if any of
+   * the agents is not registered; then no agent is changed.
+   *
+   * @generated from rpc enforcement.v1.PolicyService.RemovePolicyAgents
+   */
+  removePolicyAgents: {
+    methodKind: "unary";
+    input: typeof RemovePolicyAgentsRequestSchema;
+    output: typeof RemovePolicyAgentsResponseSchema;
   },
   /**
    * Lists the ids of an agent's policies.

@@ -1,0 +1,102 @@
+import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
+import { readStoredRegistration } from '../agents/agent-schemas.js';
+import { type AgentRow, createAgentStore } from '../agents/agent-store.js';
+import {
+  compatibilityProblems,
+  policyControlIncompatible,
+  readCandidates,
+} from '../agents/control-compatibility.js';
+import type { CallContext } from '../contract/call/handler.js';
+import { callerError, type ErrorItem, type ServiceError } from '../contract/errors/service-error.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
+import { listed } from '../contract/warnings/warning.js';
+import type { StoredDefinition } from '../controls/agent-control-store.js';
+import { reviewLink } from '../controls/link-warnings.js';
+import { createPolicyControlStore } from '../controls/policy-control-store.js';
+import type { EvaluatorRegistry } from '../core/evaluator.js';
+import type { DbClient } from '../database/database.js';
+import type { Mutator } from '../database/mutator.js';
+import { clientsOf, existingPolicy } from './policy-service.js';
+
+export interface PolicyAgentsOptions {
+  readonly mutate: Mutator;
+  readonly registry: EvaluatorRegistry;
+}
+
+export type PolicyAgents = ReturnType<typeof createPolicyAgents>;
+
+/**
+ * Assigns a policy to many agents, and removes it, in one change. Every method throws POLICY_NOT_FOUND, or
+ * AGENT_NOT_FOUND with an item for each unknown agent. Names are normalised.
+ */
+export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
+  return {
+    /** Throws POLICY_CONTROL_INCOMPATIBLE with every reason why an agent cannot run a control. */
+    async add(context: CallContext, policyId: number, agentNames: readonly string[]) {
+      const given = await mutate(context, async (tx) => {
+        const policy = await existingPolicy(tx, policyId);
+        const agents = await existingAgents(tx, agentNames);
+        const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
+        demandCompatible(agents, controls);
+        const added = await createAgentPolicyStore(tx).addAll(agents, policy.id);
+        return { value: { agents, controls, added }, change: changeOf(agents, added) };
+      });
+      const silent = given.agents.filter(({ controlsAskedAtMs }) => controlsAskedAtMs === null).length;
+      const clients = clientsOf(silent);
+      const warnings = given.controls.flatMap((control) => reviewLink(control, registry, clients).warnings);
+      return { success: true, added: given.added, warnings: listed(warnings) };
+    },
+
+    async remove(context: CallContext, policyId: number, agentNames: readonly string[]) {
+      const removed = await mutate(context, async (tx) => {
+        const policy = await existingPolicy(tx, policyId);
+        const agents = await existingAgents(tx, agentNames);
+        const count = await createAgentPolicyStore(tx).removeFrom(agents, policy.id);
+        return { value: count, change: changeOf(agents, count) };
+      });
+      return { success: true, removed };
+    },
+  };
+
+  function demandCompatible(agents: readonly AgentRow[], controls: readonly StoredDefinition[]): void {
+    const candidates = readCandidates(controls, registry);
+    const items: ErrorItem[] = [];
+    for (const { name, data } of agents) {
+      for (const item of compatibilityProblems(readStoredRegistration(data), name, candidates)) {
+        if (items.length < MAX_ERROR_ITEMS)
+          items.push({ ...item, message: `agent "${name}": ${item.message}` });
+      }
+    }
+    if (items.length > 0) throw policyControlIncompatible(items);
+  }
+}
+
+/** Null when no agent changed. */
+function changeOf(agents: readonly AgentRow[], changed: number) {
+  return changed === 0 ? null : { agents: agents.map(({ name }) => name) };
+}
+
+async function existingAgents(tx: DbClient, agentNames: readonly string[]): Promise<AgentRow[]> {
+  const rows = await createAgentStore(tx).findAll([...new Set(agentNames)]);
+  const known = new Set(rows.map(({ name }) => name));
+  const missing = [...agentNames.entries()].filter(([, name]) => !known.has(name));
+  if (missing.length > 0) throw agentsNotFound(missing);
+  return rows;
+}
+
+function agentsNotFound(missing: readonly (readonly [index: number, name: string])[]): ServiceError {
+  const [, first = ''] = missing[0] ?? [];
+  const others = missing.length === 1 ? '' : `, and ${missing.length - 1} more of the list were not found`;
+  return callerError('AGENT_NOT_FOUND', {
+    detail: `Agent "${first}" was not found${others}.`,
+    hint: 'Register the agents with initAgent first.',
+    name: first,
+    kind: 'Agent',
+    items: missing.map(([index, name]) => ({
+      resource: 'Agent',
+      field: `agent_names[${index}]`,
+      code: 'not_found',
+      message: `agent "${name}" was not found`,
+    })),
+  });
+}
