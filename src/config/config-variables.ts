@@ -300,15 +300,15 @@ export const VARIABLES = {
   ),
   snapshotAgents: variable(
     ['SERVICE_SNAPSHOT_MAX_AGENTS'],
-    integerIn(1, 10_000_000, '10000'),
-    10_000,
-    'Agents whose compiled controls are kept in memory; the least recently used ones go first.',
+    integerIn(1, 10_000_000, '1000000'),
+    1_000_000,
+    'Agents kept in memory, a few hundred bytes each; the least recently used ones go first.',
   ),
   snapshotMemoryMb: variable(
     ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
     integerIn(1, 1_000_000, '512'),
     512,
-    'About how much memory compiled controls may take; the least recently used agents go first.',
+    'About how much memory agents and their compiled controls may take; the least recently used agents go first.',
   ),
   lastKnownGood: blankMeans(
     'off',

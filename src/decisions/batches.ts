@@ -3,8 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export interface BatchesOptions<Key, Value> {
   /** Loads the values of distinct keys, in their order. An error concerns its key only. */
   readonly load: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>;
-  /** Most keys of a batch. */
+  /** Most keys of a batch, or the largest sum of their weights; a single key may weigh more. */
   readonly maxSize: number;
+  /** How much work a key is; 1 by default. */
+  readonly weightOf?: (key: Key) => number;
 }
 
 interface Requested<Value> {
@@ -21,14 +23,16 @@ const MAX_AT_ONCE = 2;
  * other batches are loaded, are loaded together. Loading always begins after the request.
  */
 export function createBatches<Key, Value>(options: BatchesOptions<Key, Value>): (key: Key) => Promise<Value> {
-  const { load, maxSize } = options;
+  const { load, maxSize, weightOf = () => 1 } = options;
   const waiting = new Map<Key, Requested<Value>>();
   let running = 0;
 
   function take(): [Key, Requested<Value>][] {
     const batch: [Key, Requested<Value>][] = [];
+    let size = 0;
     for (const entry of waiting) {
-      if (batch.length === maxSize) break;
+      size += weightOf(entry[0]);
+      if (batch.length > 0 && size > maxSize) break;
       waiting.delete(entry[0]);
       batch.push(entry);
     }

@@ -8,8 +8,10 @@ import type { MemoryLedger } from './memory-ledger.js';
 import type { ProgramBuilder } from './program-builder.js';
 import type { ReadControls, StateReader } from './state-reader.js';
 
-/** Sets read by one statement. */
-const MAX_READ_AT_ONCE = 64;
+/** About how many controls one statement reads: a few milliseconds of work on the main thread. */
+const MAX_READ_AT_ONCE = 500;
+/** What a set is taken to have before it is read. */
+const USUAL_CONTROLS = 20;
 /** Outdated sets that are loaded at the same time, without an evaluation that waits for them. */
 const MAX_CATCHING_UP = 64;
 /** Memory of a set besides its program and ids, in bytes; and of each id. */
@@ -67,7 +69,11 @@ export class ControlSets {
 
   constructor(options: ControlSetsOptions) {
     this.#options = options;
-    this.#read = createBatches({ load: (sets) => this.#readBatch(sets), maxSize: MAX_READ_AT_ONCE });
+    this.#read = createBatches({
+      load: (sets) => this.#readBatch(sets),
+      maxSize: MAX_READ_AT_ONCE,
+      weightOf: ({ loaded }) => loaded?.program.controlIds.length ?? USUAL_CONTROLS,
+    });
   }
 
   /** Number of sets. */

@@ -45,6 +45,8 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     if (known !== undefined) return known;
     const program = linkProgram(prepared, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate });
     programs.set(key, program);
+    // Many programs are built one after the other, after a change of a control that they share.
+    await setImmediate();
     return program;
   };
 }
