@@ -214,6 +214,97 @@ describe('a snapshot', () => {
     for (const name of names) expect(decidesBy(name)).toEqual(expected);
   });
 
+  it('loads a changed policy once for all its agents, whose links are not read again', async () => {
+    const store = fakeStore();
+    const names = Array.from({ length: 100 }, (_, index) => `agent-${index}`);
+    store.define(7, 1, 2);
+    store.define(8, 4);
+    for (const name of names) store.assign(name, 7);
+    store.assign('other', 8);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store, 200);
+    snapshot.refreshAll(store.revision);
+    await loaded(...names, 'other');
+    expect([snapshot.size, snapshot.sets]).toEqual([101, 2]);
+    expect(store.asked).toMatchObject({ agents: 101, sets: 2 });
+    const revision = store.define(7, 1, 3);
+    snapshot.follow([change(revision, { policies: [7] })]);
+    for (const name of names) expect(decidesBy(name)).toEqual({ controls: [1, 2], revision: revision - 1 });
+    expect(decidesBy('other')).toEqual({ controls: [4], revision });
+    await store.settle();
+    for (const name of names) expect(decidesBy(name)).toEqual({ controls: [1, 3], revision });
+    expect(store.asked).toMatchObject({ agents: 101, sets: 3 });
+  });
+
+  it('lets no agent decide by a set that this process changed, until it is loaded', async () => {
+    const store = fakeStore();
+    store.define(7, 1);
+    store.assign('a', 7);
+    store.assign('b', 7);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(store.revision);
+    await loaded('a', 'b');
+    const revision = store.define(7, 2);
+    snapshot.changedHere(change(revision, { policies: [7] }));
+    expect([decidesBy('a'), decidesBy('b')]).toEqual(['loading', 'loading']);
+    // The links of one of them change elsewhere: its old program must not come back.
+    snapshot.follow([change(revision, { policies: [7] })]);
+    snapshot.follow([change(store.assign('a', 7), { agents: ['a'] })]);
+    expect(decidesBy('a')).toBe('loading');
+    await store.settle();
+    for (const name of ['a', 'b']) expect(decidesBy(name)).toMatchObject({ controls: [2] });
+  });
+
+  it('does not mix links of one revision with controls of another', async () => {
+    const store = fakeStore();
+    store.define(7, 1);
+    store.assign('first', 7);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(store.revision);
+    await loaded('first');
+    const known = store.revision;
+    // Another process puts a control into the policy, and then gives the policy to an agent.
+    store.define(7, 1, 2);
+    const revision = store.assign('second', 7);
+    await loaded('second');
+    expect(decidesBy('second')).toEqual({ controls: [1, 2], revision });
+    expect(decidesBy('first')).toEqual({ controls: [1], revision: known });
+    snapshot.follow([change(known + 1, { policies: [7] }), change(known + 2, { agents: ['second'] })]);
+    await store.settle();
+    for (const name of ['first', 'second']) expect(decidesBy(name)).toEqual({ controls: [1, 2], revision });
+    // Both have the program of the set again.
+    snapshot.follow([change(store.define(7, 3), { policies: [7] })]);
+    const { sets } = store.asked;
+    await store.settle();
+    expect(store.asked.sets).toBe(sets + 1);
+    for (const name of ['first', 'second']) expect(decidesBy(name)).toMatchObject({ controls: [3] });
+  });
+
+  it('forgets a set with its last agent', async () => {
+    const store = fakeStore();
+    store.store('a', 1);
+    store.store('b', 1);
+    store.store('c', 2);
+    const { snapshot, loaded } = snapshotOf(store, 3);
+    snapshot.refreshAll(store.revision);
+    await loaded('a', 'b', 'c');
+    expect(snapshot.sets).toBe(2);
+    // By other links, by its removal, and by eviction.
+    snapshot.follow([change(store.store('c', 1), { agents: ['c'] })]);
+    await store.settle();
+    expect(snapshot.sets).toBe(1);
+    for (const name of ['a', 'b']) snapshot.follow([change(store.remove(name), { agents: [name] })]);
+    await store.settle();
+    expect([snapshot.size, snapshot.sets]).toEqual([1, 1]);
+    for (const name of ['d', 'e', 'f']) store.store(name, 9);
+    snapshot.refreshAll(store.revision);
+    await store.settle();
+    await loaded('d', 'e', 'f');
+    await loaded('d', 'e', 'f');
+    expect([snapshot.size, snapshot.sets]).toEqual([3, 1]);
+    snapshot.startOver(store.revision);
+    expect([snapshot.size, snapshot.sets]).toEqual([0, 0]);
+  });
+
   it('remembers an unknown agent for a second, and forgets that when it is registered', async () => {
     const store = fakeStore();
     const { snapshot, advance } = snapshotOf(store);
