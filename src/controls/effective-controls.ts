@@ -8,7 +8,7 @@ export type PairsOf =
 
 /**
  * A query for the effective pairs of `agent_id` and `control_id`, each pair once, whether the control is
- * linked to the agent or part of one or more of its policies. The only definition of this rule.
+ * linked to the agent or part of one or more of its policies. The only definition of this rule besides `ControlLinks`.
  */
 export function effectivePairs(of: PairsOf): Prisma.Sql {
   const [links, policies] =
