@@ -17,6 +17,14 @@ export interface AgentRow {
   readonly controlsAskedAtMs: number | null;
 }
 
+/** A stored agent without its registration. */
+export interface KnownAgent {
+  readonly id: number;
+  readonly name: string;
+  /** Null when no client has requested its controls. */
+  readonly controlsAskedAtMs: bigint | null;
+}
+
 /** Filters of an agent list. */
 export interface AgentFilters {
   /** Name of the last agent already listed; an unknown name means the first page. */
@@ -36,12 +44,14 @@ export function createAgentStore(client: DbClient) {
         return row === null ? null : toRow(row);
       }),
 
-    /** The agents among some hundred names that exist. */
-    findAll: (names: readonly string[]): Promise<AgentRow[]> =>
-      withServiceErrors(async () => {
-        const rows = await client.agent.findMany({ where: { name: { in: names.filter(isStorable) } } });
-        return rows.map(toRow);
-      }),
+    /** Those of up to 1,000 names that exist, without their registrations. */
+    findAll: (names: readonly string[]): Promise<KnownAgent[]> =>
+      withServiceErrors(() =>
+        client.agent.findMany({
+          where: { name: { in: names.filter(isStorable) } },
+          select: { id: true, name: true, controlsAskedAtMs: true },
+        }),
+      ),
 
     /** The name must be free. */
     insert: (agent: Omit<AgentRow, 'id' | 'controlsAskedAtMs'>): Promise<AgentRow> =>

@@ -60,6 +60,11 @@ export function compatibilityProblems(
   return items;
 }
 
+/** Whether an agent may be unable to run a control, depending on its registration. */
+export function dependsOnAgent({ leaves }: CandidateControl): boolean {
+  return leaves === null || leaves.some(({ evaluator }) => readAgentScopedName(evaluator.name) !== undefined);
+}
+
 /** Linking controls, or a policy with them, to an agent that cannot run them. */
 export function policyControlIncompatible(items: readonly ErrorItem[]): ServiceError {
   return new ServiceError('POLICY_CONTROL_INCOMPATIBLE', {

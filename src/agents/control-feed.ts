@@ -206,8 +206,13 @@ export class ControlFeed {
   }
 
   #search(agent: WatchedAgent): Promise<number> {
-    const { name, readRevision } = agent;
-    return loadedInTime(unchangedSince(this.#options.client, name, readRevision, agent));
+    const { name, readRevision, policyIds } = agent;
+    // Policies may change during the search while the controls stay the same.
+    const had = {
+      has: (controlId: number) => agent.has(controlId),
+      hasPolicy: (policyId: number) => policyIds.has(policyId),
+    };
+    return loadedInTime(unchangedSince(this.#options.client, name, readRevision, had));
   }
 
   #wake(agent: WatchedAgent): void {

@@ -5,7 +5,7 @@ import { withServiceErrors } from '../database/errors.js';
 
 interface LogRow {
   readonly revision: bigint;
-  /** 1 when the change lists the agent, or lists neither agents nor policies. */
+  /** 1 when the change lists the agent, or does not tell what changed. */
   readonly concerned: number | bigint;
   readonly controls: string;
   readonly policies: string | null;
@@ -32,7 +32,7 @@ export async function unchangedSince(
     // Names of agents are unchanged in JSON. `replace` is the substring search that both databases have.
     const rows = await client.$queryRaw<LogRow[]>(Prisma.sql`
       SELECT "revision", "controls", "policies",
-        CASE WHEN "agents" IS NULL AND "policies" IS NULL OR replace("agents", ${`"${agentName}"`}, '') <> "agents"
+        CASE WHEN "policies" IS NULL OR replace("agents", ${`"${agentName}"`}, '') <> "agents"
           THEN 1 ELSE 0 END AS "concerned"
       FROM "changes" WHERE "revision" <= ${revision} AND "revision" > ${revision - MAX_READ_REVISIONS}
       ORDER BY "revision" DESC`);

@@ -83,8 +83,9 @@ export class WatchedAgent {
     return this.#controls.has(controlId);
   }
 
-  hasPolicy(policyId: number): boolean {
-    return this.#policyIds.has(policyId);
+  /** Its policies, as read last. */
+  get policyIds(): ReadonlySet<number> {
+    return this.#policyIds;
   }
 
   /** Whether a change of its controls or policies may affect it. */
@@ -92,7 +93,7 @@ export class WatchedAgent {
     if (controls.length === 0 && policies.length === 0) return false;
     // What a running load reads is not known yet.
     if (this.loading !== null) return true;
-    return controls.some((id) => this.has(id)) || policies.some((id) => this.hasPolicy(id));
+    return controls.some((id) => this.has(id)) || policies.some((id) => this.#policyIds.has(id));
   }
 
   /** Records a change that affects it. True when it has to be loaded for this revision. */

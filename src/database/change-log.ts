@@ -53,8 +53,8 @@ export async function recordChange(
   change: RecordedChange,
 ): Promise<void> {
   // Processes of an earlier version do not read the policies: for them, any agent may have changed.
-  const policies = change.policies.length === 0 ? null : JSON.stringify(change.policies);
-  const agents = change.agents === 'any' || policies !== null ? null : JSON.stringify(change.agents);
+  const agents = change.agents === 'any' || change.policies.length > 0 ? null : JSON.stringify(change.agents);
+  const policies = change.agents === 'any' ? null : JSON.stringify(change.policies);
   const row = Prisma.sql`
     INSERT INTO "changes" ("revision", "agents", "controls", "policies")
     VALUES (${change.revision}, ${agents}, ${JSON.stringify(change.controls)}, ${policies})`;
@@ -122,12 +122,12 @@ export function newsOf(known: number, rows: readonly NewsRow[]): News {
 
 function changeOf([, revision, agents, controls, policies]: NewsRow): RecordedChange | undefined {
   if (revision === null || typeof controls !== 'string') return undefined;
-  const base = { revision: Number(revision), controls: JSON.parse(controls) as number[] };
-  if (typeof policies === 'string')
-    return { ...base, agents: [], policies: JSON.parse(policies) as number[] };
+  // Processes of an earlier version write no policies, but list the agents of a changed one.
+  if (typeof policies !== 'string') return anyChange(Number(revision));
   return {
-    ...base,
-    agents: typeof agents === 'string' ? (JSON.parse(agents) as string[]) : 'any',
-    policies: [],
+    revision: Number(revision),
+    agents: typeof agents === 'string' ? (JSON.parse(agents) as string[]) : [],
+    controls: JSON.parse(controls) as number[],
+    policies: JSON.parse(policies) as number[],
   };
 }

@@ -20,7 +20,7 @@ export interface AgentEntry {
   needed: number;
   /** The revision the links were read at. */
   readonly readRevision: number;
-  loading: Promise<void> | null;
+  readonly loading: Promise<void> | null;
   /** Used since the last eviction. */
   used: boolean;
 }
@@ -60,6 +60,8 @@ export class AgentEntries {
   readonly behind = new Set<AgentEntry>();
   /** Entries with something of the last known good file, besides what their sets have of it. */
   readonly kept = new Set<AgentEntry>();
+  /** Entries that are being loaded. */
+  readonly loading = new Set<AgentEntry>();
   readonly #apart = new Set<AgentEntry>();
 
   constructor(options: AgentEntriesOptions) {
@@ -89,7 +91,7 @@ export class AgentEntries {
 
   /** Adds an agent, for which others are evicted if necessary. */
   add(name: string): AgentEntry {
-    this.#makeRoom(1);
+    this.makeRoom(1);
     const entry = {
       name,
       set: null,
@@ -120,7 +122,18 @@ export class AgentEntries {
     this.#setOwn(entry, own);
     if (before !== null) this.#options.release(before);
     // An agent that is loading stays, whatever its size.
-    this.#makeRoom(0);
+    this.makeRoom(0);
+  }
+
+  /** Records a load until it ends; evictions pass over the entry meanwhile. */
+  load(entry: AgentEntry, loading: Promise<void>): Promise<void> {
+    this.loading.add(entry);
+    const ended = loading.finally(() => {
+      (entry as Writable<AgentEntry>).loading = null;
+      this.loading.delete(entry);
+    });
+    (entry as Writable<AgentEntry>).loading = ended;
+    return ended;
   }
 
   /** Its program decides as of `progress` until the agent is loaded again, whatever happens to the set. */
@@ -159,7 +172,7 @@ export class AgentEntries {
    * Makes room for `added` more agents. Second chance: the first agent not used since the last eviction is
    * evicted; each one passed over loses its mark.
    */
-  #makeRoom(added: number): void {
+  makeRoom(added: number): void {
     const { maxAgents, maxBytes, memory } = this.#options;
     for (const [name, entry] of this.#entries) {
       if (this.#entries.size + added <= maxAgents && memory.bytes <= maxBytes) return;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface BatchesOptions<Key, Value> {
-  /** Loads the values of distinct keys, in their order. An error concerns its key only. */
-  readonly load: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>;
+  /** Loads the values of distinct keys, in their order. */
+  readonly load: (keys: readonly Key[]) => readonly Promise<Value>[];
   /** Most keys of a batch, or the largest sum of their weights; a single key may weigh more. */
   readonly maxSize: number;
   /** How much work a key is; 1 by default. */
@@ -17,6 +17,8 @@ interface Requested<Value> {
 
 /** Most batches that are loaded at the same time. */
 const MAX_AT_ONCE = 2;
+/** A batch that takes longer than this, in milliseconds, does not count: others must not wait for it. */
+const SLOW_MS = 50;
 
 /**
  * Creates the function that loads one value. Values that are requested in the same turn of the event loop, or while
@@ -39,18 +41,19 @@ export function createBatches<Key, Value>(options: BatchesOptions<Key, Value>): 
     return batch;
   }
 
+  /** Resolves when the values of a batch are there, or it turns out to be slow. */
   async function loadBatch(batch: readonly [Key, Requested<Value>][]): Promise<void> {
-    try {
-      const values = await load(batch.map(([key]) => key));
-      for (const [index, [, { resolve, reject }]] of batch.entries()) {
-        const value = values[index];
-        if (value instanceof Error || value === undefined)
-          reject(value ?? new Error('a batch lacks a value'));
-        else resolve(value);
-      }
-    } catch (error) {
-      for (const [, { reject }] of batch) reject(error);
+    const values = load(batch.map(([key]) => key));
+    for (const [index, [, { resolve, reject }]] of batch.entries()) {
+      const value = values[index] ?? Promise.reject(new Error('a batch lacks a value'));
+      value.then(resolve, reject);
     }
+    let timer: NodeJS.Timeout | undefined;
+    const slow = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, SLOW_MS);
+    });
+    await Promise.race([Promise.allSettled(values), slow]);
+    clearTimeout(timer);
   }
 
   async function run(): Promise<void> {

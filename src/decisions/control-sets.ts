@@ -11,7 +11,9 @@ import type { ReadControls, StateReader } from './state-reader.js';
 /** About how many controls one statement reads: a few milliseconds of work on the main thread. */
 const MAX_READ_AT_ONCE = 500;
 /** What a set is taken to have before it is read. */
-const USUAL_CONTROLS = 20;
+const USUAL_CONTROLS = 50;
+/** Attempts to read a set at a revision known to exist, which fail if each meets a change. */
+const MAX_LOAD_ATTEMPTS = 100;
 /** Outdated sets that are loaded at the same time, without an evaluation that waits for them. */
 const MAX_CATCHING_UP = 64;
 /** Memory of a set besides its program and ids, in bytes; and of each id. */
@@ -48,6 +50,8 @@ export interface ControlSetsOptions {
   /** The state of the database known to this process. */
   readonly progress: () => Progress;
   readonly memory: MemoryLedger;
+  /** Called when a set takes more memory than before. */
+  readonly onGrown: () => void;
   /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
@@ -72,7 +76,7 @@ export class ControlSets {
     this.#read = createBatches({
       load: (sets) => this.#readBatch(sets),
       maxSize: MAX_READ_AT_ONCE,
-      weightOf: ({ loaded }) => loaded?.program.controlIds.length ?? USUAL_CONTROLS,
+      weightOf: ({ loaded }) => 1 + (loaded?.program.controlIds.length ?? USUAL_CONTROLS),
     });
   }
 
@@ -101,6 +105,7 @@ export class ControlSets {
       holders: 1,
     };
     this.#sets.set(key, set);
+    this.#behind.add(set);
     this.#options.memory.addBytes(set.bytes);
     return set;
   }
@@ -134,8 +139,8 @@ export class ControlSets {
     const concerns = concernedBy(change);
     if (concerns === null) return;
     for (const set of this.#sets.values()) {
-      // The controls of a running load are not known yet.
-      if (set.loading !== null || concerns(set.links, set.loaded?.program)) {
+      // The controls of a set that is not loaded are not known yet.
+      if (!set.isCurrent || set.loading !== null || concerns(set.links, set.loaded?.program)) {
         this.#demand(set, change.revision, here);
       }
     }
@@ -179,36 +184,38 @@ export class ControlSets {
   }
 
   async #load(set: Entry): Promise<void> {
-    const loaded = await this.#read(set);
-    const revision = loaded.readRevision;
-    // A later change is not known to this process yet: the agents of the set may have other links since.
-    const isAhead = revision > this.#options.progress().revision;
-    if (isAhead || revision < set.needed || this.#sets.get(set.key) !== set) return;
-    const { memory } = this.#options;
-    memory.add(loaded.program);
-    if (set.loaded !== null) memory.remove(set.loaded.program);
-    set.loaded = loaded;
-    set.outdated = false;
-    set.isCurrent = true;
-    this.#behind.delete(set);
+    for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
+      const loaded = await this.#read(set);
+      const revision = loaded.readRevision;
+      // A later change is not known to this process yet: the agents of the set may have other links since.
+      if (revision > this.#options.progress().revision || this.#sets.get(set.key) !== set) return;
+      if (revision < set.needed) continue;
+      const { memory, onGrown } = this.#options;
+      memory.add(loaded.program);
+      if (set.loaded !== null) memory.remove(set.loaded.program);
+      set.loaded = loaded;
+      set.outdated = false;
+      set.isCurrent = true;
+      this.#behind.delete(set);
+      onGrown();
+      return;
+    }
   }
 
-  async #readBatch(sets: readonly Entry[]): Promise<(LoadedProgram | Error)[]> {
+  #readBatch(sets: readonly Entry[]): readonly Promise<LoadedProgram>[] {
     const { reader, build, now } = this.#options;
     const startedAtMs = now();
-    // Never an older state than the last one that decided.
-    const needed = Math.max(...sets.map(({ needed, loaded }) => Math.max(needed, loaded?.readRevision ?? 0)));
-    const states = await reader.controlsOf(
-      sets.map(({ links }) => links),
-      needed,
+    const states = reader.controlsOf(
+      // Never an older state than the last one that decided.
+      sets.map(({ links, needed, loaded }) => ({
+        links,
+        needed: Math.max(needed, loaded?.readRevision ?? 0),
+      })),
     );
-    const built: (LoadedProgram | Error)[] = [];
-    for (const state of states) {
-      built.push(
-        state instanceof Error ? state : loadedFrom(state, await build(state.controls), startedAtMs),
-      );
-    }
-    return built;
+    return states.map(async (reading) => {
+      const state = await reading;
+      return loadedFrom(state, await build(state.controls), startedAtMs);
+    });
   }
 
   #forget(set: Entry): void {

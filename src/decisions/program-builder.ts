@@ -34,7 +34,7 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
   };
   const keyOf = (controls: readonly LinkableControl[]): string =>
     JSON.stringify(controls.map(({ id, name, prepared }) => [id, name, numberOf(prepared)]));
-  return async (controls) => {
+  async function build(controls: readonly StoredDefinition[]): Promise<ControlProgram> {
     const prepared = await mapInTurns(controls, ({ id, name, data }) => ({
       id,
       name,
@@ -45,8 +45,14 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     if (known !== undefined) return known;
     const program = linkProgram(prepared, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate });
     programs.set(key, program);
-    // Many programs are built one after the other, after a change of a control that they share.
-    await setImmediate();
     return program;
+  }
+
+  /** After a change of a control that many sets share, one program is linked in each turn of the event loop. */
+  let turn: Promise<unknown> = Promise.resolve();
+  return (controls) => {
+    const built = turn.then(() => build(controls));
+    turn = built.then(() => setImmediate());
+    return built;
   };
 }

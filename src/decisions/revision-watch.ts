@@ -178,9 +178,11 @@ export class RevisionWatch {
   ): LoadedProgram | Promise<LoadedProgram> {
     const { snapshot } = this.#options;
     if (minRevision <= this.revision) return snapshot.programOf(agentName, minRevision);
-    return this.#gate
-      .reach(minRevision, caller?.signal)
-      .then(() => snapshot.programOf(agentName, minRevision));
+    return this.#gate.reach(minRevision, caller?.signal).then(() => {
+      const found = snapshot.programOf(agentName, minRevision);
+      // As of now: changes between this moment and the evaluation do not apply to it.
+      return found instanceof Promise ? found : found.until(snapshot.progress);
+    });
   }
 
   /** Polls once for changes of other processes; with a poll that begins after this call. */

@@ -47,16 +47,25 @@ export class Snapshot {
   constructor({ reader, build, maxAgents, maxBytes, now }: SnapshotOptions) {
     const memory = new MemoryLedger();
     const progress = () => this.#progress;
-    this.#sets = new ControlSets({ reader, build, progress, memory, now });
+    this.#sets = new ControlSets({
+      reader,
+      build,
+      progress,
+      memory,
+      onGrown: () => this.#agents.makeRoom(0),
+      now,
+    });
     const release = (set: ControlSet) => this.#sets.release(set);
     this.#agents = new AgentEntries({ maxAgents, maxBytes, memory, release });
     this.#unknown = new UnknownAgents(now);
     this.#readLinks = createBatches({
-      // Never an older state than the last one that decided.
       load: (entries: readonly AgentEntry[]) =>
         reader.linksOf(
-          entries.map(({ name }) => name),
-          Math.max(...entries.map(({ needed, readRevision }) => Math.max(needed, readRevision))),
+          entries.map(({ name, needed, readRevision }) => ({
+            name,
+            // Never an older state than the last one that decided.
+            needed: Math.max(needed, readRevision),
+          })),
         ),
       maxSize: MAX_READ_AT_ONCE,
     });
@@ -171,15 +180,17 @@ export class Snapshot {
         const entry = this.#agents.get(agentName);
         if (entry !== undefined) this.#demandLinks(entry, revision, here);
       }
-      this.#invalidateApart(change, here);
+      this.#invalidateUnsettled(change, here);
     }
     this.#sets.invalidate(change, here);
   }
 
-  /** Programs of agents themselves; the others are those of sets. */
-  #invalidateApart(change: RecordedChange, here: boolean): void {
+  /** Agents that do not simply have the program of their set: what they have, or will have, is not known to it. */
+  #invalidateUnsettled(change: RecordedChange, here: boolean): void {
     const concerns = concernedBy(change);
     if (concerns === null) return;
+    for (const entry of this.#agents.loading) this.#demand(entry, change.revision, here);
+    for (const entry of this.#agents.behind) this.#demand(entry, change.revision, here);
     for (const entry of this.#agents.apart()) {
       const { set, own } = entry;
       if (set === null || own === null || own.readRevision >= change.revision) continue;
@@ -219,20 +230,19 @@ export class Snapshot {
         return loaded.until(this.#progress);
       const { set, own, loading } = entry;
       const isOfSet = set !== null && own === null && loading === null;
-      // A set that could not be brought up to date is ahead of what is known here: the agent gets its own program.
+      // A set that is not current then may be ahead of what is known here: the agent gets a program of its own.
       await (isOfSet && attempt === 1 ? this.#sets.load(set) : this.#load(entry));
     }
     throw tooManyChanges();
   }
 
   #load(entry: AgentEntry): Promise<void> {
-    entry.loading ??= this.#loadUntilCurrent(entry).finally(() => {
-      entry.loading = null;
-    });
-    return entry.loading;
+    return entry.loading ?? this.#agents.load(entry, this.#loadUntilCurrent(entry));
   }
 
   async #loadUntilCurrent(entry: AgentEntry): Promise<void> {
+    /** The set of the last attempt: usually that of the next one, too. */
+    let held: ControlSet | null = null;
     try {
       for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
         if (!this.#agents.has(entry)) return;
@@ -243,24 +253,24 @@ export class Snapshot {
           this.#unknown.add(entry.name);
           throw agentNotFound(entry.name);
         }
-        const set = this.#sets.hold(read.links);
-        let isGiven = false;
-        try {
-          isGiven = await this.#give(entry, set, read);
-        } finally {
-          if (!isGiven) this.#sets.release(set);
-        }
-        if (isGiven) return;
+        const before = held;
+        held = this.#sets.hold(read.links);
+        if (before !== null) this.#sets.release(before);
+        if (!(await this.#give(entry, held, read))) continue;
+        held = null;
+        return;
       }
       throw tooManyChanges();
     } catch (error) {
       // Entries without a program are useless; names that cannot be loaded must not fill the memory.
       if (entry.set === null) this.#agents.forget(entry);
       throw error;
+    } finally {
+      if (held !== null) this.#sets.release(held);
     }
   }
 
-  /** Gives an agent the set of its links. False if a change came in between. */
+  /** Gives an agent the set of its links, which is held for it. False if a change came in between. */
   async #give(entry: AgentEntry, set: ControlSet, { revision, keptAtMs }: ReadLinks): Promise<boolean> {
     let own: LoadedProgram | null = null;
     if (revision > this.#progress.revision) {

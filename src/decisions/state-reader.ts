@@ -21,11 +21,25 @@ export interface ReadControls extends ReadPart {
   readonly controls: readonly StoredDefinition[];
 }
 
+/** An agent whose links are read. */
+export interface WantedLinks {
+  readonly name: string;
+  /** The result is at this revision at least, unless the database reports an earlier one as the latest. */
+  readonly needed: number;
+}
+
+/** Links whose controls are read. */
+export interface WantedControls {
+  readonly links: ControlLinks;
+  /** As in `WantedLinks`. */
+  readonly needed: number;
+}
+
 /**
- * Reads the stored state that verdicts depend on, many agents or links at once. Each result is at revision
- * `needed` at least, unless the database reports an earlier one as the latest; an error concerns its item only.
+ * Reads the stored state that verdicts depend on, many agents or links at once. Results are in the given order; each
+ * is there, or fails, independently of the others.
  */
 export interface StateReader {
-  linksOf(agentNames: readonly string[], needed: number): Promise<readonly (ReadLinks | Error)[]>;
-  controlsOf(links: readonly ControlLinks[], needed: number): Promise<readonly (ReadControls | Error)[]>;
+  linksOf(agents: readonly WantedLinks[]): readonly Promise<ReadLinks>[];
+  controlsOf(sets: readonly WantedControls[]): readonly Promise<ReadControls>[];
 }

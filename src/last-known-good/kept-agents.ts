@@ -61,6 +61,8 @@ export class KeptAgents {
     return this.#found((state) => {
       const { revision } = state.header;
       const controls = state.controlsOf(links);
+      // The links may be later than the state.
+      if (controls === null) return null;
       const ids = controls.map(({ id }) => id);
       const isValid = revision >= Math.max(needed, this.#options.changes.neededForControls(links, ids));
       return isValid ? { revision, controls, keptAtMs: this.#keptAtMs(state) } : null;

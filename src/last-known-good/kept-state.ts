@@ -46,10 +46,21 @@ export class KeptState {
     return this.#agents.get(agentName) ?? null;
   }
 
-  /** The controls of links, newest id first. */
-  controlsOf({ controlIds, policyIds }: ControlLinks): StoredDefinition[] {
-    const ids = new Set([...controlIds, ...policyIds.flatMap((id) => this.#policies.get(id) ?? [])]);
-    return [...ids].sort((left, right) => right - left).flatMap((id) => this.#controls.get(id) ?? []);
+  /** The controls of links, newest id first; null if the state lacks one of the controls or policies. */
+  controlsOf({ controlIds, policyIds }: ControlLinks): StoredDefinition[] | null {
+    const ids = new Set(controlIds);
+    for (const policyId of policyIds) {
+      const members = this.#policies.get(policyId);
+      if (members === undefined) return null;
+      for (const id of members) ids.add(id);
+    }
+    const controls: StoredDefinition[] = [];
+    for (const id of [...ids].sort((left, right) => right - left)) {
+      const control = this.#controls.get(id);
+      if (control === undefined) return null;
+      controls.push(control);
+    }
+    return controls;
   }
 
   #shared(links: ControlLinks): ControlLinks {

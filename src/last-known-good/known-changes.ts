@@ -2,7 +2,7 @@ import type { ControlLinks } from '../controls/control-links.js';
 import type { RecordedChange } from '../database/change-log.js';
 
 /** Most agents, controls and policies tracked; beyond that, everything counts as changed. */
-const MAX_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 100_000;
 
 /** What has changed, or was used. */
 interface Changed {

@@ -1,8 +1,13 @@
 import { ServiceError } from '../contract/errors/service-error.js';
-import type { ControlLinks } from '../controls/control-links.js';
 import type { ControlLinksStore } from '../controls/control-links-store.js';
 import { loadedInTime } from '../database/in-time.js';
-import type { ReadControls, ReadLinks, StateReader } from '../decisions/state-reader.js';
+import type {
+  ReadControls,
+  ReadLinks,
+  StateReader,
+  WantedControls,
+  WantedLinks,
+} from '../decisions/state-reader.js';
 import type { KeptAgents } from './kept-agents.js';
 import type { KnownChanges } from './known-changes.js';
 
@@ -26,88 +31,89 @@ export function createStateReader(options: StateReaderOptions): StateReader {
   const database = createDatabaseReader(stored);
 
   /** `find` searches the file, `read` reads the database. */
-  async function readEach<Key, Value extends object>(
-    keys: readonly Key[],
-    find: (key: Key) => Promise<Value | null>,
-    read: (keys: readonly Key[]) => Promise<readonly Value[]>,
-  ): Promise<readonly (Value | Error)[]> {
-    const isDown = !databaseUp();
-    // A database that does not answer delays its callers for seconds.
-    const found = new Map<Key, Value | Error>();
-    if (isDown) await keep(keys, find, found);
-    const missing = keys.filter((key) => !found.has(key));
-    if (missing.length > 0) {
-      try {
-        const values = await read(missing);
-        for (const [index, key] of missing.entries()) found.set(key, values[index] as Value);
-      } catch (error) {
-        if (!isDown && isUnreadable(error)) await keep(missing, find, found);
-        for (const key of missing) if (!found.has(key)) found.set(key, error as Error);
-      }
+  function readEach<Wanted, Read>(
+    wanted: readonly Wanted[],
+    find: (one: Wanted) => Promise<Read | null>,
+    read: (some: readonly Wanted[]) => readonly Promise<Read>[],
+  ): readonly Promise<Read>[] {
+    if (databaseUp()) {
+      return read(wanted).map((result, index) =>
+        result.catch(async (error: unknown) => {
+          const instead = isUnreadable(error) ? await find(wanted[index] as Wanted) : null;
+          if (instead === null) throw error;
+          return instead;
+        }),
+      );
     }
-    return keys.map((key) => found.get(key) as Value | Error);
+    // A database that does not answer delays its callers for seconds: only those that the file does not have.
+    const found = wanted.map((one) => find(one));
+    const missing = Promise.all(found).then((all) => {
+      const some = wanted.filter((_one, index) => all[index] === null);
+      return new Map(read(some).map((result, index) => [some[index] as Wanted, result]));
+    });
+    missing.catch(() => {});
+    return found.map(
+      async (result, index) => (await result) ?? readOf(await missing, wanted[index] as Wanted),
+    );
   }
 
   return {
-    linksOf: (agentNames, needed) =>
-      readEach<string, ReadLinks>(
-        agentNames,
-        (name) => kept.linksOf(name, needed),
-        async (names) => {
-          const read = await database.linksOf(names);
-          for (const [index, { revision }] of read.entries()) {
-            if (revision > followed()) changes.used({ agents: names.slice(index, index + 1) }, revision);
-          }
-          return read;
-        },
-      ),
-    controlsOf: (links, needed) =>
+    linksOf: (agents) =>
       readEach(
-        links,
-        (one) => kept.controlsOf(one, needed),
-        async (some) => {
-          const read = await database.controlsOf(some);
-          for (const [index, { revision, controls }] of read.entries()) {
-            if (revision <= followed()) continue;
-            changes.used(
-              { controls: controls.map(({ id }) => id), policies: some[index]?.policyIds },
-              revision,
-            );
-          }
-          return read;
-        },
+        agents,
+        ({ name, needed }) => kept.linksOf(name, needed),
+        (some) =>
+          database.linksOf(some).map(async (result, index) => {
+            const read = await result;
+            const name = some[index]?.name ?? '';
+            if (read.revision > followed()) changes.used({ agents: [name] }, read.revision);
+            return read;
+          }),
+      ),
+    controlsOf: (sets) =>
+      readEach(
+        sets,
+        ({ links, needed }) => kept.controlsOf(links, needed),
+        (some) =>
+          database.controlsOf(some).map(async (result, index) => {
+            const read = await result;
+            const used = {
+              controls: read.controls.map(({ id }) => id),
+              policies: some[index]?.links.policyIds,
+            };
+            if (read.revision > followed()) changes.used(used, read.revision);
+            return read;
+          }),
       ),
   };
 }
 
 /** Reads from the database only. Rejects with a ServiceError, after a time limit at the latest. */
-export function createDatabaseReader(stored: ControlLinksStore): DatabaseReader {
+export function createDatabaseReader(stored: ControlLinksStore): StateReader {
   return {
-    async linksOf(agentNames) {
-      const { revision, links } = await loadedInTime(stored.linksOf(agentNames));
-      return agentNames.map((name) => ({ revision, links: links.get(name) ?? null }));
+    linksOf(agents: readonly WantedLinks[]): readonly Promise<ReadLinks>[] {
+      if (agents.length === 0) return [];
+      const reading = loadedInTime(stored.linksOf(agents.map(({ name }) => name)));
+      return agents.map(async ({ name }) => {
+        const { revision, links } = await reading;
+        return { revision, links: links.get(name) ?? null };
+      });
     },
-    async controlsOf(links) {
-      const { revision, controls } = await loadedInTime(stored.controlsOf(links));
-      return controls.map((one) => ({ revision, controls: one }));
+    controlsOf(sets: readonly WantedControls[]): readonly Promise<ReadControls>[] {
+      if (sets.length === 0) return [];
+      const reading = loadedInTime(stored.controlsOf(sets.map(({ links }) => links)));
+      return sets.map(async (_one, index) => {
+        const { revision, controls } = await reading;
+        return { revision, controls: controls[index] ?? [] };
+      });
     },
   };
 }
 
-interface DatabaseReader extends StateReader {
-  linksOf(agentNames: readonly string[]): Promise<readonly ReadLinks[]>;
-  controlsOf(links: readonly ControlLinks[]): Promise<readonly ReadControls[]>;
-}
-
-async function keep<Key, Value>(
-  keys: readonly Key[],
-  find: (key: Key) => Promise<Value | null>,
-  found: Map<Key, Value | Error>,
-): Promise<void> {
-  for (const key of keys) {
-    const value = await find(key);
-    if (value !== null) found.set(key, value);
-  }
+function readOf<Wanted, Read>(read: ReadonlyMap<Wanted, Promise<Read>>, wanted: Wanted): Promise<Read> {
+  const result = read.get(wanted);
+  if (result === undefined) throw new Error('what was wanted was not read');
+  return result;
 }
 
 /** Whether the database is the cause, not a programming error. */

@@ -1,14 +1,14 @@
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { readStoredRegistration } from '../agents/agent-schemas.js';
-import { type AgentRow, createAgentStore } from '../agents/agent-store.js';
+import { createAgentStore, type KnownAgent } from '../agents/agent-store.js';
 import {
   compatibilityProblems,
+  dependsOnAgent,
   policyControlIncompatible,
   readCandidates,
 } from '../agents/control-compatibility.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { callerError, type ErrorItem, type ServiceError } from '../contract/errors/service-error.js';
-import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { listed } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { reviewLink } from '../controls/link-warnings.js';
@@ -17,6 +17,10 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { clientsOf, existingPolicy } from './policy-service.js';
+
+/** Problems that are listed in all, and of one agent. */
+const MAX_ITEMS = 100;
+const MAX_ITEMS_PER_AGENT = 10;
 
 export interface PolicyAgentsOptions {
   readonly mutate: Mutator;
@@ -37,7 +41,7 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
         const policy = await existingPolicy(tx, policyId);
         const agents = await existingAgents(tx, agentNames);
         const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
-        demandCompatible(agents, controls);
+        await demandCompatible(tx, agentNames, controls);
         const added = await createAgentPolicyStore(tx).addAll(agents, policy.id);
         return { value: { agents, controls, added }, change: changeOf(agents, added) };
       });
@@ -58,26 +62,36 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
     },
   };
 
-  function demandCompatible(agents: readonly AgentRow[], controls: readonly StoredDefinition[]): void {
-    const candidates = readCandidates(controls, registry);
+  /** Only controls that name evaluators of an agent, or cannot be read, depend on the registrations of agents. */
+  async function demandCompatible(
+    tx: DbClient,
+    agentNames: readonly string[],
+    controls: readonly StoredDefinition[],
+  ): Promise<void> {
+    const candidates = readCandidates(controls, registry).filter(dependsOnAgent);
+    if (candidates.length === 0) return;
     const items: ErrorItem[] = [];
-    for (const { name, data } of agents) {
-      for (const item of compatibilityProblems(readStoredRegistration(data), name, candidates)) {
-        if (items.length < MAX_ERROR_ITEMS)
-          items.push({ ...item, message: `agent "${name}": ${item.message}` });
+    // One by one: registrations may be large.
+    for (const [index, name] of agentNames.entries()) {
+      if (agentNames.indexOf(name) < index) continue;
+      const data = (await createAgentStore(tx).find(name))?.data ?? '';
+      const problems = compatibilityProblems(readStoredRegistration(data), name, candidates);
+      for (const { message } of problems.slice(0, MAX_ITEMS_PER_AGENT)) {
+        items.push({ resource: 'Agent', field: `agent_names[${index}]`, code: 'incompatible', message });
       }
+      if (items.length >= MAX_ITEMS) break;
     }
-    if (items.length > 0) throw policyControlIncompatible(items);
+    if (items.length > 0) throw policyControlIncompatible(items.slice(0, MAX_ITEMS));
   }
 }
 
 /** Null when no agent changed. */
-function changeOf(agents: readonly AgentRow[], changed: number) {
+function changeOf(agents: readonly KnownAgent[], changed: number) {
   return changed === 0 ? null : { agents: agents.map(({ name }) => name) };
 }
 
-async function existingAgents(tx: DbClient, agentNames: readonly string[]): Promise<AgentRow[]> {
-  const rows = await createAgentStore(tx).findAll([...new Set(agentNames)]);
+async function existingAgents(tx: DbClient, agentNames: readonly string[]): Promise<KnownAgent[]> {
+  const rows = await createAgentStore(tx).findAll(agentNames);
   const known = new Set(rows.map(({ name }) => name));
   const missing = [...agentNames.entries()].filter(([, name]) => !known.has(name));
   if (missing.length > 0) throw agentsNotFound(missing);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { integer, list, text, withExample } from '../contract/input/fields.js';
 import { agentName as checkedAgentName, slugName } from '../contract/input/names.js';
+import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 
 /** A name in a path: any text here; the service normalises it, because it is validated after the body. */
 const agentName = text();
@@ -12,11 +13,8 @@ const controlOfPolicy = z.object({ policy_id: id, control_id: id });
 const ofAgent = z.object({ agent_name: agentName });
 const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
 
-/** Agents in one call: a change lists no more. */
-const MAX_AGENTS = 1_000;
-
 const agentsOfPolicy = withExample(
-  z.object({ policy_id: id, agent_names: list(checkedAgentName(), { min: 1, max: MAX_AGENTS }) }),
+  z.object({ policy_id: id, agent_names: list(checkedAgentName(), { min: 1, max: MAX_LISTED_AGENTS }) }),
   { agent_names: ['billing-bot-01'] },
 );
 

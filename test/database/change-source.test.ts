@@ -71,6 +71,18 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     );
   });
 
+  it('takes a row of a process of an earlier version for a change of anything', async () => {
+    const before = await database.revision();
+    await executeSql(
+      url,
+      `UPDATE "service_state" SET "revision" = "revision" + 1;
+       INSERT INTO "changes" ("revision", "agents", "controls") VALUES (${before + 1}, '["an-agent"]', '[]')`,
+    );
+    expect((await source.read(before)).changes).toEqual([
+      { revision: before + 1, agents: 'any', controls: [], policies: [] },
+    ]);
+  });
+
   it('tells processes of an earlier version that a change of a policy may have changed any agent', async () => {
     const revision = await commit(database, { policies: [3] });
     const row = await database.client.change.findUnique({ where: { revision: BigInt(revision) } });

@@ -1,20 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { createBatches } from '../../src/decisions/batches.js';
+import { until } from '../support/until.js';
 
 /** Loads that end when the test says so. */
 function loads() {
   const begun: { keys: readonly string[]; end: (how?: 'fail') => Promise<void> }[] = [];
-  const load = (keys: readonly string[]): Promise<(string | Error)[]> =>
-    new Promise((resolve, reject) => {
+  const load = (keys: readonly string[]): Promise<string>[] => {
+    const ended = new Promise<void>((resolve, reject) => {
       begun.push({
         keys,
         end: async (how) => {
           if (how === 'fail') reject(new Error('no database'));
-          else resolve(keys.map((key) => (key === 'bad' ? new Error('a bad key') : `value of ${key}`)));
+          else resolve();
           await turns();
         },
       });
     });
+    return keys.map(async (key) => {
+      await ended;
+      if (key === 'bad') throw new Error('a bad key');
+      return `value of ${key}`;
+    });
+  };
   return { begun, load };
 }
 
@@ -58,6 +65,18 @@ describe('batches', () => {
     expect(begun[2]?.keys).toEqual(['c', 'd']);
     for (const { end } of begun) await end();
     expect(await Promise.all(all)).toHaveLength(4);
+  });
+
+  it('are not held up by slow ones', async () => {
+    const { begun, load } = loads();
+    const get = createBatches({ load, maxSize: 1 });
+    const all = Promise.all(['a', 'b', 'c'].map((key) => get(key)));
+    await until(
+      () => begun.length,
+      (count) => count === 3,
+    );
+    for (const { end } of begun) await end();
+    expect(await all).toHaveLength(3);
   });
 
   it('are no larger than allowed, but for a single key', async () => {

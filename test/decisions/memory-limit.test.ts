@@ -38,18 +38,18 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
   };
   const snapshot = new Snapshot({
     reader: {
-      async linksOf(agentNames) {
-        loads.push(...agentNames);
-        return agentNames.map((name) => {
+      linksOf(agents) {
+        loads.push(...agents.map(({ name }) => name));
+        return agents.map(async ({ name }) => {
           const program = programs.get(name);
           const links = program === undefined ? null : { policyIds: [], controlIds: [idOf(program)] };
           return { revision: revision(), links };
         });
       },
-      controlsOf: async (links) =>
-        links.map(({ controlIds }) => ({
+      controlsOf: (sets) =>
+        sets.map(async ({ links }) => ({
           revision: revision(),
-          controls: controlIds.map((id) => ({ id, name: '', data: '' })),
+          controls: links.controlIds.map((id) => ({ id, name: '', data: '' })),
         })),
     },
     build: async ([control]) => distinct[control?.id ?? -1] as ControlProgram,

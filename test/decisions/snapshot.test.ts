@@ -279,6 +279,65 @@ describe('a snapshot', () => {
     for (const name of ['first', 'second']) expect(decidesBy(name)).toMatchObject({ controls: [3] });
   });
 
+  it('does not take a read ahead of what is known for the result of a later change of its own', async () => {
+    const store = fakeStore();
+    store.revision = 8;
+    store.store('agent', 5);
+    const { snapshot, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(9);
+    store.revision = 12;
+    const asked = snapshot.programOf('agent');
+    await store.begun();
+    await store.step();
+    // The links of revision 12 are read, and its controls are being read.
+    expect(store.asked).toMatchObject({ agents: 1, sets: 1 });
+    store.revision = 13;
+    snapshot.changedHere(change(13, { controls: [5] }));
+    await store.settle();
+    expect((await asked).readRevision).toBe(13);
+    expect(decidesBy('agent')).toEqual({ controls: [5], revision: 13 });
+  });
+
+  it('lets no agent decide whose links or controls changed elsewhere before its own change of them', async () => {
+    const store = fakeStore();
+    store.define(7, 1);
+    store.store('linked', 2);
+    store.assign('member', 7);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    snapshot.refreshAll(store.revision);
+    await loaded('linked', 'member');
+    // Elsewhere one agent gets a policy, and the policy gets a control: neither is loaded yet.
+    const assigned = store.assign('linked', 7);
+    const defined = store.define(7, 1, 5);
+    snapshot.follow([change(assigned, { agents: ['linked'] }), change(defined, { policies: [7] })]);
+    expect(decidesBy('linked')).toMatchObject({ controls: [2] });
+    expect(decidesBy('member')).toMatchObject({ controls: [1] });
+    // Nothing that decides has control 5 yet, but the agents do.
+    snapshot.changedHere(change(store.define(8), { controls: [5] }));
+    expect([decidesBy('linked'), decidesBy('member')]).toEqual(['loading', 'loading']);
+    await store.settle();
+    for (const name of ['linked', 'member']) expect(decidesBy(name)).toMatchObject({ controls: [1, 5] });
+  });
+
+  it('shares one program among agents that were loaded ahead, once the changes are known', async () => {
+    const store = fakeStore();
+    store.define(7, 1);
+    for (const name of ['a', 'b', 'c']) store.assign(name, 7);
+    const { snapshot, loaded, decidesBy } = snapshotOf(store);
+    await loaded('a', 'b', 'c');
+    snapshot.follow(
+      Array.from({ length: store.revision }, (_, index) => change(index + 1, { agents: ['another'] })),
+    );
+    await store.settle();
+    snapshot.follow([change(store.revision + 1, {})]);
+    const { agents, sets } = store.asked;
+    snapshot.follow([change(store.define(7, 2) + 1, { policies: [7] })]);
+    store.revision += 1;
+    await store.settle();
+    expect(store.asked).toMatchObject({ agents, sets: sets + 1 });
+    for (const name of ['a', 'b', 'c']) expect(decidesBy(name)).toMatchObject({ controls: [2] });
+  });
+
   it('forgets a set with its last agent', async () => {
     const store = fakeStore();
     store.store('a', 1);

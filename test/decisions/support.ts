@@ -49,36 +49,42 @@ export function fakeStore() {
   let most = 0;
 
   /** Ends a read of the present state when the test says so. */
-  function reading<T>(read: readonly T[], needed: number): Promise<readonly (T & { revision: number })[]> {
+  function reading<T>(
+    wanted: readonly { needed: number }[],
+    read: readonly T[],
+  ): readonly Promise<T & { revision: number }>[] {
     asked.statements += 1;
-    demanded.push(needed);
+    demanded.push(Math.max(...wanted.map(({ needed }) => needed)));
     const source = file === null ? { revision } : { revision: file.revision, keptAtMs: file.atMs };
-    const found = read.map((one) => ({ ...source, ...one }));
-    return new Promise((resolve, reject) => {
+    const ended = new Promise<void>((resolve, reject) => {
       open.push({
-        finish: () => resolve(found),
+        finish: resolve,
         fail: () => reject(new ServiceError('SERVICE_UNAVAILABLE', { detail: 'no database' })),
       });
       most = Math.max(most, open.length);
     });
+    return read.map(async (one) => {
+      await ended;
+      return { ...source, ...one };
+    });
   }
 
   const reader: StateReader = {
-    linksOf(agentNames, needed): Promise<readonly ReadLinks[]> {
-      asked.agents += agentNames.length;
+    linksOf(wanted): readonly Promise<ReadLinks>[] {
+      asked.agents += wanted.length;
       return reading(
-        agentNames.map((name) => ({ links: agents.get(name) ?? null })),
-        needed,
+        wanted,
+        wanted.map(({ name }) => ({ links: agents.get(name) ?? null })),
       );
     },
-    controlsOf(links, needed): Promise<readonly ReadControls[]> {
-      asked.sets += links.length;
+    controlsOf(wanted): readonly Promise<ReadControls>[] {
+      asked.sets += wanted.length;
       return reading(
-        links.map(({ policyIds, controlIds }) => {
+        wanted,
+        wanted.map(({ links: { policyIds, controlIds } }) => {
           const ids = [...controlIds, ...policyIds.flatMap((id) => policies.get(id) ?? [])];
           return { controls: ids.map((id) => ({ id, name: `control-${id}`, data: '{}' })) };
         }),
-        needed,
       );
     },
   };

@@ -26,7 +26,13 @@ function process(startedAt: number) {
     now: () => clock.now,
     monotonic: () => clock.monotonic,
   });
-  const database = { up: true, failure: null as Error | null, revision: startedAt, asked: 0 };
+  const database = {
+    up: true,
+    failure: null as Error | null,
+    revision: startedAt,
+    asked: 0,
+    answer: Promise.resolve(),
+  };
   const ask = () => {
     database.asked += 1;
     if (database.failure !== null) throw database.failure;
@@ -35,8 +41,14 @@ function process(startedAt: number) {
   const links = { policyIds: [], controlIds: [] };
   const reader = createStateReader({
     stored: {
-      linksOf: async (names) => ({ revision: ask(), links: new Map(names.map((name) => [name, links])) }),
-      controlsOf: async (some) => ({ revision: ask(), controls: some.map(() => []) }),
+      async linksOf(names) {
+        await database.answer;
+        return { revision: ask(), links: new Map(names.map((name) => [name, links])) };
+      },
+      async controlsOf(some) {
+        await database.answer;
+        return { revision: ask(), controls: some.map(() => []) };
+      },
     },
     kept,
     changes,
@@ -45,11 +57,8 @@ function process(startedAt: number) {
   });
   /** The controls of an agent that has one policy. Rejects with the error of either read. */
   async function stateOf(agent: string, needed: number) {
-    const [read] = await reader.linksOf([agent], needed);
-    if (read === undefined || read instanceof Error) throw read;
-    const [state] = await reader.controlsOf([read.links ?? links], needed);
-    if (state === undefined || state instanceof Error) throw state;
-    return state;
+    const read = await reader.linksOf([{ name: agent, needed }])[0];
+    return reader.controlsOf([{ links: read?.links ?? links, needed }])[0];
   }
   /** The same from the file; null when either is not in it. */
   async function keptStateOf(agent: string, needed: number) {
@@ -60,6 +69,7 @@ function process(startedAt: number) {
     disk,
     changes,
     keptStateOf,
+    reader,
     kept,
     warnings,
     clock,
@@ -192,6 +202,38 @@ describe('the controls of an agent', () => {
     await save(sample(5));
     database.failure = new ServiceError('INTERNAL_ERROR', { detail: 'a mistake' });
     await expect(stateOf(AGENT, 0)).rejects.toBe(database.failure);
+  });
+
+  it('are not those of the file when the links are later: the file may lack a control of them', async () => {
+    for (const later of [
+      { policyIds: [], controlIds: [99] },
+      { policyIds: [99], controlIds: [] },
+    ]) {
+      const { save, reader, database } = process(5);
+      await save(sample(5));
+      database.failure = unavailable('away');
+      await expect(reader.controlsOf([{ links: later, needed: 0 }])[0]).rejects.toBe(database.failure);
+      database.up = false;
+      await expect(reader.controlsOf([{ links: later, needed: 0 }])[0]).rejects.toBe(database.failure);
+    }
+  });
+
+  it('of one agent do not depend on what others need, or wait for the database', async () => {
+    const { save, reader, database } = process(5);
+    await save(sample(5));
+    database.up = false;
+    const hanging = new Promise<void>(() => {});
+    database.answer = hanging;
+    const [first, other] = reader.linksOf([
+      { name: AGENT, needed: 5 },
+      { name: AGENT, needed: 6 },
+    ]);
+    expect(await first).toMatchObject({ revision: 5 });
+    const outcome = await Promise.race([
+      other,
+      new Promise((resolve) => setImmediate(() => resolve('waits'))),
+    ]);
+    expect(outcome).toBe('waits');
   });
 
   it('are never older than those that were read ahead of the changes that are followed', async () => {
