@@ -8,7 +8,8 @@ export type PairsOf =
 
 /**
  * A query for the effective pairs of `agent_id` and `control_id`, each pair once, whether the control is
- * linked to the agent or part of one or more of its policies. The only definition of this rule besides `ControlLinks`.
+ * linked to the agent or part of one or more of its policies. `control-links-store.ts` and the last
+ * known good state apply the same rule to links that were read before.
  */
 export function effectivePairs(of: PairsOf): Prisma.Sql {
   const [links, policies] =

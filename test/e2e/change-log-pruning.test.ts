@@ -25,7 +25,8 @@ describeOnEachDatabase('the log of changes', (freshDatabaseUrl, kind) => {
     return executeSql(
       url,
       `BEGIN;
-       INSERT INTO "changes" ("revision", "agents", "controls") SELECT "n", '[]', '[]' FROM (${revisions}) AS "t";
+       INSERT INTO "changes" ("revision", "agents", "controls", "policies")
+         SELECT "n", '[]', '[]', '[]' FROM (${revisions}) AS "t";
        UPDATE "service_state" SET "revision" = ${upTo};
        COMMIT`,
     );
