@@ -96,6 +96,10 @@ async function measure(kind, url) {
   const setUp = callerOf(service.url);
   await setUp('POST', '/api/v1/agents/initAgent', { agent: { agent_name: 'fleet-template' } });
   const policies = await fillPolicies(setUp, { policies: POLICIES, controls: CONTROLS });
+  const shared = policies[0].controlIds[0];
+  for (const { policyId } of policies.slice(1)) {
+    await setUp('POST', `/api/v1/policies/${policyId}/controls/${shared}`);
+  }
   await service.stop();
   await fillAgents(
     kind,
@@ -104,7 +108,6 @@ async function measure(kind, url) {
     0,
     AGENTS,
   );
-  const shared = policies[0].controlIds[0];
 
   const before = performance.now();
   service = await startServiceProcess(environment);
