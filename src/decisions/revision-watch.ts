@@ -263,7 +263,8 @@ export class RevisionWatch {
 
   /** Schedules the next poll in at most `delayMs`. */
   #schedule(delayMs: number): void {
-    const dueAtMs = this.#options.now() + Math.max(0, delayMs);
+    const waitMs = Math.max(0, delayMs);
+    const dueAtMs = this.#options.now() + waitMs;
     if (this.#stopped || dueAtMs >= this.#dueAtMs) return;
     this.#clearTimer();
     this.#dueAtMs = dueAtMs;
@@ -274,7 +275,7 @@ export class RevisionWatch {
         if (this.#askedAgain) this.#pollSoon();
         this.#askedAgain = false;
       });
-    }, delayMs);
+    }, waitMs);
     timer.unref();
     this.#timer = timer;
   }

@@ -106,7 +106,7 @@ describe('the how-to for custom evaluators', () => {
 });
 
 it('the example package passes its own test', async () => {
-  const { stdout } = await run(process.execPath, ['--test'], {
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap'], {
     cwd: path.join(ROOT, 'examples/evaluator-word-limit'),
     // A test runner inside a test runner takes itself for a worker of the outer one.
     env: { ...process.env, NODE_TEST_CONTEXT: undefined },
