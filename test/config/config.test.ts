@@ -399,7 +399,7 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
   snapshotAgents: {
     names: ['SERVICE_SNAPSHOT_MAX_AGENTS'],
     value: (config) => config.limits.snapshotAgents,
-    fallback: 10_000,
+    fallback: 1_000_000,
     accepts: [['1', 1]],
     refuses: ['0', '10000001', '1.5'],
   },

@@ -76,7 +76,7 @@ describeOnEachDatabase('a database that comes late', (freshDatabaseUrl, kind) =>
       () => source.read(revision - 1),
       (news) => news.revision === revision,
     );
-    expect(changes).toEqual([{ revision, agents: ['some-agent-1'], controls: [] }]);
+    expect(changes).toEqual([{ revision, agents: ['some-agent-1'], controls: [], policies: [] }]);
     await source.close();
     await expect(source.read(0)).rejects.toThrow();
   });

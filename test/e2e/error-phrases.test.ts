@@ -331,6 +331,8 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
     'PATCH /api/v1/controls/{control_id}': { enabled: true },
     'PUT /api/v1/controls/{control_id}/data': { data: denyWord('x') },
     'PATCH /api/v1/agents/{agent_name}': {},
+    'POST /api/v1/policies/{policy_id}/agents': { agent_names: [KNOWN] },
+    'POST /api/v1/policies/{policy_id}/agents/remove': { agent_names: [KNOWN] },
   };
   /** Routes that answer without looking for what their path names. */
   const NEVER_MISSING = ['GET /api/v1/observability/stats/controls/{control_id}'];
