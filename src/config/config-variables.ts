@@ -355,7 +355,7 @@ export const VARIABLES = {
     ['MAX_CONCURRENT_EVALUATIONS'],
     integerIn(1, 10_000, '3'),
     3,
-    'Checks of one custom evaluator at the same time, each in a worker thread of its own; at most 64.',
+    'Checks of one custom evaluator at the same time, each in a process of its own; at most 64.',
   ),
   evaluatorCacheSize: variable(
     ['EVALUATOR_CACHE_SIZE'],

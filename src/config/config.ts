@@ -100,7 +100,7 @@ export interface Config {
   readonly unknownVariables: readonly string[];
 }
 
-/** Most worker threads per custom evaluator: each has its own heap. */
+/** Most processes per custom evaluator: each has its own memory. */
 const MAX_WORKERS = 64;
 
 /** The environment is invalid. `message` lists each variable, its problem and an example. */

@@ -34,16 +34,16 @@ export interface SqliteBulkOptions {
   /** The files that may be opened, checked around each transaction. */
   readonly files: OpenedFiles;
   /** Called when a thread ended unexpectedly. */
-  readonly onThreadEnd: (error: Error) => void;
+  readonly onWorkerEnd: (error: Error) => void;
 }
 
 /**
  * Statements over many rows in four threads: one for writes, one for short queries, one for long ones, and
  * one for those that need a consistent view.
  */
-export function createSqliteBulk({ path, writing, files, onThreadEnd }: SqliteBulkOptions): SqliteBulk {
+export function createSqliteBulk({ path, writing, files, onWorkerEnd }: SqliteBulkOptions): SqliteBulk {
   const thread = (pragmas: readonly string[]) =>
-    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files }, onThreadEnd);
+    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files }, onWorkerEnd);
   const writer = thread(BULK_WRITER_PRAGMAS);
   const readers: Record<BulkLane, SqliteThread> = {
     statistics: thread(BULK_READER_PRAGMAS),

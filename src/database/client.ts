@@ -51,7 +51,7 @@ export function createSqliteClient(
     ),
   );
   if (events.onQuery !== undefined) prisma.$on('query', ({ query }) => events.onQuery?.(query));
-  const bulk = createSqliteBulk({ path, writing, files, onThreadEnd: events.onConnectionError });
+  const bulk = createSqliteBulk({ path, writing, files, onWorkerEnd: events.onConnectionError });
   return {
     prisma,
     bulk,

@@ -1,4 +1,5 @@
-import { SupervisedThread } from '../process/supervised-thread.js';
+import { Worker } from 'node:worker_threads';
+import { SupervisedWorker } from '../process/supervised-worker.js';
 import { OutcomeUnknownError, unavailable } from './errors.js';
 import type { ConnectionOptions, Failure, Reply, Request, Result } from './sqlite-worker.js';
 import { StorageError } from './storage-health/storage-state.js';
@@ -24,13 +25,12 @@ const ENTRY = new URL('./sqlite-worker.js', import.meta.url);
  * never killed: within a call of the driver, that ends the whole process.
  */
 export function createSqliteThread(options: ConnectionOptions, onEnd: (error: Error) => void): SqliteThread {
-  let running: SupervisedThread<Reply> | undefined;
+  let running: SupervisedWorker<Reply> | undefined;
   let closed = false;
 
-  function start(): SupervisedThread<Reply> {
-    const started = new SupervisedThread<Reply>({
-      entry: ENTRY,
-      worker: { workerData: options },
+  function start(): SupervisedWorker<Reply> {
+    const started = new SupervisedWorker<Reply>({
+      start: () => new Worker(ENTRY, { workerData: options }),
       onEnd({ error: cause }) {
         if (running === started) running = undefined;
         if (closed && started.unanswered.size === 0) return;

@@ -50,7 +50,7 @@ export interface EvaluatorDefinition<Config = unknown> {
   /** Whether it needs an API key of another service; only shown to clients. */
   readonly requiresApiKey?: boolean;
   /**
-   * Checks the selected data, which are null when nothing was selected. Runs in a worker thread, one check at
+   * Checks the selected data, which are null when nothing was selected. Runs in a process of its own, one check at
    * a time in each. A thrown value is an evaluator error, and a deny control with an error makes the step
    * unsafe. `config` is the output of the zod schema, or the configuration unchanged.
    */

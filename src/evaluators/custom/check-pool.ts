@@ -2,8 +2,9 @@ import type { Json } from '../../../packages/evaluator-sdk/src/index.js';
 import type { JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { EvaluatorStatus } from '../../core/evaluator.js';
 import type { EvaluatorResult } from '../../core/types.js';
-import type { ThreadEnd, ThreadOptions } from '../../process/supervised-thread.js';
-import { type ThreadJob, ThreadPool } from '../../process/thread-pool.js';
+import { OUT_OF_MEMORY } from '../../process/process-worker.js';
+import type { SupervisionOptions, WorkerEnd } from '../../process/supervised-worker.js';
+import { type WorkerJob, WorkerPool } from '../../process/worker-pool.js';
 import { dataProblem } from './data-size.js';
 import type { Check, CheckReply, EvaluatorDescription } from './worker-messages.js';
 
@@ -18,53 +19,42 @@ const MAX_RUNS = 2;
 /** Delay of the second consecutive restart without an answer, in milliseconds; it doubles up to the limit. */
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
-/**
- * Growth of the process, in bytes, that ends a running check, more than a worker's objects may take; and the
- * interval of the measurement, in milliseconds.
- */
-const MAX_GROWTH_BYTES = 768 * 1024 * 1024;
-const MEMORY_INTERVAL_MS = 50;
 
 /** Limits of one evaluator. */
 export interface CheckLimits {
   /** Concurrent checks, each in its own worker. */
   readonly workers: number;
-  /** Growth of the process that ends a running check, in bytes; MAX_GROWTH_BYTES when absent. */
-  readonly maxGrowthBytes?: number;
   /** Time a timed-out check gets to end by itself, in milliseconds; ABORT_GRACE_MS when absent. */
   readonly abortGraceMs?: number;
 }
 
-export type CheckThread = Omit<ThreadOptions, 'onReady' | 'onEnd'>;
+export type CheckWorker = Omit<SupervisionOptions, 'onReady' | 'onEnd'>;
 
-interface Job extends ThreadJob<CheckReply> {
+interface Job extends WorkerJob<CheckReply> {
   runs: number;
   /** The answer is no longer awaited. */
   settled: boolean;
-  /** Size of the process when the check began, in bytes. */
-  sizeBefore: number;
 }
 
 /** The workers of one custom evaluator, with the limits and restarts that an author's code needs. */
 export class CheckPool {
-  readonly #pool: ThreadPool<Job, CheckReply>;
+  readonly #pool: WorkerPool<Job, CheckReply>;
   readonly #limits: Required<CheckLimits>;
   readonly #onWorkerLost: (reason: Error) => void;
   #restarts = 0;
   /** Consecutive lost workers without an answer in between. */
   #losses = 0;
   #restartTimer: NodeJS.Timeout | undefined;
-  #memoryTimer: NodeJS.Timeout | undefined;
   #settleStart: { resolve(description: EvaluatorDescription): void; reject(reason: Error): void } | undefined;
   #started = false;
   #closed = false;
 
   /** `onWorkerLost` is called when a worker ended unexpectedly. */
-  constructor(thread: CheckThread, limits: CheckLimits, onWorkerLost: (reason: Error) => void) {
-    this.#limits = { maxGrowthBytes: MAX_GROWTH_BYTES, abortGraceMs: ABORT_GRACE_MS, ...limits };
+  constructor(worker: CheckWorker, limits: CheckLimits, onWorkerLost: (reason: Error) => void) {
+    this.#limits = { abortGraceMs: ABORT_GRACE_MS, ...limits };
     this.#onWorkerLost = onWorkerLost;
-    this.#pool = new ThreadPool<Job, CheckReply>({
-      ...thread,
+    this.#pool = new WorkerPool<Job, CheckReply>({
+      ...worker,
       size: limits.workers,
       maxQueued: MAX_QUEUED_CHECKS,
       overdue: 'timeout: the check did not end',
@@ -106,11 +96,8 @@ export class CheckPool {
         limitMs: timeoutMs + this.#limits.abortGraceMs,
         runs: 0,
         settled: false,
-        sizeBefore: 0,
         begin: () => {
           job.runs += 1;
-          job.sizeBefore = process.memoryUsage.rss();
-          this.#memoryTimer ??= setInterval(() => this.#lookAtMemory(), MEMORY_INTERVAL_MS).unref();
           // The pool has rejected data that authors cannot receive.
           return { config, data: data as Json } satisfies Omit<Check, 'id'>;
         },
@@ -120,8 +107,12 @@ export class CheckPool {
           signal.removeEventListener('abort', onAbort);
           if (answer instanceof Error) return reject(answer);
           this.#losses = 0;
-          if ('problem' in answer) reject(new Error(answer.problem));
-          else resolve(readAnswer(answer.answer));
+          if ('problem' in answer) return reject(new Error(answer.problem));
+          try {
+            resolve(readAnswer(answer.answer));
+          } catch {
+            reject(new Error('the answer of the worker is no JSON'));
+          }
         },
       };
       this.#pool.add(job);
@@ -136,7 +127,6 @@ export class CheckPool {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#restartTimer);
-    clearInterval(this.#memoryTimer);
     await this.#pool.close(new Error('the service is shutting down'));
   }
 
@@ -147,25 +137,12 @@ export class CheckPool {
     return dataProblem(data, MAX_DATA_SIZE);
   }
 
-  /** The engine limits the objects of a worker but not its buffers, which could end the whole process. */
-  #lookAtMemory(): void {
-    const { running } = this.#pool;
-    const size = process.memoryUsage.rss();
-    for (const job of running) {
-      if (size - job.sizeBefore <= this.#limits.maxGrowthBytes) continue;
-      this.#pool.kill(job, new Error('the process grew too much while the check ran'));
-    }
-    if (running.length > 0) return;
-    clearInterval(this.#memoryTimer);
-    this.#memoryTimer = undefined;
-  }
-
   /** Returns the answer of the check, or null to repeat it. */
-  #lost({ error, code, wasReady, wasKilled }: ThreadEnd, job: Job | undefined): Error | null {
+  #lost({ error, code, wasReady, wasKilled }: WorkerEnd, job: Job | undefined): Error | null {
     const reason = error ?? new Error(`the worker ended with exit code ${code}`);
     if (this.#started) this.#restart(reason, wasReady && wasKilled);
     else this.#settleStart?.reject(reason);
-    const outOfMemory = 'code' in reason && reason.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const outOfMemory = 'code' in reason && reason.code === OUT_OF_MEMORY;
     const isOver = job?.settled === true || job?.runs === MAX_RUNS || outOfMemory;
     return wasReady && isOver ? reason : null;
   }

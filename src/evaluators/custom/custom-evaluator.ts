@@ -1,16 +1,17 @@
 import type { Evaluator } from '../../core/evaluator.js';
+import { ProcessWorker } from '../../process/process-worker.js';
 import { configSchemaOf } from '../config-members.js';
-import { type CheckLimits, CheckPool, type CheckThread } from './check-pool.js';
+import { type CheckLimits, CheckPool, type CheckWorker } from './check-pool.js';
 import { createConfigValidator } from './config-validator.js';
 import type { LogLine, WorkerInput } from './worker-messages.js';
 
+const ENTRY = new URL('./worker-entry.mjs', import.meta.url);
 /** Longest time a module may take to load, in milliseconds. */
 const START_LIMIT_MS = 10_000;
-/**
- * Memory of one worker, in MiB: limit of JavaScript objects. A worker that needs more ends. Buffers are not
- * counted by the engine; `check-pool.ts` monitors them.
- */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+/** Heap of one worker, in MiB; it needs some memory beside it. */
+const HEAP_MB = 256;
+/** Memory at which a worker is ended, in bytes; the engine does not count buffers as heap. */
+const MAX_MEMORY_BYTES = 768 * 1024 * 1024;
 
 /** Options of custom evaluators. */
 export interface CustomEvaluatorOptions extends CheckLimits {
@@ -22,6 +23,8 @@ export interface CustomEvaluatorOptions extends CheckLimits {
   readonly timeoutMs: number;
   /** Longest time a module may take to load, in milliseconds; START_LIMIT_MS when absent. */
   readonly startLimitMs?: number;
+  /** Memory at which a worker is ended, in bytes; MAX_MEMORY_BYTES when absent. */
+  readonly maxMemoryBytes?: number;
   readonly log: {
     info(facts: object, message: string): void;
     warn(facts: object, message: string): void;
@@ -29,7 +32,7 @@ export interface CustomEvaluatorOptions extends CheckLimits {
 }
 
 /**
- * Loads an author's module, given as absolute path or package name, in a worker and creates an evaluator from
+ * Loads an author's module, given as absolute path or package name, in a process and creates an evaluator from
  * it. Rejects when it cannot be loaded or does not implement the interface.
  */
 export async function loadCustomEvaluator(
@@ -37,24 +40,21 @@ export async function loadCustomEvaluator(
   options: CustomEvaluatorOptions,
 ): Promise<Evaluator> {
   const { directory, environment, log, startLimitMs = START_LIMIT_MS } = options;
+  const { maxMemoryBytes = MAX_MEMORY_BYTES } = options;
   let name = specifier;
-  const thread: CheckThread = {
-    entry: new URL('./worker-entry.mjs', import.meta.url),
-    worker: {
-      name: `evaluator ${specifier}`,
-      workerData: { specifier, directory } satisfies WorkerInput,
-      env: { ...environment },
-      resourceLimits: RESOURCE_LIMITS,
-      // The entry sends output itself; output that bypasses it must not mix with the log.
-      stdout: true,
-      stderr: true,
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-    },
+  const worker: CheckWorker = {
+    start: () =>
+      new ProcessWorker({
+        entry: ENTRY,
+        input: { specifier, directory, maxMemoryBytes } satisfies WorkerInput,
+        environment,
+        execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
+      }),
     startLimit: { ms: startLimitMs, problem: `the module did not load within ${startLimitMs} ms` },
     onNote: (line) =>
       log.info({ evaluator: name, output: (line as LogLine).log }, 'output of a custom evaluator'),
   };
-  const pool = new CheckPool(thread, options, (reason) =>
+  const pool = new CheckPool(worker, options, (reason) =>
     log.warn({ evaluator: name, reason: reason.message }, 'the worker of a custom evaluator is replaced'),
   );
   const description = await pool.start();

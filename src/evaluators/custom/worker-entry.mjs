@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * Entry of a custom evaluator's worker: loads the author's module, describes it, and answers checks. Plain
- * JavaScript, because a worker thread loads the same file whether the service runs from `src` or from `dist`.
- * The messages are described in worker-messages.ts.
+ * Entry of a custom evaluator's worker, a process of its own: loads the author's module, describes it, and
+ * answers checks. Plain JavaScript, because Node.js loads the same file whether the service runs from `src` or
+ * from `dist`. The messages are described in worker-messages.ts.
  */
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
-import { parentPort, workerData } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 
 /** Longest text of an answer, in characters. */
@@ -18,7 +18,7 @@ const MAX_LINES_PER_SECOND = 50;
 const MAX_LINE_LENGTH = 1_000;
 /** Number of cached parsed configurations. */
 const MAX_CONFIGS = 1_000;
-/** Below every other thread of the service, so that a busy evaluator does not slow them down. */
+/** Below the service, so that a busy evaluator does not slow it down. */
 const NICENESS = 10;
 
 /** @typedef {import('./worker-messages.js').FromWorker} FromWorker */
@@ -26,17 +26,27 @@ const NICENESS = 10;
 /** @typedef {import('./worker-messages.js').WorkerInput} WorkerInput */
 /** @typedef {import('../../../packages/evaluator-sdk/src/index.js').EvaluatorDefinition<any>} Definition */
 
-if (parentPort === null) throw new Error('this module runs in worker threads only');
-const port = parentPort;
-const input = /** @type {WorkerInput} */ (workerData);
+const sendToService = process.send?.bind(process);
+if (sendToService === undefined) throw new Error('this module runs in processes of the service only');
+// Messages of the author's code would be taken for those of this module.
+Reflect.deleteProperty(process, 'send');
+/** @type {WorkerInput} */
+const input = JSON.parse(process.argv.pop() ?? '');
+process.title = `evaluator ${input.specifier}`;
 
-/** @param {FromWorker} message */
-const send = (message) => port.postMessage(message);
+/**
+ * @param {FromWorker} message
+ * @param {() => void} [sent]
+ */
+const send = (message, sent = () => {}) => sendToService(message, undefined, undefined, sent);
 
-// As in the main thread: a member named __proto__ is data.
+/** 1 while a check runs; read by memory-watch.mjs. */
+const isBusy = new Int32Array(new SharedArrayBuffer(4));
+
+// As in the service: a member named __proto__ is data.
 Reflect.deleteProperty(Object.prototype, '__proto__');
+endWithService();
 sendOutputToLog();
-lowerPriority();
 
 try {
   const definition = await loadDefinition();
@@ -138,6 +148,7 @@ function serve(definition) {
   /** @param {Check} check */
   async function answer({ id, config, data }) {
     running = new AbortController();
+    setBusy(1);
     try {
       const context = { signal: running.signal };
       const answered = await definition.evaluate(data, await configOf(config), context);
@@ -146,10 +157,11 @@ function serve(definition) {
       send({ id, problem: messageOf(error) });
     } finally {
       running = null;
+      setBusy(0);
     }
   }
 
-  port.on('message', (/** @type {Check | 'abort'} */ message) => {
+  process.on('message', (/** @type {Check | 'abort'} */ message) => {
     if (message === 'abort') running?.abort();
     else void answer(message);
   });
@@ -176,7 +188,7 @@ function answerText(answered) {
   return text;
 }
 
-/** Sends output line by line to the service log; excess output is dropped in this thread. */
+/** Sends output line by line to the service log; excess output is dropped in this process. */
 function sendOutputToLog() {
   let left = MAX_LINES_PER_SECOND;
   let dropped = 0;
@@ -211,14 +223,27 @@ function sendOutputToLog() {
   process.stderr.write = write;
 }
 
-/** On Linux niceness is per thread; elsewhere it would be that of the whole service. */
-function lowerPriority() {
-  if (process.platform !== 'linux') return;
+/** Ends the process with the service, for a reason of its own, and not with signals that are meant for the service. */
+function endWithService() {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+  process.on('disconnect', () => process.exit());
+  process.on('uncaughtException', (error) => {
+    send({ crashed: messageOf(error) }, () => process.exit(1));
+  });
+  const { maxMemoryBytes } = input;
+  const workerData = { isBusy, maxMemoryBytes, parent: process.ppid };
+  new Worker(new URL('./memory-watch.mjs', import.meta.url), { workerData }).unref();
   try {
     os.setPriority(NICENESS);
   } catch {
     // Some containers forbid it, and nothing depends on it.
   }
+}
+
+/** @param {0 | 1} value */
+function setBusy(value) {
+  Atomics.store(isBusy, 0, value);
+  if (value === 1) Atomics.notify(isBusy, 0);
 }
 
 /** @param {unknown} thrown */

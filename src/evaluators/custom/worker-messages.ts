@@ -7,6 +7,8 @@ export interface WorkerInput {
   readonly specifier: string;
   /** Folder from which packages are resolved. */
   readonly directory: string;
+  /** Memory at which the process of the worker is ended, in bytes. */
+  readonly maxMemoryBytes: number;
 }
 
 /** Description of an evaluator by its module. */
@@ -36,6 +38,8 @@ export type CheckReply =
 export type FromWorker =
   | { readonly ready: EvaluatorDescription }
   | { readonly failed: string }
+  /** The uncaught error that ends the process. */
+  | { readonly crashed: string }
   | CheckReply
   | LogLine;
 

@@ -1,9 +1,10 @@
+import { Worker } from 'node:worker_threads';
 import {
   type GeneralParser,
   PARSER_WORKER,
   type ParserAnswer,
 } from '../../../packages/sql-reader/src/index.js';
-import { type ThreadJob, ThreadPool } from '../../process/thread-pool.js';
+import { type WorkerJob, WorkerPool } from '../../process/worker-pool.js';
 
 /** Workers of the process: two, so that one hostile text does not block all others. */
 const WORKERS = 2;
@@ -16,8 +17,11 @@ const PARSE_TIMEOUT_MS = 1_000;
 const START_TIMEOUT_MS = 10_000;
 /** Most waiting texts: about what two workers parse in the time limit of an evaluation. */
 const MAX_WAITING = 1_000;
-/** Heap of a worker, in MB: the tree of the largest text takes a tenth of it. */
-const HEAP_MB = 128;
+/**
+ * Heap of a worker, in MB: the tree of the largest text takes a tenth of it. On Node.js 24, a worker with a
+ * large young generation that exceeds its heap ends the process: https://github.com/nodejs/node/issues/47224.
+ */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
 /** Runs the general parser in killable workers. */
 export interface ParserPool extends GeneralParser {
@@ -38,9 +42,8 @@ export interface PoolOptions {
 /** Creates a pool whose workers start with the first jobs, and do not keep the process alive. */
 export function createParserPool(options: PoolOptions = {}): ParserPool {
   const { workers = WORKERS, parseTimeoutMs = PARSE_TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
-  const pool = new ThreadPool<ThreadJob<ParserAnswer>, ParserAnswer>({
-    entry: options.entry ?? PARSER_WORKER,
-    worker: { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } },
+  const pool = new WorkerPool<WorkerJob<ParserAnswer>, ParserAnswer>({
+    start: () => new Worker(options.entry ?? PARSER_WORKER, { resourceLimits: RESOURCE_LIMITS }),
     startLimit: { ms: START_TIMEOUT_MS, problem: 'timeout: the SQL parser could not be started in time' },
     size: workers,
     maxQueued: maxWaiting,
@@ -64,7 +67,7 @@ export function createParserPool(options: PoolOptions = {}): ParserPool {
           reject(new Error('the result of the SQL parser is no longer awaited'));
           pool.abort(job);
         };
-        const job: ThreadJob<ParserAnswer> = {
+        const job: WorkerJob<ParserAnswer> = {
           limitMs: parseTimeoutMs,
           begin() {
             signal.removeEventListener('abort', giveUp);

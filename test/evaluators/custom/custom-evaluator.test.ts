@@ -120,13 +120,16 @@ describe('a check that goes wrong', () => {
   });
   it.each([
     ['ends its worker', 'exit', 'the worker ended with exit code 3'],
+    ['is ended by a signal', 'be killed', 'the process was ended by SIGKILL'],
+    ['crashes within the engine', 'abort', 'the process was ended by SIGABRT'],
     ['fills the heap', 'fill the heap', 'out of memory'],
+    ['fills the heap with one array', 'fill one array', 'out of memory'],
     ['fills buffers', 'fill buffers', 'the process grew too much'],
   ])('fails when it %s, and the next one is answered', async (_name, what, why) => {
-    // Filling a heap takes a busy machine long, and its worker yields to everybody else.
+    // Filling a heap takes a busy machine long, and its worker has a low priority.
     const environment = { TIME_LIMIT: '100000' };
     const { check, status } = await loadModule('unruly.mjs', {
-      maxGrowthBytes: 400 * 1024 * 1024,
+      maxMemoryBytes: 500 * 1024 * 1024,
       environment,
     });
     await expect(check({ do: what })).rejects.toThrow(why);

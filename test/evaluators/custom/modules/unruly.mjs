@@ -11,6 +11,10 @@ export default {
         for (;;);
       case 'exit':
         return process.exit(3);
+      case 'be killed':
+        return process.kill(process.pid, 'SIGKILL');
+      case 'abort':
+        return process.abort();
       case 'throw':
         throw new Error('thrown on demand');
       case 'crash later':
@@ -28,6 +32,10 @@ export default {
         const all = [];
         for (;;) all.push({ text: `${all.length}` });
       }
+      case 'fill one array': {
+        const all = [];
+        for (;;) all.push(all.length);
+      }
       case 'fill buffers': {
         const all = [];
         for (;;) all.push(Buffer.alloc(8 * 1024 * 1024, 1));
@@ -39,6 +47,8 @@ export default {
         return data.answer;
       case 'answer much':
         return { matched: true, message: 'x'.repeat(data.length) };
+      case 'tell its process':
+        return { matched: true, metadata: { pid: process.pid } };
       case 'environment':
         return { matched: true, metadata: { ...process.env } };
       case 'describe data':

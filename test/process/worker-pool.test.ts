@@ -1,13 +1,14 @@
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ThreadEnd } from '../../src/process/supervised-thread.js';
-import { type ThreadJob, ThreadPool, type ThreadPoolOptions } from '../../src/process/thread-pool.js';
+import type { WorkerEnd } from '../../src/process/supervised-worker.js';
+import { type WorkerJob, WorkerPool, type WorkerPoolOptions } from '../../src/process/worker-pool.js';
 import { until } from '../support/until.js';
-import { ECHO, entryOf, type Reply } from './support/thread-modules.js';
+import { ECHO, entryOf, type Reply } from './support/worker-modules.js';
 
 /** Longer than any answer takes. */
 const LONG_MS = 600_000;
 
-interface Job extends ThreadJob<Reply> {
+interface Job extends WorkerJob<Reply> {
   readonly answer: Promise<Reply>;
 }
 
@@ -29,13 +30,13 @@ function settleable() {
 }
 
 describe('a pool of threads', () => {
-  let pool: ThreadPool<Job, Reply>;
-  let ends: ThreadEnd[];
+  let pool: WorkerPool<Job, Reply>;
+  let ends: WorkerEnd[];
   /** What becomes of the job of an ended thread. */
   let fate: Reply | Error | null;
-  const open = (options: Partial<ThreadPoolOptions<Job, Reply>> = {}): void => {
-    pool = new ThreadPool<Job, Reply>({
-      entry: ECHO,
+  const open = (options: Partial<WorkerPoolOptions<Job, Reply>> = {}): void => {
+    pool = new WorkerPool<Job, Reply>({
+      start: () => new Worker(ECHO),
       startLimit: { ms: LONG_MS, problem: 'the start took too long' },
       size: 1,
       maxQueued: 10,
@@ -166,7 +167,7 @@ describe('a pool of threads', () => {
     fate = null;
     const lost: (Job | undefined)[] = [];
     open({
-      entry: entryOf('throw new Error("broken")'),
+      start: () => new Worker(entryOf('throw new Error("broken")')),
       onEnd(end, job) {
         lost.push(job);
         return end.error ?? null;

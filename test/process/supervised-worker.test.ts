@@ -1,25 +1,32 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SupervisedThread, type ThreadEnd, type ThreadOptions } from '../../src/process/supervised-thread.js';
+import {
+  SupervisedWorker,
+  type SupervisionOptions,
+  type WorkerEnd,
+} from '../../src/process/supervised-worker.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
-import { ECHO, entryOf, type Reply } from './support/thread-modules.js';
+import { ECHO, entryOf, type Reply } from './support/worker-modules.js';
 
 /** Longer than any start takes. */
 const LONG_MS = 600_000;
 const STARTED = { startLimit: { ms: LONG_MS, problem: 'the start took too long' } };
 
-describe('a supervised thread', () => {
-  let thread: SupervisedThread<Reply>;
-  let ended: Promise<ThreadEnd>;
+const threadOf = (text: string) => () => new Worker(entryOf(text));
+
+describe('a supervised worker', () => {
+  let thread: SupervisedWorker<Reply>;
+  let ended: Promise<WorkerEnd>;
   let ready: Promise<unknown>;
   const notes: unknown[] = [];
-  const start = (options: Partial<ThreadOptions> = {}): void => {
+  const start = (options: Partial<SupervisionOptions> = {}): void => {
     ready = new Promise((onReady) => {
       ended = new Promise((onEnd) => {
-        thread = new SupervisedThread({
-          entry: ECHO,
+        thread = new SupervisedWorker({
+          start: () => new Worker(ECHO),
           onNote: (note) => notes.push(note),
           ...options,
           onReady,
@@ -47,7 +54,7 @@ describe('a supervised thread', () => {
   });
 
   it('is ready when its module says so, and passes what it says', async () => {
-    start({ ...STARTED, worker: { workerData: { some: 'facts' } } });
+    start({ ...STARTED, start: () => new Worker(ECHO, { workerData: { some: 'facts' } }) });
     expect(thread.isReady).toBe(false);
     expect(await ready).toEqual({ some: 'facts' });
     expect(thread.isReady).toBe(true);
@@ -57,7 +64,7 @@ describe('a supervised thread', () => {
   });
 
   it('ends when it does not start in time', async () => {
-    start({ entry: entryOf('for (;;);'), startLimit: { ms: 100, problem: 'the start took too long' } });
+    start({ start: threadOf('for (;;);'), startLimit: { ms: 100, problem: 'the start took too long' } });
     expect(await ended).toMatchObject({ error: { message: 'the start took too long' }, wasReady: false });
   });
 
@@ -65,16 +72,16 @@ describe('a supervised thread', () => {
     const text = `import { parentPort } from 'node:worker_threads';
       parentPort.on('message', () => {});
       parentPort.postMessage({ failed: 'no such thing' });`;
-    start({ ...STARTED, entry: entryOf(text) });
+    start({ ...STARTED, start: threadOf(text) });
     expect(await ended).toMatchObject({ error: { message: 'no such thing' }, wasReady: false });
     expect(thread.isReady).toBe(false);
   });
 
-  it.each<[string, string, Partial<ThreadEnd>]>([
+  it.each<[string, string, Partial<WorkerEnd>]>([
     ['an error', 'throw "no error"', { error: new Error('no error'), code: 1 }],
     ['itself', 'process.exit(7)', { error: undefined, code: 7 }],
   ])('tells of an end by %s, and leaves its requests to its owner', async (_name, text, end) => {
-    start({ entry: entryOf(text) });
+    start({ start: threadOf(text) });
     let answer: Reply | Error | undefined;
     thread.request({}, (given) => {
       answer = given;
@@ -96,8 +103,10 @@ describe('a supervised thread', () => {
 
   it('that exceeds its heap ends with the code of the engine', async () => {
     start({
-      entry: entryOf('const all = []; for (;;) all.push(new Array(1000).fill(all.length));'),
-      worker: { resourceLimits: { maxOldGenerationSizeMb: 16 } },
+      start: () =>
+        new Worker(entryOf('for (let all = {}; ; ) all = { all };'), {
+          resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 },
+        }),
     });
     expect(await ended).toMatchObject({ error: { code: 'ERR_WORKER_OUT_OF_MEMORY' } });
   });
@@ -122,10 +131,11 @@ describe('a process', () => {
 
   /** Output of a process that does this with a thread, and ends by itself. */
   const outputOf = async (text: string): Promise<string> => {
-    const module = path.join(path.dirname(compiled.main), 'process', 'supervised-thread.js');
-    const source = `import { SupervisedThread } from ${JSON.stringify(module)};
-      const thread = new SupervisedThread({
-        entry: new URL(${JSON.stringify(String(ECHO))}),
+    const module = path.join(path.dirname(compiled.main), 'process', 'supervised-worker.js');
+    const source = `import { Worker } from 'node:worker_threads';
+      import { SupervisedWorker } from ${JSON.stringify(module)};
+      const thread = new SupervisedWorker({
+        start: () => new Worker(new URL(${JSON.stringify(String(ECHO))})),
         startLimit: { ms: ${LONG_MS}, problem: 'late' },
         onReady: () => console.log('ready'),
         onEnd: () => console.log('ended'),

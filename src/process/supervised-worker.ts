@@ -1,9 +1,20 @@
-import { Worker, type WorkerOptions } from 'node:worker_threads';
-
 type Answered<Reply> = (answer: Reply | Error) => void;
 
-/** How a thread ended. */
-export interface ThreadEnd {
+/** What is used of a worker thread, or of a process that stands for one. */
+export interface WorkerHandle {
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'exit', listener: (code: number) => void): unknown;
+  once(event: 'exit', listener: () => void): unknown;
+  postMessage(message: unknown): void;
+  ref(): void;
+  unref(): void;
+  /** Ends it in the middle of its work. */
+  terminate(): Promise<unknown>;
+}
+
+/** How a worker ended. */
+export interface WorkerEnd {
   /** The uncaught error, or the reason of the kill. Undefined when the module ended the thread. */
   readonly error: Error | undefined;
   readonly code: number;
@@ -12,43 +23,41 @@ export interface ThreadEnd {
   readonly wasKilled: boolean;
 }
 
-export interface ThreadOptions {
-  /** A module that answers each request `{ id, … }` with one message `{ id, … }`. */
-  readonly entry: URL;
-  readonly worker?: WorkerOptions;
+export interface SupervisionOptions {
+  /** Starts a thread, or a process, whose module answers each request `{ id, … }` with one message `{ id, … }`. */
+  readonly start: () => WorkerHandle;
   /**
    * Longest start in milliseconds, and the error after it. The module then begins with `{ ready }`, or with
-   * `{ failed: reason }`. Without a limit, a thread takes requests at once.
+   * `{ failed: reason }`. Without a limit, a worker takes requests at once.
    */
   readonly startLimit?: { readonly ms: number; readonly problem: string };
   readonly onReady?: (ready: unknown) => void;
   /** Called with all messages that are no part of this protocol. */
   readonly onNote?: (note: unknown) => void;
   /** Called once; left to it are the `unanswered` requests. */
-  readonly onEnd: (end: ThreadEnd) => void;
+  readonly onEnd: (end: WorkerEnd) => void;
 }
 
-/** A worker thread, from start to end. It keeps the process alive only while requests are unanswered. */
-export class SupervisedThread<Reply> {
+/** A worker, from start to end. It keeps the process alive only while requests are unanswered. */
+export class SupervisedWorker<Reply> {
   readonly unanswered = new Map<unknown, Answered<Reply>>();
-  readonly #worker: Worker;
+  readonly #worker: WorkerHandle;
   #lastId = 0;
   #wasReady: boolean;
   #wasKilled = false;
-  /** When it is set, the thread is ending. */
+  /** When it is set, the worker is ending. */
   #error: Error | undefined;
 
-  constructor(options: ThreadOptions) {
+  constructor(options: SupervisionOptions) {
     const { startLimit } = options;
-    const worker = new Worker(options.entry, options.worker);
+    const worker = options.start();
     this.#worker = worker;
     this.#wasReady = startLimit === undefined;
     const startTimer =
       startLimit && setTimeout(() => this.kill(new Error(startLimit.problem)), startLimit.ms).unref();
-    // Captured output that nobody reads would fill the memory.
-    if (options.worker?.stdout === true) worker.stdout.resume();
-    if (options.worker?.stderr === true) worker.stderr.resume();
-    worker.on('message', (message: { id?: unknown; failed?: unknown; ready?: unknown }) => {
+    worker.on('message', (sent) => {
+      if (typeof sent !== 'object' || sent === null) return options.onNote?.(sent);
+      const message: { id?: unknown; failed?: unknown; ready?: unknown } = sent;
       if (message.id !== undefined) this.#answer(message.id, message as Reply);
       else if (message.failed !== undefined) void this.kill(new Error(String(message.failed)));
       else if (message.ready === undefined) options.onNote?.(message);
@@ -74,7 +83,7 @@ export class SupervisedThread<Reply> {
     return this.#wasReady && this.#error === undefined;
   }
 
-  /** Keeps the process alive until the thread is ready. */
+  /** Keeps the process alive until the worker is ready. */
   ref(): void {
     this.#worker.ref();
   }
@@ -91,14 +100,14 @@ export class SupervisedThread<Reply> {
     this.#worker.postMessage(message);
   }
 
-  /** Waits until the thread has ended by a message, which its module reads after all earlier requests. */
-  close(message: unknown): Promise<unknown> {
+  /** Waits until the worker has ended by a message, which its module reads after all earlier requests. */
+  close(message: unknown): Promise<void> {
     this.#worker.ref();
     this.#worker.postMessage(message);
-    return new Promise((resolve) => this.#worker.once('exit', resolve));
+    return new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
   }
 
-  /** Fails all requests and ends the thread in the middle of its work, which not all native code survives. */
+  /** Fails all requests and ends the worker in the middle of its work, which not all native code of a thread survives. */
   kill(reason: Error): Promise<unknown> {
     this.#error ??= reason;
     this.#wasKilled = true;

@@ -1,46 +1,46 @@
-import { SupervisedThread, type ThreadEnd, type ThreadOptions } from './supervised-thread.js';
+import { SupervisedWorker, type SupervisionOptions, type WorkerEnd } from './supervised-worker.js';
 
-export interface ThreadJob<Reply> {
-  /** Longest time in a thread, in milliseconds. */
+export interface WorkerJob<Reply> {
+  /** Longest time in a worker, in milliseconds. */
   readonly limitMs: number;
-  /** Called when a thread is free; returns the request. */
+  /** Called when a worker is free; returns the request. */
   begin(): object;
   settle(answer: Reply | Error): void;
 }
 
-export interface ThreadPoolOptions<Job, Reply> extends Omit<ThreadOptions, 'onEnd'> {
-  /** Most threads, and so most concurrent jobs. */
+export interface WorkerPoolOptions<Job, Reply> extends Omit<SupervisionOptions, 'onEnd'> {
+  /** Most workers, and so most concurrent jobs. */
   readonly size: number;
-  /** Most jobs beside those that the threads can take. */
+  /** Most jobs beside those that the workers can take. */
   readonly maxQueued: number;
   /** Message of the error of a job that exceeds its time. */
   readonly overdue: string;
   /**
-   * Called when a thread has ended, with its unfinished job; for one that was never ready, with the job that
+   * Called when a worker has ended, with its unfinished job; for one that was never ready, with the job that
    * waited for it. Returns the answer of the job, or null to repeat it.
    */
-  readonly onEnd: (end: ThreadEnd, job: Job | undefined) => Reply | Error | null;
-  /** False while no job may start a thread. */
+  readonly onEnd: (end: WorkerEnd, job: Job | undefined) => Reply | Error | null;
+  /** False while no job may start a worker. */
   readonly mayStart?: () => boolean;
 }
 
 interface Slot<Job, Reply> {
-  readonly thread: SupervisedThread<Reply>;
+  readonly worker: SupervisedWorker<Reply>;
   job: Job | undefined;
   timer?: NodeJS.Timeout;
 }
 
 /**
- * Threads with one job each, so that a job that is stuck or ends its thread affects no other, and a queue.
- * Threads start on demand. The pools of npm, piscina and tinypool, have no time limit for the start of a thread
- * and can neither repeat the job of a lost thread nor abort a job without a kill.
+ * Workers with one job each, so that a job that is stuck or ends its worker affects no other, and a queue.
+ * Workers start on demand. The pools of npm, piscina and tinypool, have no time limit for the start of a worker
+ * and can neither repeat the job of a lost one nor abort a job without a kill.
  */
-export class ThreadPool<Job extends ThreadJob<Reply>, Reply> {
-  readonly #options: ThreadPoolOptions<Job, Reply>;
+export class WorkerPool<Job extends WorkerJob<Reply>, Reply> {
+  readonly #options: WorkerPoolOptions<Job, Reply>;
   readonly #slots = new Set<Slot<Job, Reply>>();
   readonly #queue: Job[] = [];
 
-  constructor(options: ThreadPoolOptions<Job, Reply>) {
+  constructor(options: WorkerPoolOptions<Job, Reply>) {
     this.#options = options;
   }
 
@@ -63,27 +63,27 @@ export class ThreadPool<Job extends ThreadJob<Reply>, Reply> {
     this.#dispatch();
   }
 
-  /** Removes a settled job from the queue, or sends `'abort'` to its thread. */
+  /** Removes a settled job from the queue, or sends `'abort'` to its worker. */
   abort(job: Job): void {
     const index = this.#queue.indexOf(job);
     if (index >= 0) this.#queue.splice(index, 1);
-    this.#slotOf(job)?.thread.post('abort');
+    this.#slotOf(job)?.worker.post('abort');
   }
 
-  /** Fails a running job and ends its thread. */
+  /** Fails a running job and ends its worker. */
   kill(job: Job, reason: Error): void {
-    void this.#slotOf(job)?.thread.kill(reason);
+    void this.#slotOf(job)?.worker.kill(reason);
   }
 
-  /** Starts a thread if there is none. */
+  /** Starts a worker if there is none. */
   warm(): void {
     if (this.#slots.size === 0) this.start();
     this.#dispatch();
   }
 
-  start(): SupervisedThread<Reply> {
+  start(): SupervisedWorker<Reply> {
     const { onReady, onEnd, ...options } = this.#options;
-    const thread = new SupervisedThread<Reply>({
+    const worker = new SupervisedWorker<Reply>({
       ...options,
       onReady: (ready) => {
         onReady?.(ready);
@@ -99,17 +99,17 @@ export class ThreadPool<Job extends ThreadJob<Reply>, Reply> {
         this.#dispatch();
       },
     });
-    const slot: Slot<Job, Reply> = { thread, job: undefined };
+    const slot: Slot<Job, Reply> = { worker, job: undefined };
     this.#slots.add(slot);
-    return thread;
+    return worker;
   }
 
-  /** Fails all jobs and ends all threads. The next job starts new ones. */
+  /** Fails all jobs and ends all workers. The next job starts new ones. */
   async close(reason: Error): Promise<void> {
     const slots = [...this.#slots];
     this.#slots.clear();
     for (const job of this.#queue.splice(0)) job.settle(reason);
-    await Promise.all(slots.map(({ thread }) => thread.kill(reason)));
+    await Promise.all(slots.map(({ worker }) => worker.kill(reason)));
   }
 
   #dispatch(): void {
@@ -118,12 +118,12 @@ export class ThreadPool<Job extends ThreadJob<Reply>, Reply> {
       const job = this.#queue[0];
       if (job === undefined) return;
       if (slot.job !== undefined) continue;
-      if (slot.thread.isReady) {
+      if (slot.worker.isReady) {
         this.#queue.shift();
         this.#run(slot, job);
       } else {
         starting += 1;
-        slot.thread.ref();
+        slot.worker.ref();
       }
     }
     const { size, mayStart } = this.#options;
@@ -134,7 +134,7 @@ export class ThreadPool<Job extends ThreadJob<Reply>, Reply> {
   #run(slot: Slot<Job, Reply>, job: Job): void {
     slot.job = job;
     slot.timer = setTimeout(() => this.kill(job, new Error(this.#options.overdue)), job.limitMs);
-    slot.thread.request(job.begin(), (answer) => {
+    slot.worker.request(job.begin(), (answer) => {
       clearTimeout(slot.timer);
       slot.job = undefined;
       job.settle(answer);
