@@ -54,7 +54,10 @@ describe('a service with a custom evaluator', () => {
         const { status, body } = await check(what);
         expect({ what, status, safe: body.is_safe }).toEqual({ what, status: 200, safe: false });
       }
-      expect((await evaluate(call, 'agent-under-test', 'good')).body).toMatchObject({ is_safe: true, errors: [] });
+      expect((await evaluate(call, 'agent-under-test', 'good')).body).toMatchObject({
+        is_safe: true,
+        errors: [],
+      });
     } finally {
       await service.dispose();
     }
