@@ -154,7 +154,7 @@ function observe(
 
 async function start(
   { started, database, shared }: Foundations,
-  { watch, lastKnownGood }: Programs,
+  { watch, lastKnownGood, warmStart }: Programs,
   { observability }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
@@ -164,6 +164,7 @@ async function start(
   });
   database.storage.watch();
   if (shared === undefined) lastKnownGood.keep();
+  warmStart.start();
   observability.recorder?.start();
   observability.pruner?.start();
 }
@@ -171,7 +172,7 @@ async function start(
 /** Resources to release after all requests are answered, in reverse order. */
 function stack(
   { started }: Foundations,
-  { watch, lastKnownGood }: Programs,
+  { watch, lastKnownGood, warmStart }: Programs,
   { observability }: Features,
   { server, operations, load }: Transports,
   closers: Closers,
@@ -179,6 +180,7 @@ function stack(
   closers.add(() => observability.pruner?.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => watch.stop());
+  closers.add(() => warmStart.close());
   closers.add(() => lastKnownGood.close());
   closers.add(() => started.wait?.stop());
   closers.add(() => load.stop());

@@ -1,3 +1,4 @@
+import { createAgentUseStore } from '../agents/agent-use-store.js';
 import { ControlFeed } from '../agents/control-feed.js';
 import { createControlLinksStore } from '../controls/control-links-store.js';
 import { createMutator, type Mutator } from '../database/mutator.js';
@@ -7,6 +8,7 @@ import { createFailureLog } from '../decisions/failure-log.js';
 import { createProgramBuilder } from '../decisions/program-builder.js';
 import { RevisionWatch } from '../decisions/revision-watch.js';
 import { Snapshot } from '../decisions/snapshot.js';
+import { createWarmStart, type WarmStart } from '../decisions/warm-start.js';
 import { createLastKnownGood, type LastKnownGood } from '../last-known-good/last-known-good.js';
 import type { Foundations } from './foundations.js';
 
@@ -19,6 +21,7 @@ export interface Programs {
   readonly feed: ControlFeed;
   readonly watch: RevisionWatch;
   readonly lastKnownGood: LastKnownGood;
+  readonly warmStart: WarmStart;
   /** Runs changes; they take effect in this process immediately. */
   readonly mutate: Mutator;
   /** Calls back whenever the database becomes unavailable or available. */
@@ -27,7 +30,7 @@ export interface Programs {
 
 /** Wires the parts that determine the controls of an agent; nothing runs before `watch.start`. */
 export function createPrograms(foundations: Foundations): Programs {
-  const { config, log, database, registry, started, now, monotonic } = foundations;
+  const { config, log, database, registry, started, failures, now, monotonic } = foundations;
   const { storage } = database;
   const listeners: (() => void)[] = [];
   const newExecutionId = createExecutionIds();
@@ -83,6 +86,15 @@ export function createPrograms(foundations: Foundations): Programs {
     feed,
     watch,
     lastKnownGood,
+    warmStart: createWarmStart({
+      agents: config.limits.preloadAgents,
+      snapshot,
+      uses: createAgentUseStore(database.bulk),
+      log,
+      failures,
+      databaseUp: () => watch.databaseUp,
+      now,
+    }),
     mutate: createMutator(database, (change) => watch.committed(change)),
     onDatabaseState: (listener) => void listeners.push(listener),
   };

@@ -8,7 +8,7 @@ import type { Programs } from './programs.js';
 /** The state that the service reports. */
 export function createOperationalState(
   { database, started, now }: Foundations,
-  { watch, snapshot, lastKnownGood }: Programs,
+  { watch, snapshot, lastKnownGood, warmStart }: Programs,
   isDraining: () => boolean,
 ): OperationalState {
   const { storage } = database;
@@ -35,6 +35,7 @@ export function createOperationalState(
       const { report } = storage;
       // While the database is down, loaded agents are still served.
       if (report !== null && report.state !== 'DOWN') return `${report.meaning} ${report.advice}`;
+      if (warmStart.isLoading) return 'the agents used last are being loaded';
       return cannotEvaluateBecause();
     },
   };

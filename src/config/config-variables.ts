@@ -304,6 +304,12 @@ export const VARIABLES = {
     1_000_000,
     'Agents kept in memory, a few hundred bytes each; the least recently used ones go first.',
   ),
+  preloadAgents: variable(
+    ['SERVICE_PRELOAD_AGENTS'],
+    integerIn(0, 1_000_000, '0'),
+    0,
+    'Agents used last that a process loads at its start, before it is ready; after 30 seconds, readiness waits no longer. 0 loads each agent at its first evaluation.',
+  ),
   snapshotMemoryMb: variable(
     ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
     integerIn(1, 1_000_000, '512'),

@@ -67,6 +67,8 @@ export interface Config {
     readonly drainMs: number;
     /** Most agents whose compiled controls are kept in memory. */
     readonly snapshotAgents: number;
+    /** Agents used last that are loaded at the start. */
+    readonly preloadAgents: number;
     /** Longest time an evaluation waits for the revision required by its caller, in milliseconds. */
     readonly minRevisionWaitMs: number;
     /** Age of controls beyond which evaluation is refused, in milliseconds; null for never. */
@@ -212,6 +214,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
       drainMs: values.drainSeconds * 1000,
       snapshotAgents: values.snapshotAgents,
+      preloadAgents: values.preloadAgents,
       minRevisionWaitMs: values.minRevisionWaitSeconds * 1000,
       maxStalenessMs: values.maxStalenessSeconds === null ? null : values.maxStalenessSeconds * 1000,
       snapshotBytes: values.snapshotMemoryMb * 1024 * 1024,

@@ -21,8 +21,12 @@ export interface AgentEntry {
   /** The revision the links were read at. */
   readonly readRevision: number;
   readonly loading: Promise<void> | null;
-  /** Used since the last eviction. */
-  used: boolean;
+  /** The tick of `AgentEntries` at the last use; 0 before the first one. */
+  lastUse: number;
+  /** The tick at which an eviction passed over it; 0 if none has. */
+  passedAt: number;
+  /** The hour since 1970 in which its use was taken for the record. */
+  takenHour: number;
 }
 
 /** What an agent is loaded with. */
@@ -63,6 +67,10 @@ export class AgentEntries {
   /** Entries that are being loaded. */
   readonly loading = new Set<AgentEntry>();
   readonly #apart = new Set<AgentEntry>();
+  #tick = 1;
+  /** Ticks of the last call of `takeUsed`, and of the one before it. */
+  #takenAt = 1;
+  #recentFrom = 1;
 
   constructor(options: AgentEntriesOptions) {
     this.#options = options;
@@ -89,6 +97,38 @@ export class AgentEntries {
     return this.#apart;
   }
 
+  /** Whether more agents, or more memory for them, would evict others. */
+  isFull(added: number): boolean {
+    const { maxAgents, maxBytes, memory } = this.#options;
+    return this.#entries.size + added > maxAgents || memory.bytes > maxBytes;
+  }
+
+  /** Agents used since the call before the last one of `takeUsed`, and then the others. */
+  *usedFirst(): Generator<AgentEntry> {
+    const recent = this.#recentFrom;
+    for (const entry of this.#entries.values()) if (entry.lastUse >= recent) yield entry;
+    for (const entry of this.#entries.values()) if (entry.lastUse < recent) yield entry;
+  }
+
+  /** Names of agents that were used since the last call and not taken in the same hour before. */
+  takeUsed(hour: number): string[] {
+    const names: string[] = [];
+    for (const entry of this.#entries.values()) {
+      if (entry.lastUse < this.#takenAt || entry.takenHour === hour) continue;
+      entry.takenHour = hour;
+      names.push(entry.name);
+    }
+    this.#tick += 1;
+    this.#recentFrom = this.#takenAt;
+    this.#takenAt = this.#tick;
+    return names;
+  }
+
+  /** Counts up; distinguishes uses before and after an event. */
+  get tick(): number {
+    return this.#tick;
+  }
+
   /** Adds an agent, for which others are evicted if necessary. */
   add(name: string): AgentEntry {
     this.makeRoom(1);
@@ -101,7 +141,9 @@ export class AgentEntries {
       needed: 0,
       readRevision: 0,
       loading: null,
-      used: true,
+      lastUse: 0,
+      passedAt: 0,
+      takenHour: 0,
     };
     this.#entries.set(name, entry);
     this.#options.memory.addBytes(bytesOf(entry));
@@ -169,19 +211,21 @@ export class AgentEntries {
   }
 
   /**
-   * Makes room for `added` more agents. Second chance: the first agent not used since the last eviction is
-   * evicted; each one passed over loses its mark.
+   * Makes room for `added` more agents. Second chance: the first agent not used since an eviction passed over it
+   * is evicted.
    */
   makeRoom(added: number): void {
-    const { maxAgents, maxBytes, memory } = this.#options;
+    if (!this.isFull(added)) return;
+    const passedAt = this.#tick;
+    this.#tick += 1;
     for (const [name, entry] of this.#entries) {
-      if (this.#entries.size + added <= maxAgents && memory.bytes <= maxBytes) return;
+      if (!this.isFull(added)) return;
       if (entry.loading !== null) continue;
-      if (!entry.used) {
+      if (entry.lastUse <= entry.passedAt) {
         this.forget(entry);
         continue;
       }
-      entry.used = false;
+      entry.passedAt = passedAt;
       this.#entries.delete(name);
       this.#entries.set(name, entry);
     }

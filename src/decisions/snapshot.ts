@@ -84,7 +84,7 @@ export class Snapshot {
    */
   programOf(agentName: string, minRevision = 0): LoadedProgram | Promise<LoadedProgram> {
     const entry = this.#agents.get(agentName) ?? this.#add(agentName);
-    entry.used = true;
+    entry.lastUse = this.#agents.tick;
     const loaded = deciding(entry);
     if (loaded !== null) {
       if (minRevision === 0 || loaded.revision(this.#progress) >= minRevision) return loaded;
@@ -145,6 +145,31 @@ export class Snapshot {
     this.#loadBehind();
   }
 
+  /**
+   * Loads agents that are not in memory, in batches, until one does not fit or `isOver`. Returns their number.
+   * Rejects when all agents of a batch fail to load.
+   */
+  async preload(agentNames: readonly string[], isOver: () => boolean): Promise<number> {
+    let loaded = 0;
+    for (let from = 0; from < agentNames.length; from += MAX_READ_AT_ONCE) {
+      const names = agentNames
+        .slice(from, from + MAX_READ_AT_ONCE)
+        .filter((name) => this.#agents.get(name) === undefined);
+      if (isOver() || this.#agents.isFull(names.length)) break;
+      const results = await Promise.allSettled(names.map(async (name) => this.#load(this.#add(name))));
+      const failed = results.filter((result) => result.status === 'rejected');
+      loaded += results.length - failed.length;
+      // Single agents may have been deleted.
+      if (failed[0] !== undefined && failed.length === results.length) throw failed[0].reason;
+    }
+    return loaded;
+  }
+
+  /** Names of agents that were used since the last call and not taken in the same hour since 1970 before. */
+  takeUsed(hour: number): string[] {
+    return this.#agents.takeUsed(hour);
+  }
+
   /** Whether any agent could be loaded since the start. */
   get loadedOnce(): boolean {
     return this.#loadedOnce;
@@ -173,7 +198,8 @@ export class Snapshot {
     const { revision, agents } = change;
     if (agents === 'any') {
       this.#unknown.clear();
-      for (const entry of this.#agents.all()) this.#demandLinks(entry, revision, here);
+      // Loaded in this order.
+      for (const entry of this.#agents.usedFirst()) this.#demandLinks(entry, revision, here);
     } else {
       for (const agentName of agents) {
         this.#unknown.delete(agentName);
@@ -224,6 +250,7 @@ export class Snapshot {
   async #awaited(agentName: string, minRevision: number): Promise<LoadedProgram> {
     for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
       const entry = this.#agents.get(agentName) ?? this.#add(agentName);
+      entry.lastUse = this.#agents.tick;
       const loaded = deciding(entry);
       // As of now: changes between this moment and the evaluation do not apply to it.
       if (loaded !== null && loaded.revision(this.#progress) >= minRevision)

@@ -403,6 +403,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['1', 1]],
     refuses: ['0', '10000001', '1.5'],
   },
+  preloadAgents: {
+    names: ['SERVICE_PRELOAD_AGENTS'],
+    value: (config) => config.limits.preloadAgents,
+    fallback: 0,
+    accepts: [
+      ['0', 0],
+      ['1000000', 1_000_000],
+    ],
+    refuses: ['-1', '1000001', '1.5'],
+  },
   snapshotMemoryMb: {
     names: ['SERVICE_SNAPSHOT_MAX_MEMORY_MB'],
     value: (config) => config.limits.snapshotBytes,

@@ -1,0 +1,47 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { Database } from '../database/database.js';
+
+/** Rows written by one transaction, which blocks other writers of a SQLite file for some milliseconds. */
+const MAX_WRITTEN_AT_ONCE = 500;
+
+/** When agents were used last. No verdict depends on it. */
+export interface AgentUseStore {
+  /** Records that agents were used at a time, in milliseconds since 1970. */
+  record(agentNames: readonly string[], usedAtMs: number): Promise<void>;
+  /** Names of agents, those used last first. Some may have been deleted since. */
+  lastUsed(limit: number): Promise<string[]>;
+  /** Forgets uses before a time, in milliseconds since 1970. */
+  forgetBefore(timeMs: number): Promise<void>;
+}
+
+export function createAgentUseStore(bulk: Database['bulk']): AgentUseStore {
+  return {
+    async record(agentNames, usedAtMs) {
+      // In one order in all processes: PostgreSQL locks rows as they are written.
+      const names = [...agentNames].sort();
+      for (let from = 0; from < names.length; from += MAX_WRITTEN_AT_ONCE) {
+        const rows = names
+          .slice(from, from + MAX_WRITTEN_AT_ONCE)
+          .map((name) => Prisma.sql`(${name}, ${BigInt(usedAtMs)})`);
+        await bulk.transaction((tx) =>
+          tx.run(Prisma.sql`
+            INSERT INTO "agent_uses" ("agent_name", "used_at_ms") VALUES ${Prisma.join(rows)}
+            ON CONFLICT ("agent_name") DO UPDATE SET "used_at_ms" = excluded."used_at_ms"`),
+        );
+      }
+    },
+    async lastUsed(limit) {
+      const rows = await bulk.read(
+        'search',
+        Prisma.sql`
+          SELECT "agent_name" FROM "agent_uses" ORDER BY "used_at_ms" DESC, "agent_name" LIMIT ${limit}`,
+      );
+      return rows.map(([name]) => String(name));
+    },
+    async forgetBefore(timeMs) {
+      await bulk.transaction((tx) =>
+        tx.run(Prisma.sql`DELETE FROM "agent_uses" WHERE "used_at_ms" < ${BigInt(timeMs)}`),
+      );
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type AgentUseStore, createAgentUseStore } from '../../src/agents/agent-use-store.js';
+import { type Database, openDatabase } from '../../src/database/database.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+
+describeOnEachDatabase('The store of agent uses', (freshDatabaseUrl) => {
+  let database: Database;
+  let uses: AgentUseStore;
+  beforeAll(async () => {
+    database = await openDatabase({ url: await freshDatabaseUrl() });
+    uses = createAgentUseStore(database.bulk);
+  });
+  afterAll(() => database.close());
+
+  it('lists the agents used last first, each once, and forgets the old ones', async () => {
+    expect(await uses.lastUsed(10)).toEqual([]);
+    await uses.record(['b', 'a', 'c'], 1_000);
+    await uses.record(['d', 'a'], 2_000);
+    expect(await uses.lastUsed(10)).toEqual(['a', 'd', 'b', 'c']);
+    expect(await uses.lastUsed(1)).toEqual(['a']);
+    await uses.forgetBefore(2_000);
+    expect(await uses.lastUsed(10)).toEqual(['a', 'd']);
+  });
+
+  it('records many agents, also when several processes record the same ones', async () => {
+    const names = Array.from({ length: 1_200 }, (_, index) => `agent-${index}`);
+    await Promise.all([uses.record(names, 5_000), uses.record([...names].reverse(), 5_000)]);
+    expect(new Set(await uses.lastUsed(1_200))).toEqual(new Set(names));
+  });
+});
