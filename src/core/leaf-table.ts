@@ -38,8 +38,11 @@ interface Entry extends Leaf {
 /** Memory of one node, in bytes. */
 const NODE_BYTES = 800;
 
-/** Collects the leaves of all controls of a program. Parts are compared by identity. */
-export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): LeafTable {
+/**
+ * Collects the leaves of all controls of a program, yielding after each small part of the work. Parts are compared
+ * by identity.
+ */
+export function* leafTableSteps(leaves: Iterable<Leaf>, options: LeafOptions): Generator<void, LeafTable> {
   const byPath = gather(leaves);
   const selectors = createSelectorTable();
   const scans: TextScan[] = [];
@@ -50,8 +53,9 @@ export function createLeafTable(leaves: Iterable<Leaf>, options: LeafOptions): L
   for (const [path, group] of byPath) {
     const entries = [...group.plain.values(), ...group.negated.values()];
     const selector = selectors.slot(path);
-    const searchOf = createSearches(entries, scans);
+    const searchOf = yield* createSearches(entries, scans);
     for (const entry of entries) {
+      yield;
       const search = searchOf(entry);
       const slot = entry.uses > 1 ? shared++ : null;
       const { part, negated } = entry;
@@ -103,11 +107,14 @@ function isSearch({ part }: Leaf): boolean {
 type Search = LeafParts['search'];
 
 /** Returns the search of each leaf with one path: plain and normalised texts are scanned separately. */
-function createSearches(entries: readonly Entry[], scans: TextScan[]): (entry: Entry) => Search {
+function* createSearches(
+  entries: readonly Entry[],
+  scans: TextScan[],
+): Generator<void, (entry: Entry) => Search> {
   const searches = new Map<Entry, Search>();
   for (const normalizes of [false, true]) {
     const same = entries.filter(({ part }) => part.compiled.prefilter?.normalizes === normalizes);
-    const scan = createScan(same, scans, normalizes);
+    const scan = yield* createScan(same, scans, normalizes);
     if (scan === null) continue;
     for (const [index, entry] of same.filter(isSearch).entries()) searches.set(entry, { scan, index });
   }
@@ -115,12 +122,18 @@ function createSearches(entries: readonly Entry[], scans: TextScan[]): (entry: E
 }
 
 /** Null when there are too few searches: literals are costly to find, so they are not read for a few. */
-function createScan(candidates: readonly Leaf[], scans: TextScan[], normalizes: boolean): TextScan | null {
+function* createScan(
+  candidates: readonly Leaf[],
+  scans: TextScan[],
+  normalizes: boolean,
+): Generator<void, TextScan | null> {
   if (candidates.length < MIN_SCANNED_SEARCHES) return null;
-  const literals = candidates.flatMap(({ part }) => {
+  const literals: (readonly string[])[] = [];
+  for (const { part } of candidates) {
+    yield;
     const some = part.compiled.prefilter?.literals ?? null;
-    return some === null ? [] : [some];
-  });
+    if (some !== null) literals.push(some);
+  }
   if (literals.length < MIN_SCANNED_SEARCHES) return null;
   const scan = createTextScan(literals, scans.length, normalizes);
   scans.push(scan);

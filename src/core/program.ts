@@ -1,6 +1,6 @@
 import { Evaluation } from './evaluation.js';
 import type { WithTimeout } from './leaf.js';
-import { createLeafTable } from './leaf-table.js';
+import { leafTableSteps } from './leaf-table.js';
 import {
   type ControlFailure,
   type LinkableControl,
@@ -38,14 +38,30 @@ interface Pending {
 
 /** Links prepared controls, in any order, into a program. Never throws. */
 export function linkProgram(controls: readonly LinkableControl[], options: ProgramOptions): ControlProgram {
+  const steps = linkSteps(controls, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As `linkProgram`, yielding after each small part of the work, so that a caller can spread it over time. */
+export function* linkSteps(
+  controls: readonly LinkableControl[],
+  options: ProgramOptions,
+): Generator<void, ControlProgram> {
   const byIdDescending = [...controls].sort((left, right) => right.id - left.id);
   const active = byIdDescending.filter(({ prepared }) => prepared.active);
   const traces = options.traces ?? wireTraces;
-  const leaves = createLeafTable(active.flatMap(leavesOfControls), {
+  const leaves = yield* leafTableSteps(active.flatMap(leavesOfControls), {
     withTimeout: options.withTimeout,
     traces,
   });
-  const linked = active.map((control) => linkControl(control, leaves, traces, options.onFailure));
+  const linked: LinkedControl[] = [];
+  for (const control of active) {
+    yield;
+    linked.push(linkControl(control, leaves, traces, options.onFailure));
+  }
   const index = createScopeIndex(linked);
   let idle: Evaluation | null = null;
 

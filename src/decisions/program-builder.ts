@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import type { ControlFailure, LinkableControl } from '../core/linked-control.js';
 import type { PreparedControl } from '../core/prepared-control.js';
-import { linkProgram } from '../core/program.js';
+import { linkSteps } from '../core/program.js';
 import type { ControlProgram } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
 import type { ControlLibrary } from './control-library.js';
-import { mapInTurns } from './map-in-turns.js';
+import { mapInTurns, runInTurns } from './in-turns.js';
 import { WeakStore } from './weak-store.js';
 
 export interface ProgramBuilderOptions {
@@ -43,7 +43,9 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     const key = keyOf(prepared);
     const known = programs.get(key);
     if (known !== undefined) return known;
-    const program = linkProgram(prepared, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate });
+    const program = await runInTurns(
+      linkSteps(prepared, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate }),
+    );
     programs.set(key, program);
     return program;
   }

@@ -13,7 +13,7 @@ import { createStopwatch } from '../core/stopwatch.js';
 import type { Stage, Step, Verdict } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
 import type { ControlLibrary } from '../decisions/control-library.js';
-import { mapInTurns } from '../decisions/map-in-turns.js';
+import { mapInTurns } from '../decisions/in-turns.js';
 import { MAX_EXPLAINED_CONTROLS } from './explain-schema.js';
 import { type ControlExplanation, createExplainer } from './explanation.js';
 

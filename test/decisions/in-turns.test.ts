@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { mapInTurns, runInTurns } from '../../src/decisions/in-turns.js';
+
+/** Longer than the longest turn in four steps. */
+const STEP_MS = 2;
+const STEPS = 40;
+
+function work(): void {
+  const end = performance.now() + STEP_MS;
+  while (performance.now() < end);
+}
+
+async function turnsDuring(run: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  void run.finally(() => {
+    isOver = true;
+  });
+  let turns = 0;
+  while (!isOver) {
+    await nextTurn();
+    turns += 1;
+  }
+  return turns;
+}
+
+describe('work in turns', () => {
+  it('lets others have the event loop, and gives its result', async () => {
+    function* steps(): Generator<void, string> {
+      for (let step = 0; step < STEPS; step += 1) {
+        work();
+        yield;
+      }
+      return 'done';
+    }
+    const run = runInTurns(steps());
+    expect(await turnsDuring(run)).toBeGreaterThan(5);
+    expect(await run).toBe('done');
+  });
+
+  it('maps a list in its order', async () => {
+    const items = Array.from({ length: STEPS }, (_, index) => index);
+    const run = mapInTurns(items, (item) => {
+      work();
+      return item * 2;
+    });
+    expect(await turnsDuring(run)).toBeGreaterThan(5);
+    expect(await run).toEqual(items.map((item) => item * 2));
+  });
+
+  it('rejects when a step throws', async () => {
+    // biome-ignore lint/correctness/useYield: it fails before it could
+    function* steps(): Generator<void, string> {
+      throw new Error('no result');
+    }
+    await expect(runInTurns(steps())).rejects.toThrow('no result');
+  });
+});
