@@ -6,7 +6,7 @@ import { linkSteps } from '../core/program.js';
 import type { ControlProgram } from '../core/types.js';
 import { withTimeout } from '../database/in-time.js';
 import type { ControlLibrary } from './control-library.js';
-import { mapInTurns, runInTurns } from './in-turns.js';
+import { mapInTurns, runInTurns, TURN_MS } from './in-turns.js';
 import { WeakStore } from './weak-store.js';
 
 export interface ProgramBuilderOptions {
@@ -50,11 +50,17 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     return program;
   }
 
-  /** After a change of a control that many sets share, one program is linked in each turn of the event loop. */
-  let turn: Promise<unknown> = Promise.resolve();
+  /** After a change of a control that many sets share, programs are linked one after the other, in short turns. */
+  let previous: Promise<unknown> = Promise.resolve();
+  let turnBegan = 0;
+  async function takeTurn(): Promise<void> {
+    if (performance.now() - turnBegan < TURN_MS) return;
+    await setImmediate();
+    turnBegan = performance.now();
+  }
   return (controls) => {
-    const built = turn.then(() => build(controls));
-    turn = built.then(() => setImmediate());
+    const built = previous.then(() => build(controls));
+    previous = built.then(takeTurn);
     return built;
   };
 }
