@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PartStore } from '../core/evaluator-part.js';
 import type { SizedPart } from '../core/types.js';
 
@@ -71,5 +71,5 @@ export class WeakStore<T extends SizedPart> implements PartStore<T> {
 }
 
 function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('base64');
+  return hash('sha256', key, 'base64');
 }
