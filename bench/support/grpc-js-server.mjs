@@ -15,11 +15,12 @@ const PREFIX_LENGTH = 5;
 const SERVICE = '/enforcement.v1.EvaluationService';
 const CALLER = { protocol: 'grpc', header: () => undefined, spend: () => {}, tellTargetIgnored: () => {} };
 const progress = { revision: 1, currentAtMs: 0 };
+const READ = { readRevision: 1, readAtMs: 0, isKept: false };
 
 const programs = new Map(
   CONTROLS.map((controls) => {
     const definitions = Array.from({ length: controls }, (_, index) => JSON.stringify(controlData(index)));
-    return [agentOf(controls), new LoadedProgram(programOf(definitions), 1, 0)];
+    return [agentOf(controls), new LoadedProgram(programOf(definitions), READ)];
   }),
 );
 const calls = createEvaluationCalls(

@@ -4,7 +4,6 @@ import type { ErrorItem } from '../contract/errors/service-error.js';
 import {
   boolean,
   freeObject,
-  integer,
   list,
   nullable,
   oneOf,
@@ -15,6 +14,7 @@ import {
 } from '../contract/input/fields.js';
 import { described } from '../contract/input/messages.js';
 import { agentName } from '../contract/input/names.js';
+import { integer } from '../contract/input/numbers.js';
 import { inputItems, strictFlag } from '../contract/input/parse-input.js';
 import { checkTarget, targetMembers } from '../contract/input/target.js';
 import type {

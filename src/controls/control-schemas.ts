@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { boolean, integer, nullable, text, withDefault, withExample } from '../contract/input/fields.js';
+import { boolean, nullable, text, withDefault, withExample } from '../contract/input/fields.js';
 import { slugName } from '../contract/input/names.js';
+import { integer } from '../contract/input/numbers.js';
 import { strictFlag } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { createControlDataSchema } from './control-data.js';

@@ -4,7 +4,6 @@ import {
   anyJson,
   field,
   freeObject,
-  integer,
   jsonSchemaOf,
   nullable,
   oneOf,
@@ -15,6 +14,7 @@ import {
   withExample,
 } from '../contract/input/fields.js';
 import { agentName } from '../contract/input/names.js';
+import { integer } from '../contract/input/numbers.js';
 import { parseInput } from '../contract/input/parse-input.js';
 import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../contract/input/target.js';
 import type { Stage, Step } from '../core/types.js';

@@ -1,15 +1,14 @@
 import { agentNotFound } from '../agents/agent-errors.js';
 import { createCatchUp } from '../database/catch-up.js';
 import { anyChange, type RecordedChange } from '../database/change-log.js';
-import { unavailable } from '../database/errors.js';
 import { isStorable } from '../database/text.js';
 import { AgentEntries, type AgentEntry, deciding } from './agent-entries.js';
-import { createBatches } from './batches.js';
+import { AgentLoader, MAX_LOAD_ATTEMPTS, MAX_READ_AT_ONCE, tooManyChanges } from './agent-loader.js';
 import { type ControlSet, ControlSets, concernedBy } from './control-sets.js';
 import type { LoadedProgram, Progress } from './loaded-program.js';
 import { MemoryLedger } from './memory-ledger.js';
 import type { ProgramBuilder } from './program-builder.js';
-import type { ReadLinks, StateReader } from './state-reader.js';
+import type { StateReader } from './state-reader.js';
 import { UnknownAgents } from './unknown-agents.js';
 
 export interface SnapshotOptions {
@@ -23,10 +22,6 @@ export interface SnapshotOptions {
   readonly now: () => number;
 }
 
-/** Attempts to read a revision known to exist, which fail if each meets a change, or after a restore. */
-const MAX_LOAD_ATTEMPTS = 100;
-/** Agents read by one statement. */
-const MAX_READ_AT_ONCE = 500;
 /** Outdated agents that are loaded at the same time, without an evaluation that waits for them. */
 const MAX_CATCHING_UP = 1_000;
 
@@ -39,10 +34,9 @@ export class Snapshot {
   readonly #agents: AgentEntries;
   readonly #sets: ControlSets;
   readonly #unknown: UnknownAgents;
-  readonly #readLinks: (entry: AgentEntry) => Promise<ReadLinks>;
+  readonly #loader: AgentLoader;
   readonly #loadBehind: () => void;
   #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
-  #loadedOnce = false;
 
   constructor({ reader, build, maxAgents, maxBytes, now }: SnapshotOptions) {
     const memory = new MemoryLedger();
@@ -58,21 +52,17 @@ export class Snapshot {
     const release = (set: ControlSet) => this.#sets.release(set);
     this.#agents = new AgentEntries({ maxAgents, maxBytes, memory, release });
     this.#unknown = new UnknownAgents(now);
-    this.#readLinks = createBatches({
-      load: (entries: readonly AgentEntry[]) =>
-        reader.linksOf(
-          entries.map(({ name, needed, readRevision }) => ({
-            name,
-            // Never an older state than the last one that decided.
-            needed: Math.max(needed, readRevision),
-          })),
-        ),
-      maxSize: MAX_READ_AT_ONCE,
+    this.#loader = new AgentLoader({
+      reader,
+      agents: this.#agents,
+      sets: this.#sets,
+      unknown: this.#unknown,
+      progress,
     });
     this.#loadBehind = createCatchUp({
       behind: this.#agents.behind,
       // A failure is reported to the evaluations that need the program.
-      load: (entry: AgentEntry) => (entry.loading === null ? this.#load(entry) : null),
+      load: (entry: AgentEntry) => (entry.loading === null ? this.#loader.load(entry) : null),
       maxAtOnce: MAX_CATCHING_UP,
     });
   }
@@ -156,7 +146,7 @@ export class Snapshot {
         .slice(from, from + MAX_READ_AT_ONCE)
         .filter((name) => this.#agents.get(name) === undefined);
       if (isOver() || this.#agents.isFull(names.length)) break;
-      const results = await Promise.allSettled(names.map(async (name) => this.#load(this.#add(name))));
+      const results = await Promise.allSettled(names.map(async (name) => this.#loader.load(this.#add(name))));
       const failed = results.filter((result) => result.status === 'rejected');
       loaded += results.length - failed.length;
       // Single agents may have been deleted.
@@ -172,7 +162,7 @@ export class Snapshot {
 
   /** Whether any agent could be loaded since the start. */
   get loadedOnce(): boolean {
-    return this.#loadedOnce;
+    return this.#loader.loadedOnce;
   }
 
   /** Number of agents in memory. */
@@ -258,66 +248,8 @@ export class Snapshot {
       const { set, own, loading } = entry;
       const isOfSet = set !== null && own === null && loading === null;
       // A set that is not current then may be ahead of what is known here: the agent gets a program of its own.
-      await (isOfSet && attempt === 1 ? this.#sets.load(set) : this.#load(entry));
+      await (isOfSet && attempt === 1 ? this.#sets.load(set) : this.#loader.load(entry));
     }
     throw tooManyChanges();
   }
-
-  #load(entry: AgentEntry): Promise<void> {
-    return entry.loading ?? this.#agents.load(entry, this.#loadUntilCurrent(entry));
-  }
-
-  async #loadUntilCurrent(entry: AgentEntry): Promise<void> {
-    /** The set of the last attempt: usually that of the next one, too. */
-    let held: ControlSet | null = null;
-    try {
-      for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
-        if (!this.#agents.has(entry)) return;
-        const read = await this.#readLinks(entry);
-        if (read.revision < entry.needed) continue;
-        if (read.links === null) {
-          this.#agents.forget(entry);
-          this.#unknown.add(entry.name);
-          throw agentNotFound(entry.name);
-        }
-        const before = held;
-        held = this.#sets.hold(read.links);
-        if (before !== null) this.#sets.release(before);
-        if (!(await this.#give(entry, held, read))) continue;
-        held = null;
-        return;
-      }
-      throw tooManyChanges();
-    } catch (error) {
-      // Entries without a program are useless; names that cannot be loaded must not fill the memory.
-      if (entry.set === null) this.#agents.forget(entry);
-      throw error;
-    } finally {
-      if (held !== null) this.#sets.release(held);
-    }
-  }
-
-  /** Gives an agent the set of its links, which is held for it. False if a change came in between. */
-  async #give(entry: AgentEntry, set: ControlSet, { revision, keptAtMs }: ReadLinks): Promise<boolean> {
-    let own: LoadedProgram | null = null;
-    if (revision > this.#progress.revision) {
-      // Later changes are not known yet, so links and controls have to be of the same revision.
-      own = await this.#sets.read(set);
-      if (own.readRevision !== revision || this.#progress.revision > revision) return false;
-    } else {
-      if (!set.isCurrent) await this.#sets.load(set);
-      if (!set.isCurrent || set.loaded === null) return false;
-      if (keptAtMs !== undefined && set.loaded.readRevision !== revision) own = set.loaded;
-    }
-    if (!this.#agents.has(entry) || entry.needed > revision) return false;
-    if (keptAtMs !== undefined) own = own?.kept(keptAtMs) ?? null;
-    const isKept = keptAtMs !== undefined || own?.isKept === true;
-    this.#agents.give(entry, { set, own, readRevision: revision, isKept });
-    this.#loadedOnce = true;
-    return true;
-  }
-}
-
-function tooManyChanges() {
-  return unavailable('The controls of the agent change faster than they can be loaded.');
 }

@@ -5,11 +5,9 @@ import {
   boolean,
   field,
   freeObject,
-  integer,
   jsonSchemaOf,
   list,
   nullable,
-  number,
   oneOf,
   orNull,
   readWith,
@@ -21,6 +19,7 @@ import {
   withFastRead,
 } from '../contract/input/fields.js';
 import { normaliseAgentName } from '../contract/input/names.js';
+import { integer, number } from '../contract/input/numbers.js';
 import type { Decision } from '../core/types.js';
 import type { ControlEvent } from './event.js';
 import { readCursor } from './event-cursor.js';

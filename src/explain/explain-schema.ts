@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { integer, list, nullable, oneOf, report, withExample } from '../contract/input/fields.js';
+import { list, nullable, oneOf, report, withExample } from '../contract/input/fields.js';
 import { agentName } from '../contract/input/names.js';
+import { integer } from '../contract/input/numbers.js';
 import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { EXAMPLE_EVALUATION, stepSchema } from '../decisions/evaluate-request.js';

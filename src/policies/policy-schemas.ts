@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { integer, list, text, withExample } from '../contract/input/fields.js';
+import { list, text, withExample } from '../contract/input/fields.js';
 import { agentName as checkedAgentName, slugName } from '../contract/input/names.js';
+import { integer } from '../contract/input/numbers.js';
 import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 
 /** A name in a path: any text here; the service normalises it, because it is validated after the body. */

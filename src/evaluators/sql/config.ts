@@ -5,7 +5,6 @@ import {
   boolean,
   field,
   type IssueSink,
-  integer,
   list,
   nullable,
   oneOf,
@@ -14,6 +13,7 @@ import {
   text,
   withDefault,
 } from '../../contract/input/fields.js';
+import { integer } from '../../contract/input/numbers.js';
 
 const DDL = ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE', 'COMMENT'];
 const DCL = ['GRANT', 'REVOKE'];

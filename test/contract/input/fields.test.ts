@@ -5,15 +5,14 @@ import {
   anyJson,
   boolean,
   freeObject,
-  integer,
   list,
   nullable,
-  number,
   oneOf,
   text,
   withDefault,
 } from '../../../src/contract/input/fields.js';
 import { MAX_ERROR_ITEMS } from '../../../src/contract/input/items.js';
+import { integer, number } from '../../../src/contract/input/numbers.js';
 import { inputItems } from '../../../src/contract/input/parse-input.js';
 
 /** What a member reads as, or the codes of its problems. */

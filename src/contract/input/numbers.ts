@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import {
+  doubleOf,
+  isIntegral,
+  isNumber,
+  type JsonObject,
+  type JsonValue,
+} from '../../../packages/exact-json/src/index.js';
+import { field, type IssueSink, refuse } from './fields.js';
+
+/** Limits of a number, both inclusive. */
+export interface NumberLimits {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Accepted text forms of an integer: sign, leading zeros, `_` between digits, `.0`, blanks around. */
+const INTEGER_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
+
+/** An integer; also `5.0`, `"5"`, `" 5 "` and true. Beyond 2^53 inexact, but comparisons are correct. */
+export function integer(limits: NumberLimits = {}): z.ZodType<number> {
+  const shown: JsonObject = { type: 'integer' };
+  if (limits.min !== undefined) shown.minimum = limits.min;
+  if (limits.max !== undefined) shown.maximum = limits.max;
+  return field((value, sink) => {
+    const read = readInteger(value, sink);
+    return read === undefined ? z.NEVER : within(read, limits, value, sink);
+  }, shown);
+}
+
+function readInteger(value: JsonValue, sink: IssueSink): number | undefined {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (isNumber(value)) {
+    if (isIntegral(value)) return doubleOf(value);
+    return refuse(sink, 'int_from_float', 'must be a whole number', value);
+  }
+  if (typeof value === 'string') {
+    const digits = value.trim();
+    if (digits.length <= 4_300 && INTEGER_TEXT.test(digits)) return Number(digits.replaceAll('_', ''));
+    return refuse(sink, 'int_parsing', 'must be an integer', value);
+  }
+  return refuse(sink, 'int_type', 'must be an integer', value);
+}
+
+/** A number; also a numeric string and true or false. */
+export function number(limits: NumberLimits = {}): z.ZodType<number> {
+  const shown: JsonObject = { type: 'number' };
+  if (limits.min !== undefined) shown.minimum = limits.min;
+  if (limits.max !== undefined) shown.maximum = limits.max;
+  return field((value, sink) => {
+    let read: number;
+    if (isNumber(value)) read = doubleOf(value);
+    else if (typeof value === 'boolean') read = Number(value);
+    else if (typeof value === 'string') {
+      read = value.trim() === '' ? Number.NaN : Number(value);
+      if (Number.isNaN(read)) return refuse(sink, 'float_parsing', 'must be a number', value);
+    } else return refuse(sink, 'float_type', 'must be a number', value);
+    return within(read, limits, value, sink);
+  }, shown);
+}
+
+function within(read: number, limits: NumberLimits, value: JsonValue, sink: IssueSink): number {
+  const { min, max } = limits;
+  if (min !== undefined && read < min)
+    return refuse(sink, 'greater_than_equal', `must be at least ${min}`, value);
+  if (max !== undefined && read > max)
+    return refuse(sink, 'less_than_equal', `must be at most ${max}`, value);
+  return read;
+}

@@ -1,0 +1,110 @@
+import { agentNotFound } from '../agents/agent-errors.js';
+import { unavailable } from '../database/errors.js';
+import type { AgentEntries, AgentEntry } from './agent-entries.js';
+import { createBatches } from './batches.js';
+import type { ControlSet, ControlSets } from './control-sets.js';
+import type { LoadedProgram, Progress } from './loaded-program.js';
+import type { ReadLinks, StateReader } from './state-reader.js';
+import type { UnknownAgents } from './unknown-agents.js';
+
+/** Attempts to read a revision known to exist, which fail if each meets a change, or after a restore. */
+export const MAX_LOAD_ATTEMPTS = 100;
+/** Agents read by one statement. */
+export const MAX_READ_AT_ONCE = 500;
+
+export interface AgentLoaderOptions {
+  readonly reader: Pick<StateReader, 'linksOf'>;
+  readonly agents: AgentEntries;
+  readonly sets: ControlSets;
+  readonly unknown: UnknownAgents;
+  /** The state of the database known to this process. */
+  readonly progress: () => Progress;
+}
+
+/** Reads the links of agents, many at once, and gives agents the sets of their links. */
+export class AgentLoader {
+  readonly #options: AgentLoaderOptions;
+  readonly #readLinks: (entry: AgentEntry) => Promise<ReadLinks>;
+  #loadedOnce = false;
+
+  constructor(options: AgentLoaderOptions) {
+    this.#options = options;
+    this.#readLinks = createBatches({
+      load: (entries: readonly AgentEntry[]) =>
+        options.reader.linksOf(
+          entries.map(({ name, needed, readRevision }) => ({
+            name,
+            // Never an older state than the last one that decided.
+            needed: Math.max(needed, readRevision),
+          })),
+        ),
+      maxSize: MAX_READ_AT_ONCE,
+    });
+  }
+
+  /** Whether any agent could be loaded. */
+  get loadedOnce(): boolean {
+    return this.#loadedOnce;
+  }
+
+  /** Loads an agent; joins a load that is running. Fails with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE. */
+  load(entry: AgentEntry): Promise<void> {
+    return entry.loading ?? this.#options.agents.load(entry, this.#loadUntilCurrent(entry));
+  }
+
+  async #loadUntilCurrent(entry: AgentEntry): Promise<void> {
+    const { agents, sets, unknown } = this.#options;
+    /** The set of the last attempt: usually that of the next one, too. */
+    let held: ControlSet | null = null;
+    try {
+      for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
+        if (!agents.has(entry)) return;
+        const read = await this.#readLinks(entry);
+        if (read.revision < entry.needed) continue;
+        if (read.links === null) {
+          agents.forget(entry);
+          unknown.add(entry.name);
+          throw agentNotFound(entry.name);
+        }
+        const before = held;
+        held = sets.hold(read.links);
+        if (before !== null) sets.release(before);
+        if (!(await this.#give(entry, held, read))) continue;
+        held = null;
+        return;
+      }
+      throw tooManyChanges();
+    } catch (error) {
+      // Entries without a program are useless; names that cannot be loaded must not fill the memory.
+      if (entry.set === null) agents.forget(entry);
+      throw error;
+    } finally {
+      if (held !== null) sets.release(held);
+    }
+  }
+
+  /** Gives an agent the set of its links, which is held for it. False if a change came in between. */
+  async #give(entry: AgentEntry, set: ControlSet, { revision, keptAtMs }: ReadLinks): Promise<boolean> {
+    const { agents, sets, progress } = this.#options;
+    let own: LoadedProgram | null = null;
+    if (revision > progress().revision) {
+      // Later changes are not known yet, so links and controls have to be of the same revision.
+      own = await sets.read(set);
+      if (own.readRevision !== revision || progress().revision > revision) return false;
+    } else {
+      if (!set.isCurrent) await sets.load(set);
+      if (!set.isCurrent || set.loaded === null) return false;
+      if (keptAtMs !== undefined && set.loaded.readRevision !== revision) own = set.loaded;
+    }
+    if (!agents.has(entry) || entry.needed > revision) return false;
+    if (keptAtMs !== undefined) own = own?.kept(keptAtMs) ?? null;
+    const isKept = keptAtMs !== undefined || own?.isKept === true;
+    agents.give(entry, { set, own, readRevision: revision, isKept });
+    this.#loadedOnce = true;
+    return true;
+  }
+}
+
+export function tooManyChanges() {
+  return unavailable('The controls of the agent change faster than they can be loaded.');
+}
