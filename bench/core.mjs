@@ -87,7 +87,7 @@ async function compareScopes() {
 const SCANNED_LENGTH = 1024;
 const TEXTS_PER_ROUND = 200;
 
-/** 1,000 regex controls over texts that nobody has seen, and only the search for their literals in such texts. */
+/** 1,000 regex controls over unseen texts, and only the search for their literals in such texts. */
 function compareScan() {
   const rules = regexRulesOf(1000);
   const program = programOf(rules.map((rule) => definitionOf(rule)));

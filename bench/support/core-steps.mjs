@@ -40,7 +40,7 @@ const ruleWord = (index) => `kw${index.toString(36).padStart(3, '0')}${SYLLABLES
 export const hitOf = (rule) =>
   rule.kind === 'regex' ? `secret-${rule.index}-123456` : rule.values[rule.values.length - 1];
 
-/** A source of words that nobody has seen, the same in every run. */
+/** A source of unseen words, the same in every run. */
 export function createWriter(seed) {
   let state = seed;
   const below = (limit) => {

@@ -191,7 +191,7 @@ describe('the feed of controls', () => {
     expect(feed.size).toBe(0);
   });
 
-  it('lets go of a reader that went away while it waited, and of an agent that nobody watches', async () => {
+  it('releases a reader that ended while it waited, and an agent without watchers', async () => {
     const abort = new AbortController();
     const stream = open(watcher(), abort.signal);
     await next(stream);

@@ -98,7 +98,7 @@ describe('watched controls', () => {
     expect(one.kinds).toEqual(['full', 'full']);
   });
 
-  it('remember a bounded number of removals, and tell everything to whoever missed older ones', () => {
+  it('remember a bounded number of removals, and send everything to readers that missed older ones', () => {
     const controls = new WatchedControls();
     const slow = reader();
     const quick = reader();

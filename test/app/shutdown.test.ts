@@ -40,7 +40,7 @@ describe('a service that is told to stop', () => {
     await seed.link(AGENT, await seed.control('no-bad', denyWord('bad')));
   }
 
-  /** Sends the signal and waits until it has its effect: nobody can connect any more. */
+  /** Sends the signal and waits until it has its effect: connections are refused. */
   async function stopAccepting(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     service.process.kill(signal);
     const connects = () =>
@@ -64,7 +64,7 @@ describe('a service that is told to stop', () => {
       },
     });
     const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
-    // Whoever waits for the answer learns that there is none.
+    // A call that waits for the answer fails.
     answered.catch(() => {});
     request.flushHeaders();
     await once(request, 'continue');

@@ -126,7 +126,7 @@ export const ODD_STEPS: readonly OddStep[] = [
     matches: ['text'],
   },
   {
-    name: 'members nobody knows',
+    name: 'unknown members',
     step: '{"type":"llm","name":"x","input":"attack","__proto__":{"input":"harmless"},"extra":[]}',
     matches: ['text'],
   },
@@ -180,7 +180,7 @@ export const ODD_MESSAGES: readonly OddMessage[] = [
     matches: ['text'],
   },
   {
-    name: 'fields nobody knows',
+    name: 'unknown fields',
     bytes: Buffer.concat([stepWith(input(ATTACK), wire.number(99, 1)), wire.bytes(200, 'x')]),
     matches: ['text'],
   },

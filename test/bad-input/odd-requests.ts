@@ -95,7 +95,7 @@ export const ODD_READS: readonly OddRequest[] = [
     reply: { pagination: { limit: 1 } },
   },
   {
-    name: 'parameters nobody knows',
+    name: 'unknown parameters',
     method: 'GET',
     path: '/controls?__proto__=1&constructor=2&limit=2',
     reply: { pagination: { limit: 2 } },

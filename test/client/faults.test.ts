@@ -62,7 +62,7 @@ describe('a client whose network fails', () => {
     expect(await asked.stop()).toEqual({ failures: [], wrong: [] });
   });
 
-  it('waits out a time in which nobody can connect', async () => {
+  it('waits out a time in which connections are refused', async () => {
     await client.evaluate(asking('good'));
     await proxy.set('refuse');
     proxy.cut();
@@ -76,7 +76,7 @@ describe('a client whose network fails', () => {
     for (const one of await waiting) expect(one).toMatchObject({ evaluated: true, isSafe: false });
   });
 
-  it('finds out by itself that a connection is dead of which nobody tells it', async () => {
+  it('detects a dead connection that was not closed', async () => {
     const network = await startTcpBalancer();
     network.setTargets([service.url]);
     const patient = createClient({ baseUrl: network.url, timeoutMs: PATIENT_MS });
@@ -88,7 +88,7 @@ describe('a client whose network fails', () => {
     network.close();
   });
 
-  it('keeps to a deadline inside the window for gathering, and does not send what nobody waits for', async () => {
+  it('keeps to a deadline inside the window for gathering, and does not send what is no longer awaited', async () => {
     const { transport, traffic } = watchedTransport(proxy.url);
     const gathering = createClient({
       transport,

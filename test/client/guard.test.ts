@@ -134,7 +134,7 @@ describe('a guarded tool', () => {
     expect(await failureOf(opaque())).toBeInstanceOf(TypeError);
   });
 
-  it('does not run when nobody can be asked, unless it is told to', async () => {
+  it('does not run when the service is unreachable, unless configured to', async () => {
     const away = createClient({ baseUrl: 'http://127.0.0.1:1', agent: AGENT, timeoutMs: 100 });
     const error = await failureOf(away.guard(send, options)({ text: 'hello' }));
     expect(error).toBeInstanceOf(NotEvaluatedError);

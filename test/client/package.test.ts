@@ -62,7 +62,7 @@ describe('the client as a package', () => {
       const agent = 'billing-bot-01';
       const request = { agent, stage: 'pre', step: { name: 'a', input: {} } } as const;
       const settings = { timeoutMs: minutes, batchWindowMs: minutes };
-      // One that answers, one that takes connections and says nothing, and one where nobody is.
+      // One that answers, one that takes connections and says nothing, and one that refuses connections.
       const silent = createServer();
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
       silent.unref();

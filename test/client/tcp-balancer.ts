@@ -8,7 +8,7 @@ export interface TcpBalancer {
   setTargets(urls: readonly string[]): void;
   /** How many connections went to each target so far. */
   readonly taken: ReadonlyMap<string, number>;
-  /** From now on nothing passes over open connections, and nobody is told; new ones work. */
+  /** From now on nothing passes over open connections, without a notice; new ones work. */
   freeze(): void;
   close(): void;
 }

@@ -228,7 +228,7 @@ describe('processes of one service', () => {
       const pids = await workersOf(service);
       await seeder(restClient(url)).agent(AGENT);
       const open = await Promise.all([openEvaluation(url, EVALUATION), openEvaluation(url, EVALUATION)]);
-      // Ctrl-C tells everybody.
+      // Ctrl-C signals all processes.
       if (target === 'group') for (const pid of pids) process.kill(pid, 'SIGINT');
       service.process.kill('SIGINT');
       await until(

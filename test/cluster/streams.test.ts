@@ -167,7 +167,7 @@ const grpcJsEvaluate: Open = ({ url }) => {
 
 /**
  * The status is what each client library makes of a broken connection. The libraries of gRPC say UNAVAILABLE; Connect's
- * for Node.js takes it for a stream that somebody reset, over HTTP/1.1 for a call that was aborted.
+ * for Node.js takes it for a stream that was reset, over HTTP/1.1 for a call that was aborted.
  */
 const brokenConnection = (protocol: RpcProtocol): Code =>
   protocol.endsWith('HTTP/1.1') ? Code.Aborted : Code.Canceled;

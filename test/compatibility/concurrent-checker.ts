@@ -232,7 +232,7 @@ async function checkFreshId({ call, history }: ConcurrentRun): Promise<string[]>
   return used || !Number.isInteger(body.control_id) ? [`a new control got the id ${body.control_id}`] : [];
 }
 
-/** What is there was not written, or was overwritten for certain. A link that nobody wrote is not there. */
+/** What is there was not written, or was overwritten for certain. A link that was never written is absent. */
 function unexpected(
   subject: Subject,
   value: Write['value'],

@@ -26,11 +26,11 @@ export function checkLives(history: History, present: ReadonlySet<number>): stri
     if (ids.indexOf(id) !== index) problems.push(`id ${id} was given twice`);
     if (present.has(id) === deletions.has(id)) {
       problems.push(
-        `control ${id} is ${present.has(id) ? 'there though deleted' : 'gone though nobody deleted it'}`,
+        `control ${id} is ${present.has(id) ? 'there though deleted' : 'gone without a deletion'}`,
       );
     }
   }
-  for (const id of present) if (!ids.includes(id)) problems.push(`nobody created control ${id}`);
+  for (const id of present) if (!ids.includes(id)) problems.push(`control ${id} was never created`);
   const registrations = firstRegistrations(history.operations);
   for (const operation of history.operations) {
     const { status, what } = operation;
@@ -65,7 +65,7 @@ function wrongMiss(
   }
   if (body.error_code !== 'CONTROL_NOT_FOUND') return `which ${body.error_code} does not explain`;
   const deletion = target === undefined ? undefined : deletions.get(target);
-  if (deletion === undefined) return 'though nobody deleted the control';
+  if (deletion === undefined) return 'without a deletion of the control';
   return ended < deletion.started ? 'before the control was deleted' : null;
 }
 

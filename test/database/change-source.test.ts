@@ -59,7 +59,7 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect((await source.read(before + 3)).changes).toHaveLength(1);
   });
 
-  it('says that anything may have changed when nobody told, or too much did', async () => {
+  it('reports that anything may have changed when the log lacks a change, or has too many', async () => {
     const before = await commit(database, {});
     await commit(database);
     await commit(database, {

@@ -155,7 +155,7 @@ describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
     let watching = true;
     const watch = async () => {
       while (watching) {
-        // Whoever has seen a position will never see a smaller one appear.
+        // After a position was read, no smaller one appears.
         const [seen] = await database.bulk.read(
           'search',
           Prisma.sql`SELECT COALESCE(MAX("position"), 0), COUNT(*) FROM "events" WHERE "position" <= ${before}`,

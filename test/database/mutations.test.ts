@@ -73,7 +73,7 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     expect(await find(database.client, 'twice')).toBeNull();
   });
 
-  it('is invisible until it ends, and does not keep anybody from reading', async () => {
+  it('is invisible until it ends, and does not block readers', async () => {
     const before = await database.revision();
     await database.mutate(async (tx) => {
       await insert(tx, 'in-progress');

@@ -6,7 +6,7 @@ import { createSqliteThread, type SqliteThread } from '../../src/database/sqlite
 import { createTestDatabase, type TestDatabase } from '../support/databases.js';
 
 const ADD = { sql: 'UPDATE "event_log" SET "events" = "events" + 1', args: [] };
-/** No request: the thread ends by an error that nobody catches. */
+/** No request: the thread ends by an uncaught error. */
 const DEADLY = null;
 const READ = { sql: 'SELECT "events" FROM "event_log"', args: [] };
 
@@ -62,7 +62,7 @@ describe('a thread of SQLite', () => {
     expect(await read()).toBe(0);
   });
 
-  it('that dies tells everybody who waits, loses what was not committed, and is replaced', async () => {
+  it('that ends fails all waiting calls, loses what was not committed, and is replaced', async () => {
     await thread.run({ transaction: 'BEGIN', statements: [ADD], end: 'COMMIT' });
     await thread.run({ transaction: 'BEGIN', statements: [ADD], end: '' });
     const unknown = { code: 'SERVICE_UNAVAILABLE', options: { hint: expect.stringContaining('not known') } };

@@ -65,7 +65,7 @@ describe('a control library', () => {
 describe('a weak store', () => {
   const part = (sizeBytes: number) => ({ sizeBytes });
 
-  it('finds a part by its content as long as somebody holds it', () => {
+  it('finds a part by its content as long as it is held', () => {
     const store = new WeakStore({ keep: 0, keepBytes: 0 });
     const held = part(1);
     store.set('key', held);

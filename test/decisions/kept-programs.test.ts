@@ -93,7 +93,7 @@ describe('a process that is started without its database', () => {
     await watch.stop();
   });
 
-  it('gives a database that was restored to an earlier revision one that nobody was told', async () => {
+  it('gives a database that was restored to an earlier revision one that was never reported', async () => {
     const outrun: number[] = [];
     const { store, watch, told, decides, decidesBy, back, state } = await blind({
       outrun: async (revision) => void outrun.push(revision),

@@ -14,7 +14,7 @@ function gateAt(start: number, options: { waitMs?: number; maxWaiting?: number }
   return { gate, state };
 }
 
-it('lets everybody through whose revision is known, at once or as soon as it is', async () => {
+it('lets evaluations through whose revision is known, at once or as soon as it is', async () => {
   const { gate, state } = gateAt(5);
   await gate.reach(5);
   expect(state.asked).toBe(0);
@@ -52,7 +52,7 @@ it('does not let those pile up who demand what will never come', async () => {
   await Promise.all(waiting);
 });
 
-it('forgets whoever gives up, at once and with their reason', async () => {
+it('forgets evaluations that are given up, at once and with their reason', async () => {
   const { gate, state } = gateAt(1);
   const [leaving, staying] = [new AbortController(), new AbortController()];
   const left = gate.reach(7, leaving.signal);

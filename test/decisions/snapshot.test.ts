@@ -87,7 +87,7 @@ describe('a snapshot', () => {
     store.store('agent', 2);
     snapshot.follow([change(2, { agents: ['other'] }), change(3, { agents: ['agent'] })]);
     expect(decidesBy('agent')).toEqual({ controls: [1], revision: 2 });
-    // Whoever demands more waits for it.
+    // An evaluation that demands more waits for it.
     expect(decidesBy('agent', 2)).toEqual({ controls: [1], revision: 2 });
     expect(decidesBy('agent', 3)).toBe('loading');
     await store.settle();

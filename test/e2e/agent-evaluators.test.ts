@@ -452,7 +452,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       expect(Number(reply.headers.get('x-service-revision'))).toBeGreaterThan(0);
     });
 
-    it('and what nobody has is nothing, and so is an empty request', async () => {
+    it('and an unknown name changes nothing, as does an empty request', async () => {
       const agent = await freshAgent();
       const before = await call('GET', '/health');
       const nothing = { steps_removed: [], evaluators_removed: [] };

@@ -15,7 +15,7 @@ const PRUNES = /^DELETE FROM "changes"/;
 const CHANGES = 20;
 
 describeOnEachDatabase('the log of changes', (freshDatabaseUrl, kind) => {
-  /** Fills the log with changes that concern nobody, up to a revision, in one transaction. */
+  /** Fills the log with changes that concern no agent, up to a revision, in one transaction. */
   function fillLog(url: string, after: number, upTo: number): Promise<void> {
     const revisions =
       kind === 'postgresql'
@@ -32,7 +32,7 @@ describeOnEachDatabase('the log of changes', (freshDatabaseUrl, kind) => {
     );
   }
 
-  it('is pruned once, by one of the processes, and whoever missed what is gone is told everything', async () => {
+  it('is pruned once, by one of the processes, and processes that missed what is gone reload everything', async () => {
     const url = await freshDatabaseUrl();
     const services = [await startService({ DATABASE_URL: url }), await startService({ DATABASE_URL: url })];
     const calls = services.map((service) => restClient(service.url));
@@ -80,7 +80,7 @@ describeOnEachDatabase('the log of changes', (freshDatabaseUrl, kind) => {
         await resumed.reached(revisionOf(last));
         expect(resumed.kinds[0]).toBe('full');
         expect(resumed.names()).toEqual(['new-name']);
-        // Nobody who missed nothing is told everything.
+        // A process that missed nothing does not reload everything.
         const current = watchControls(transport, AGENT, { fromRevision: revisionOf(last) });
         watchers.push(current);
         await until(

@@ -206,7 +206,7 @@ describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
     });
   });
 
-  it('of an agent that nobody knows are zero', async () => {
+  it('of an unknown agent are zero', async () => {
     const agent_name = 'nobody-at-all';
     const { status, body } = await routes.stats({ agent_name, time_range: '365d' });
     const totals = {

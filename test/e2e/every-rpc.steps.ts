@@ -691,7 +691,7 @@ export const STEPS: readonly Step[] = [
   },
   {
     rpc: 'ControlService.DeleteControl',
-    what: 'deletes a control that nobody uses',
+    what: 'deletes an unused control',
     input: { control_id: 1 },
     expected: {
       reply: {

@@ -153,7 +153,7 @@ function check(outcome: Outcome, { expected }: Step, protocol: ProtocolName): vo
   expect(outcome).toMatchObject({ ok: false, reason, status, ...(fields === undefined ? {} : { fields }) });
 }
 
-/** What must be the same whoever asks: execution ids and times are checked and then left out, so is the status. */
+/** What must be the same over every protocol: execution ids and times are checked and then left out, so is the status. */
 function alike(outcome: Outcome | undefined): unknown {
   if (outcome?.ok !== true) return { ...outcome, status: undefined };
   return JSON.parse(JSON.stringify(outcome.reply), (key, value: unknown) => {

@@ -152,7 +152,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     });
   });
 
-  it('load nobody anew for what changes no verdict', async () => {
+  it('reload no agent for what changes no verdict', async () => {
     const before = loads();
     await write('PUT', '/api/v1/policies', { name: 'unused' });
     await seed.control('unused');
@@ -164,7 +164,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     expect(loads()).toEqual(before);
   });
 
-  it('agree by themselves, without anybody demanding it', async () => {
+  it('agree by themselves, without a demanded revision', async () => {
     const agent = 'patient-agent';
     await seed.agent(agent);
     const id = await seed.control('patient');
@@ -217,7 +217,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
       }
     });
 
-    it('on a stream, where one that has to wait holds nobody up', async () => {
+    it('on a stream, where one that has to wait delays no other', async () => {
       const client = createClient(EvaluationService, rpcTransport('gRPC', reader.url));
       async function* messages() {
         yield { id: 'late', evaluations: [message(BigInt(FUTURE)), message()] };

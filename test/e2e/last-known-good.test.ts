@@ -403,7 +403,7 @@ describe.each(DATABASE_KINDS)('a database that is not the one that is expected, 
       503,
     );
 
-    // Somebody else creates it, as when a volume is mounted late.
+    // Another process creates it, as when a volume is mounted late.
     const other = await run({ DATABASE_URL: database.url, SERVICE_LAST_KNOWN_GOOD: 'off' });
     await seeder(other.call).agent(AGENT);
     await kill(other.service);
@@ -425,7 +425,7 @@ describe.each(DATABASE_KINDS)('a database that is not the one that is expected, 
     expect(await inspectDatabase(parseDatabaseUrl(database.url))).toBe('nothing');
   });
 
-  it('does not undo what was denied: it is not used until somebody accepts it', async () => {
+  it('does not undo what was denied: it is not used until an operator accepts it', async () => {
     const { revision } = await seeded(database);
     const empty = await removableDatabase(kind);
     try {

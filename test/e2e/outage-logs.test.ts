@@ -97,7 +97,7 @@ describe('the log during an outage', () => {
       expect(line.reason).toEqual(expect.stringMatching(/./));
       expect(JSON.stringify(line)).not.toMatch(/\n|node_modules| {4}at /);
     }
-    // Whoever looks for the place in the code finds it, for every single one.
+    // The place in the code is logged for each of them.
     const detailed = lines().filter(
       ({ level, msg }) => level < WARN && msg === 'a request could not be served',
     );

@@ -174,7 +174,7 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
     await recorded((await start(NEVER, none.url)).routes, 0);
   });
 
-  it('is one event with what the client reports of it, whoever comes first', async () => {
+  it('is one event with what the client reports of it, in either order', async () => {
     const { call, routes } = await start({ SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.5' });
     await seed(call);
     const told = (id: string) => ({

@@ -126,7 +126,7 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
     await command.dispose();
   });
 
-  it('tells all controls to whoever knows a revision that it never reached', async () => {
+  it('sends all controls to a watcher with a revision that was never reached', async () => {
     const service = await startService({ DATABASE_URL: await freshDatabaseUrl() });
     const seed = seeder(restClient(service.url));
     await seed.agent(AGENT);

@@ -118,7 +118,7 @@ describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
       const agent = await newAgent();
       const control = await seed.control(`resumed-${agent}`);
       const linked = await changed('POST', `/api/v1/agents/${agent}/controls/${control}`);
-      // Changes of others, one of them deleted: nobody knows whose it was.
+      // Changes of others, one of them deleted: its agents are unknown.
       const foreign = await seed.control(`foreign-${agent}`);
       const told = await changed('PUT', `/api/v1/controls/${foreign}/data`, { data: denyWord('other') });
       const current = watch(agent, { protocol, fromRevision: linked, service: replica });

@@ -45,7 +45,7 @@ it.each<[string, () => Promise<typeof RESULT>, number[]]>([
 });
 
 it.each([
-  ['a check that nobody waits for any more is no error', new Error('denied already'), [1, 0, 0, 1]],
+  ['a check that is no longer awaited is no error', new Error('denied already'), [1, 0, 0, 1]],
   [
     'a check that was given up for its time is a time-out',
     new DOMException('…', 'TimeoutError'),

@@ -128,12 +128,12 @@ export async function crashRuns(options: CrashOptions): Promise<CrashReport & { 
     return JSON.stringify({ events });
   }
 
-  /** The next batch to send: one that nobody acknowledged, now and then one that was, mostly a new one. */
+  /** The next batch to send: one without an acknowledgement, now and then one with it, mostly a new one. */
   function next(run: number, unacknowledged: Batch[]): Batch {
     const again = unacknowledged.pop();
     if (again !== undefined) return again;
     const earlier = sent[random.below(Math.max(1, sent.length))];
-    // Of an old one nobody knows any more that it was stored.
+    // It is forgotten that an old one was stored.
     if (earlier !== undefined && earlier.agent === RECENT && random.chance(0.1)) return earlier;
     const batch = newBatch(run);
     sent.push(batch);
@@ -199,7 +199,7 @@ export async function crashRuns(options: CrashOptions): Promise<CrashReport & { 
   } finally {
     for (const one of running) await one.dispose();
   }
-  // Whoever opens it last must find all of it.
+  // The last process that opens it must find all of it.
   const database = await openDatabase({ url: databaseUrl });
   try {
     return { seed, kills: killed, ...(await compare(database, sent, acknowledged)) };

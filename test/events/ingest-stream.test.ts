@@ -136,7 +136,7 @@ describe('a stream of events that is stored', () => {
 
   it.each([
     ['the database is away', unavailable('away')],
-    ['nobody knows whether they are stored', new OutcomeUnknownError('gone')],
+    ['it is unknown whether they are stored', new OutcomeUnknownError('gone')],
     ['the storage is damaged', Object.assign(new Error('malformed'), { rawCode: 11 })],
   ])('ends although the client sends nothing more when %s', async (_what, failure) => {
     const database = store();

@@ -15,7 +15,7 @@ export type Network =
   | 'clear'
   /** Connections break and new ones are refused. */
   | 'broken'
-  /** Nothing passes, and nobody is told. */
+  /** Nothing passes, without a notice. */
   | 'silent';
 
 /** One of the two that serve, with a network of its own to the database if that is PostgreSQL. */
@@ -62,7 +62,7 @@ export async function startReplicas(): Promise<Fleet> {
     kind: 'postgresql',
     replicas,
     async stored() {
-      // The row is what every mutation locks first, so whoever may still commit holds it.
+      // The row is what every mutation locks first, so a process that may still commit holds it.
       return (await one('SELECT "revision" FROM "service_state" WHERE "id" = 1 FOR UPDATE')) ?? 0;
     },
     idOf: (table, name) => one(`SELECT "id" FROM "${table}" WHERE "name" = $1`, [name]),

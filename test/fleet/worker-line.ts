@@ -38,7 +38,7 @@ export async function lineToWorker(
   return {
     worker: found ?? 0,
     async call(...words) {
-      // Those that rested longest first, so that none is closed because nobody used it.
+      // Those that rested longest first, so that none is closed because it was not used.
       const connection = free.shift();
       if (connection === undefined) throw new Error('more calls at the same time than connections');
       try {

@@ -213,7 +213,7 @@ describe('what keeps the last known good file', () => {
     );
     expect(restored).toEqual([9]);
     expect(await file.header()).toMatchObject({ revision: 9 });
-    // Somebody gives the database a revision above that.
+    // The database gets a revision above that.
     keeper.changed([change(await database.outrun(9))]);
     await saves(keeper, 1);
     expect(await file.header()).toMatchObject({ revision: 10 });

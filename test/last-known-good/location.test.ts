@@ -22,7 +22,7 @@ it('there is none when it is switched off', () => {
   expect(place('off', 'file:/var/lib/service.db')).toBeNull();
 });
 
-it('each PostgreSQL database has a file of its own in the data folder, whoever connects to it', () => {
+it('each PostgreSQL database has a file of its own in the data folder, whatever the user of the connection', () => {
   const path = (url: string) => {
     const found = place(null, url);
     expect(found).toMatchObject({ isCertain: false });

@@ -377,7 +377,7 @@ describe('waiting for a database', () => {
       (state) => state === 'CORRUPT',
     );
     await rm(join(data, 'service.db'));
-    // Of a newer version: no waiting changes that, but somebody may.
+    // Of a newer version: waiting does not change that, an operator can.
     const newer = join(folder, 'newer.db');
     await (await openDatabase({ url: `file:${newer}` })).close();
     await executeSql(

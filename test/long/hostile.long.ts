@@ -84,7 +84,7 @@ async function measure(prepared: PreparedCase) {
   return { name: prepared.hostile.name, firstDelay, delay, took, ordinary: await ordinary.stop() };
 }
 
-it('a hostile request holds nobody else up for long', { timeout: 600_000 }, async () => {
+it('a hostile request does not delay other requests for long', { timeout: 600_000 }, async () => {
   const rows: Awaited<ReturnType<typeof measure>>[] = [];
   for (const [index, hostile] of HOSTILE_CASES.entries()) {
     rows.push(await measure(await prepareCase(call, hostile, index)));

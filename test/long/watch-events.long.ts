@@ -36,7 +36,7 @@ describe.each(DATABASE_KINDS)('WatchEvents at full speed on %s', (kind) => {
     const urlOf = (index: number) => urls[index % urls.length] as string;
     const failures = { sends: 0, streams: 0, behind: 0 };
 
-    /** Sends a batch until somebody has committed it. */
+    /** Sends a batch until a process has committed it. */
     async function send(ids: readonly string[], at: number): Promise<void> {
       const events = ids.map((id) => event({ control_execution_id: id }));
       for (let attempt = 0; ; attempt += 1) {

@@ -17,7 +17,7 @@ const seconds = fc.oneof(
   fc.double({ min: 0, max: 3, noNaN: true, noDefaultInfinity: true }),
 );
 
-/** Exemplars, which nobody uses here, are left out. */
+/** Exemplars, which are not used here, are left out. */
 async function asData(registry: Registry): Promise<unknown> {
   const metrics: unknown = await registry.getMetricsAsJSON();
   return JSON.parse(JSON.stringify(metrics, (key, value) => (key === 'exemplar' ? undefined : value)));

@@ -121,7 +121,7 @@ afterEach(() => {
   directory = '';
 });
 
-it('lines that a real pipe does not take wait, and arrive when somebody reads', async () => {
+it('lines that a real pipe does not take wait, and arrive when it is read', async () => {
   directory = mkdtempSync(path.join(tmpdir(), 'log-output-'));
   const fifo = path.join(directory, 'fifo');
   execFileSync('mkfifo', [fifo]);

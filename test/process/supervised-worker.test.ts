@@ -145,7 +145,7 @@ describe('a process', () => {
     return stdout;
   };
 
-  it('does not wait for a thread that nobody waits for', async () => {
+  it('does not wait for a thread without requests', async () => {
     expect(await outputOf('')).toBe('');
   });
 

@@ -39,7 +39,7 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | nul
 
 /**
  * Makes a file read-only for processes that have it open, too. Where the immutable attribute cannot be set, by its
- * permissions, which nobody but the superuser may ignore. Resolves with what undoes it and how it was done.
+ * permissions, which only the superuser may ignore. Resolves with what undoes it and how it was done.
  */
 export async function makeReadOnly(file: string): Promise<{ readonly by: string; undo(): Promise<void> }> {
   try {

@@ -9,7 +9,7 @@ export type Weather =
   | 'clear'
   /** New connections are refused; those that are open go on. */
   | 'refuse'
-  /** No packet passes in either direction, and nobody is told: of a paused server, or of a lost network. */
+  /** No packet passes in either direction, without a notice: as with a paused server or a lost network. */
   | 'pause';
 
 /** A network between a client and a server that fails when a test says so. */

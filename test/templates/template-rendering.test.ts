@@ -184,7 +184,7 @@ describe('values', () => {
     expect(renderError(given, { a: 'x' }).items).toMatchObject([{ parameter: 'b' }]);
   });
 
-  it('nobody asked for are told all at once, by name, even when others are missing', () => {
+  it('that no template declares are reported together, by name, even when others are missing', () => {
     const given = template(withPattern(param('a')), { a: TEXT });
     const values = parseJson('{"z":"1","constructor":true,"__proto__":"2"}') as JsonObject;
     expect(renderError(given, values)).toEqual({

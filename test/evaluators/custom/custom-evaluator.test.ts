@@ -158,7 +158,7 @@ describe('a check that goes wrong', () => {
     await expect(check(new Array(MAX_DATA_SIZE / 8).fill(0))).rejects.toThrow('too large');
     expect(await check('x'.repeat(MAX_DATA_SIZE - 100))).toMatchObject({ matched: false });
   });
-  it('leaves the queue when nobody waits for it any more', async () => {
+  it('leaves the queue when it is no longer awaited', async () => {
     const { check, status } = await loadModule('unruly.mjs');
     const running = check({ do: 'wait', ms: 200 });
     const controller = new AbortController();
@@ -181,7 +181,7 @@ describe('a check that goes wrong', () => {
 });
 
 describe('several workers', () => {
-  it('do checks at the same time, so that one that does not end holds up nobody', async () => {
+  it('do checks at the same time, so that one that does not end delays no other', async () => {
     const { check, status } = await loadModule('unruly.mjs', { workers: 2 });
     expect(await check('bad')).toEqual(MATCHED);
     void check({ do: 'loop' }).catch(() => null);

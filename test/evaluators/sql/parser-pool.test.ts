@@ -72,7 +72,7 @@ describe('the pool of parsers', () => {
     expect(await Promise.all(first)).toHaveLength(3);
   });
 
-  it('gives up what nobody waits for any more', async () => {
+  it('gives up a text whose result is no longer awaited', async () => {
     open({ parseTimeoutMs: 300 });
     const endless = pool.parse(ENDLESS, 'mssql', signal);
     const caller = new AbortController();

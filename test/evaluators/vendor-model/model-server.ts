@@ -45,7 +45,7 @@ export async function startModel(behaviour: Behaviour): Promise<ModelServer> {
   return model;
 }
 
-/** Starts a model; whoever does stops it. */
+/** Starts a model, which the caller stops. */
 export async function openModel(behaviour: Behaviour): Promise<ModelServer> {
   let current = behaviour;
   let open = 0;

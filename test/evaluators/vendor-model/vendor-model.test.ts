@@ -161,7 +161,7 @@ describe('a model that fails', () => {
     });
     expect(status()).toMatchObject({ answeredErrors: 2, answeredTimeouts: 0, running: 0, queued: 0 });
   });
-  it('because nobody listens is answered by on_error, without telling the key', async () => {
+  it('because the connection is refused is answered by on_error, without the key', async () => {
     const model = await startModel(silent);
     await model.stop();
     const result = await vendorModel({ apiUrl: model.url }).check('x', SOON);
@@ -242,7 +242,7 @@ describe('the circuit breaker', () => {
     expect((await check('x')).matched).toBe(true);
   }
 
-  it('does not open for refusals of single requests, nor for checks that nobody waits for', async () => {
+  it('does not open for refusals of single requests, nor for checks that are no longer awaited', async () => {
     const model = await startModel(json({}, 400));
     const limits = { retries: 0, failuresToOpen: 2 };
     const { check, status } = vendorModel({ apiUrl: model.url, limits });
@@ -261,7 +261,7 @@ describe('the circuit breaker', () => {
 });
 
 describe('many checks', () => {
-  it('run a bounded number at a time, wait in a bounded queue, and leave it when nobody waits for them', async () => {
+  it('run a bounded number at a time, wait in a bounded queue, and leave it when they are no longer awaited', async () => {
     const model = await startModel(silent);
     const limits = { concurrent: 2, waiting: 2 };
     const { check, status } = vendorModel({ apiUrl: model.url, limits });

@@ -190,20 +190,23 @@ describe.each(TRANSPORTS)('a hostile client over $name', (transport) => {
     ['within its headers', 'http/1.1', 'GET /hello HT'],
     ['within its body', 'http/1.1', 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab'],
     ['within a frame', 'h2', Buffer.concat([OPENING, getRequest(1, '/hello').subarray(0, 5)])],
-  ] as const)('that resets its connection %s harms nobody', async (_name, protocol, bytes) => {
-    harness = await startHarness(transport);
-    const { socket, wire } = await transport.open(harness.port, protocol);
-    await new Promise((resolve) => socket.write(bytes, resolve));
-    wire.resetAndDestroy();
-    await harness.allClosed();
-    await expectStillServing(transport, harness.port);
-  });
+  ] as const)(
+    'that resets its connection %s does not affect other clients',
+    async (_name, protocol, bytes) => {
+      harness = await startHarness(transport);
+      const { socket, wire } = await transport.open(harness.port, protocol);
+      await new Promise((resolve) => socket.write(bytes, resolve));
+      wire.resetAndDestroy();
+      await harness.allClosed();
+      await expectStillServing(transport, harness.port);
+    },
+  );
 
   it.each([
     ['HTTP/1.1', 'http/1.1', 'GET /held HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['HTTP/2', 'h2', Buffer.concat([OPENING, getRequest(1, '/held')])],
   ] as const)(
-    'that resets its connection while a handler runs over %s harms nobody',
+    'that resets its connection while a handler runs over %s does not affect other clients',
     async (_name, protocol, bytes) => {
       harness = await startHarness(transport);
       const { socket, wire } = await transport.open(harness.port, protocol);
@@ -221,7 +224,7 @@ describe.each(TRANSPORTS)('a hostile client over $name', (transport) => {
     ['HTTP/1.1', 'http/1.1', 'GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['HTTP/2', 'h2', Buffer.concat([OPENING, getRequest(1, '/flood')])],
   ] as const)(
-    'that resets its connection within a response over %s harms nobody',
+    'that resets its connection within a response over %s does not affect other clients',
     async (_name, protocol, bytes) => {
       harness = await startHarness(transport);
       const { socket, wire } = await transport.open(harness.port, protocol);

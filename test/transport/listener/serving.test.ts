@@ -186,7 +186,7 @@ describe.each(TRANSPORTS)('one port over $name', (transport) => {
 });
 
 describe('a listener', () => {
-  it('tells whoever listens that the port is taken, and drains all the same', async () => {
+  it('rejects listening when the port is taken, and drains all the same', async () => {
     const harness = await startHarness(PLAINTEXT);
     const second = createListener();
     const app = fastify({ serverFactory: second.serverFactory });

@@ -136,7 +136,7 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
     });
     const session = transport.connectHttp2(harness.port);
     const { socket } = await transport.open(harness.port, 'http/1.1');
-    // Whoever reads nothing is given up after the same time: a witness that it has passed.
+    // A client that reads nothing is cut off after the same time, which shows that it has passed.
     const witness = async () => {
       const { socket: unread } = await transport.open(harness.port, 'http/1.1');
       unread.pause();

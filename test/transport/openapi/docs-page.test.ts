@@ -70,7 +70,7 @@ describe.each(['plaintext', 'TLS'])('the API page over %s', (transport) => {
     expect(policy).not.toMatch(/https?:/);
   });
 
-  it('shows the document of this service and asks nobody else about it', async () => {
+  it('shows the document of this service and sends requests to no other host', async () => {
     const { text } = await ask('/docs/start.js');
     const shown: { url?: string; validatorUrl?: unknown }[] = [];
     new Function('SwaggerUIBundle', text)((options: object) => shown.push(options));

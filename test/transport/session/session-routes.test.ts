@@ -119,7 +119,7 @@ describe('the session routes', () => {
     expect(await config({ cookie, 'x-api-key': '' })).toMatchObject({ has_active_session: true });
     expect(await config({ cookie, 'x-api-key': 'unknown' })).toMatchObject({ has_active_session: false });
   });
-  it('log out with 204 whoever asks, whatever the body', async () => {
+  it('log out with 204, with and without a session, whatever the body', async () => {
     const cookie = await logIn(service.url, ADMIN);
     for (const [headers, body] of [
       [{}, undefined],
@@ -291,7 +291,7 @@ describe('the session routes', () => {
       expect(reply.json.details.retry_after_seconds).toBe(Number(reply.headers['retry-after']));
       expect(cookieSetBy(reply)).toBeUndefined();
     }
-    // Whoever is in already stays in.
+    // Sessions that exist stay valid.
     const agents = await sendJson(service.url, 'GET', '/api/v1/agents', undefined, { cookie: before });
     expect(agents.status).toBe(200);
   });

@@ -40,7 +40,7 @@ export interface Transport {
 
 async function openWire(port: number, allowHalfOpen = false): Promise<net.Socket> {
   const wire = net.connect({ port, host: '127.0.0.1', allowHalfOpen });
-  // Tests reset and refuse connections on purpose; whoever cares waits for 'close'.
+  // Tests reset and refuse connections on purpose; those that depend on it wait for 'close'.
   wire.on('error', () => {});
   wire.setNoDelay();
   await event(wire, 'connect');

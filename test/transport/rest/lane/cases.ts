@@ -123,7 +123,7 @@ const BODIES: Case[] = [
     body: json(asking({ step: { type: 'tool', name: 't', input: 'x' } })),
   }),
   one('a revision that is no number', 422, { body: json(asking({ min_revision: 'x' })) }),
-  one('a revision that nobody has', 503, { body: json(asking({ min_revision: 1_000_000 })) }),
+  one('a revision that does not exist', 503, { body: json(asking({ min_revision: 1_000_000 })) }),
   one('null', 422, { body: 'null' }),
   one('a list', 422, { body: '[]' }),
   one('a text', 422, { body: '"text"' }),
@@ -159,7 +159,7 @@ const HEADERS: Case[] = [
   good('a request id that is none', 200, { headers: ['X-Request-Id: my id'] }),
   good('a trace', 200, { headers: ['traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'] }),
   good('a minimum revision in a header', 200, { headers: ['X-Service-Min-Revision: 1'] }),
-  good('a minimum revision in a header that nobody has', 503, {
+  good('a minimum revision in a header that does not exist', 503, {
     headers: ['X-Service-Min-Revision: 1000000'],
   }),
   good('a minimum revision in a header that is none', 422, { headers: ['X-Service-Min-Revision: 1.5'] }),

@@ -10,7 +10,7 @@ export async function rawExchange(url: string, sent: Sent): Promise<Buffer> {
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
-  // Whoever is refused may be cut off while it is still sending.
+  // A refused client may be cut off while it is still sending.
   socket.on('error', () => {});
   const closed = once(socket, 'close');
   for (const piece of sent) {
