@@ -12,7 +12,7 @@ describeOnEachDatabase('The store of agent uses', (freshDatabaseUrl) => {
   });
   afterAll(() => database.close());
 
-  it('lists the agents used last first, each once, and forgets the old ones', async () => {
+  it('lists the agents used last first, each once, and drops the old ones', async () => {
     expect(await uses.lastUsed(10)).toEqual([]);
     await uses.record(['b', 'a', 'c'], 1_000);
     await uses.record(['d', 'a'], 2_000);

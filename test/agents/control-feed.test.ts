@@ -97,7 +97,7 @@ describe('the feed of controls', () => {
     followed.revision = revision;
   }
 
-  it('tells a slow reader the newest state in one message', async () => {
+  it('sends a slow reader the newest state in one message', async () => {
     const slow = open();
     expect(await next(slow)).toEqual({ revision: 1, full: { controls: [] } });
     const quick = open();
@@ -125,7 +125,7 @@ describe('the feed of controls', () => {
     expect(loads).toBe(2);
   });
 
-  it('says now and then that nothing changed, up to which revision, and how long ago that was known', async () => {
+  it('reports now and then that nothing changed, up to which revision, and how long ago that was known', async () => {
     const stream = open(watcher(1, () => 4_500));
     await next(stream);
     expect(await next(stream)).toEqual({ revision: 1, current: { staleness_seconds: 4.5 } });
@@ -134,7 +134,7 @@ describe('the feed of controls', () => {
     await stream.return(undefined);
   });
 
-  it('goes on after the database was away, and does not say meanwhile that it knows the change', async () => {
+  it('continues after an outage of the database, and does not report the change as known meanwhile', async () => {
     const stream = open(watcher(1));
     await next(stream);
     fails = true;
@@ -150,14 +150,14 @@ describe('the feed of controls', () => {
     await stream.return(undefined);
   });
 
-  it('refuses to begin while the database is away', async () => {
+  it('refuses to begin during an outage of the database', async () => {
     fails = true;
     await expect(next(open())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(feed.size).toBe(0);
     expect(feed.watchers).toBe(0);
   });
 
-  it('tells everything anew when the database was restored', async () => {
+  it('sends everything anew when the database was restored', async () => {
     await link(1, 5);
     followed.revision = 5;
     const stream = open();
@@ -173,7 +173,7 @@ describe('the feed of controls', () => {
     await other.return(undefined);
   });
 
-  it('reads what a client knows already, though this process has not heard of it', async () => {
+  it('reads what a client already has, though this process has not yet received it', async () => {
     const first = open();
     await next(first);
     await link(1, 2);

@@ -147,7 +147,7 @@ describe('a new schema', () => {
     for (const [index, change] of changes.entries()) expect(change).toContain(expected[index]);
   });
 
-  it('has removals told by name, then changes in stored order, then what became required', () => {
+  it('has removals reported by name, then changes in stored order, then what became required', () => {
     const old = object({ z: text, n: object({ y: text, x: text }), c: text, b: text, a: text });
     const next = object({ z: whole, n: object({ x: whole }, ['x']), c: whole }, ['n', 'c']);
     const order = incompatibleChanges(old, next).map((change) => change.split('"')[1]);

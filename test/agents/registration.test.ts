@@ -42,7 +42,7 @@ const schemaOf = (type: string): JsonObject => ({ properties: { a: { type } } })
 const names = (items: readonly { name: string }[]): string[] => items.map(({ name }) => name);
 
 describe('a registration by itself', () => {
-  it('may not bring an evaluator of the service, and says which one first', () => {
+  it('may not bring an evaluator of the service, and the first one is named', () => {
     const incoming = registration({
       steps: [tool('a'), tool('a')],
       evaluators: [{ name: 'tone' }, { name: 'list' }, { name: 'regex' }],
@@ -67,7 +67,7 @@ describe('a registration by itself', () => {
       { resource: 'Step', field: 'name', code: 'duplicate_step_name', value: 'b' },
     ]);
   });
-  it('tells steps apart by type and name, however they are spelt', () => {
+  it('distinguishes steps by type and name, however they are spelt', () => {
     const steps = [
       { type: 'a', name: 'bc' },
       { type: 'ab', name: 'c' },
@@ -90,7 +90,7 @@ describe('strict registration', () => {
     expect(changed).toBe(true);
     expect(changes).toEqual(noChanges());
   });
-  it('is no change when it says what is stored', () => {
+  it('is no change when it contains what is stored', () => {
     const stored = registration({
       steps: [tool('a', { input_schema: { x: 1, y: 2 } })],
       evaluators: [{ name: 'tone' }],
@@ -213,7 +213,7 @@ describe('overwriting registration', () => {
     const { changes } = mergeOverwrite(before, registration({ agent }), controls);
     expect(changes.evaluator_removals).toMatchObject([{ name: 'x', referenced_by_active_controls: false }]);
   });
-  it('asks for no compatibility', () => {
+  it('requires no compatibility', () => {
     const incoming = registration({
       agent: { agent_version: '1' },
       steps: [

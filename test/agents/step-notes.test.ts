@@ -67,7 +67,7 @@ describe('the notes about steps', () => {
     expect(told(catalogueOf(steps), { step_types: ['Tool'] })).toEqual([]);
   });
 
-  it('tell of misspellings only when there are more agents than were looked at', () => {
+  it('report only misspellings when there are more agents than were looked at', () => {
     const partial = catalogueOf(STEPS, false);
     expect(told(partial, { step_names: ['send_mial', 'something'] })).toEqual([
       'data.scope.step_names[0] unregistered_step_name',
@@ -100,7 +100,7 @@ describe('the notes about steps', () => {
     ['has patterns', { additionalProperties: false, patternProperties: { '^t': {} } }],
     ['is composed', { additionalProperties: false, allOf: [{ properties: { text: {} } }] }],
     ['refers elsewhere', { additionalProperties: false, $ref: '#/$defs/X' }],
-  ])('say nothing of a schema that %s', (_, input_schema) => {
+  ])('report nothing for a schema that %s', (_, input_schema) => {
     const steps = [{ type: 'tool', name: 'search', input_schema }];
     expect(told(catalogueOf(steps), { step_names: ['search'] }, 'input.text')).toEqual([]);
   });
@@ -145,7 +145,7 @@ describeOnEachDatabase('the notes about registrations', (freshDatabaseUrl) => {
     await database.close();
   });
 
-  it('say so when registrations cannot be read, and read none that nothing is compared with', async () => {
+  it('report registrations that cannot be read, and read none that nothing is compared with', async () => {
     const broken = { $queryRaw: () => Promise.reject(new Error('gone')) } as unknown as DbClient;
     expect(await notes(broken, definition({ step_names: ['x'] }))).toMatchObject([
       { code: 'registrations_not_read', field: 'data' },

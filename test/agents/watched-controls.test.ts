@@ -87,7 +87,7 @@ describe('watched controls', () => {
     expect(controls.newsSince(1)).toMatchObject({ changed: { upserted: [{ id: 1 }], removed: [] } });
   });
 
-  it('tell everything after they started over, even when the same is stored', () => {
+  it('send everything after they started over, even when the same is stored', () => {
     const controls = new WatchedControls();
     const one = reader();
     controls.take([{ id: 1, name: 'a', data: 'x' }], present);

@@ -45,12 +45,12 @@ describe('the process', () => {
       for (const name of names) expect(help.stdout()).toContain(name);
     expect(help.stderr()).toBe('');
   });
-  it('tells its version with --version', async () => {
+  it('prints its version with --version', async () => {
     const version = await run({ arguments: ['--version'] });
     expect(await version.ended).toEqual({ code: 0, signal: null });
     expect(version.stdout().trim()).toBe(VERSION);
   });
-  it('refuses an argument it does not know', async () => {
+  it('refuses an unknown argument', async () => {
     const unknown = await run({ arguments: ['--prot=1'] });
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.stderr()).toBe('Unknown argument --prot=1; see --help.\n');
@@ -95,7 +95,7 @@ describe('the process', () => {
     expect(closed.stdout()).not.toMatch(/WARN: (?!created a new, empty database)/);
   });
 
-  it('says where its database and its documentation are', async () => {
+  it('logs where its database and its documentation are', async () => {
     const service = await run();
     const url = await service.listening();
     const [line = ''] = /.*ready for REST.*/.exec(service.stdout()) ?? [];
@@ -125,7 +125,7 @@ describe('the process', () => {
     expect(long.stdout()).not.toMatch(warning);
   });
 
-  it('warns when a key is short, without telling it', async () => {
+  it('warns when a key is short, without revealing it', async () => {
     const short = await run({
       environment: { SERVICE_API_KEYS: 'a,qqq,long-enough-for-a-key', SERVICE_ADMIN_API_KEYS: 'q' },
     });

@@ -19,7 +19,7 @@ const RPC = '/enforcement.v1.EvaluationService/Evaluate';
 const STEP = { type: 'llm', name: 'n', input: 'a bad thing' };
 const BODY = JSON.stringify({ agent_name: AGENT, stage: 'pre', step: STEP });
 
-describe('a service that is told to stop', () => {
+describe('a service that receives a stop signal', () => {
   let compiled: CompiledService;
   let service: ServiceProcess;
   let url: string;
@@ -118,7 +118,7 @@ describe('a service that is told to stop', () => {
     },
   );
 
-  it('answers every running JSON request, and says that the connection closes', async () => {
+  it('answers every running JSON request, and announces that the connection closes', async () => {
     await start();
     const finish = await Promise.all(Array.from({ length: 10 }, openRequest));
     await stopAccepting();
@@ -157,7 +157,7 @@ describe('a service that is told to stop', () => {
     expect(await service.ended).toEqual({ code: 0, signal: null });
   });
 
-  it('lets a stream go on until its client ends it', async () => {
+  it('lets a stream continue until its client ends it', async () => {
     await start();
     const stream = openStream();
     expect(await stream.ask('before')).toMatchObject({ id: 'before' });

@@ -46,7 +46,7 @@ describe('the service with TLS', () => {
   const stepForm = { case: 'stepJson' as const, value: Buffer.from(JSON.stringify(STEP)) };
   const request = { agentName: AGENT, stage: Stage.PRE, stepForm };
 
-  it('tells an https address', () => {
+  it('logs an https address', () => {
     expect(service.url).toMatch(/^https:/);
   });
   it('denies a bad step over REST on HTTP/1.1', async () => {
@@ -103,7 +103,7 @@ describe('the service with TLS', () => {
     expect(reply).toMatchObject({ is_safe: false, matches: [{ control_name: 'no-bad' }] });
     client.close();
   });
-  it('speaks no plaintext, and says so', async () => {
+  it('serves no plaintext, and reports that', async () => {
     const url = service.url.replace('https:', 'http:');
     const reply = await exchange(url, { method: 'POST', path: '/api/v1/evaluation', body: '{}' });
     expect(reply).toMatchObject({

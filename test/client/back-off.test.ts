@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { pauseMs } from '../../packages/client/src/batcher.js';
 
-it('pauses grow up to a bound, are spread over it, and respect what the service asks for', () => {
+it('pauses grow up to a bound, are spread over it, and respect what the service requests', () => {
   const part = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
   fc.assert(
     fc.property(fc.nat(1_000), fc.nat(10_000), part, (failures, asked, random) => {

@@ -56,7 +56,7 @@ describe('createClient', () => {
     (baseUrl) => createClient({ baseUrl }).close(),
   );
 
-  it('says in browsers that it wants a transport', () => {
+  it('reports in browsers that a transport is missing', () => {
     const options = { baseUrl: 'http://localhost:8000' } as never;
     expect(() => createBrowserClient(options)).toThrow(/transport is missing/);
   });
@@ -135,7 +135,7 @@ describe('a certificate that is not valid', () => {
   it.each([
     [otherName, /^certificate of the server not valid: .*other\.example/],
     [expired, /^certificate of the server not valid: certificate has expired$/],
-  ])('is told with its reason: %s', (reason, message) => {
+  ])('is reported with its reason: %s', (reason, message) => {
     const wrapped = new ConnectError('broken', Code.Internal, undefined, undefined, reason);
     const { code, rawMessage } = explainedError(wrapped);
     expect(code).toBe(Code.FailedPrecondition);

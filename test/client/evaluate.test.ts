@@ -15,7 +15,7 @@ describe('a client', () => {
   });
   afterAll(() => service.stop());
 
-  it('tells whether a step is safe, and why not', async () => {
+  it('reports whether a step is safe, and why not', async () => {
     const client = createClient({ baseUrl: service.url, agent: AGENT });
     const { stage, step } = asking('a bad word');
     const denied = await client.evaluate({ stage, step });
@@ -52,7 +52,7 @@ describe('a client', () => {
     away.close();
   });
 
-  it('gathers what is asked for at the same time into messages of one stream', async () => {
+  it('gathers what is requested at the same time into messages of one stream', async () => {
     const { client, traffic } = watchedClient(service.url);
     await Promise.all(Array.from({ length: 100 }, (_, index) => client.evaluate(asking(`${index}`))));
     expect(traffic.calls).toEqual(['EvaluateStream']);
@@ -164,7 +164,7 @@ describe('a client', () => {
     client.close();
   });
 
-  it('demands a revision: per call, and from then on', async () => {
+  it('requires a revision: per call, and from then on', async () => {
     const client = createClient({ baseUrl: service.url, timeoutMs: 400 });
     const patient = { timeoutMs: PATIENT_MS };
     const now = await client.evaluate(asking('x'), patient);
@@ -181,7 +181,7 @@ describe('a client', () => {
     client.close();
   });
 
-  it('gives an evaluation up when its signal says so', async () => {
+  it('abandons an evaluation when its signal aborts', async () => {
     const client = createClient({ baseUrl: service.url });
     const reason = new Error('the user left');
     await expect(client.evaluate(asking('x'), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -201,7 +201,7 @@ describe('a client', () => {
     await expect(client.evaluate(asking('x'))).rejects.toBeInstanceOf(ConnectError);
   });
 
-  it('says at once what is wrong with its settings', () => {
+  it('reports at once what is wrong with its settings', () => {
     const baseUrl = service.url;
     expect(() => createClient({ baseUrl, maxBatch: 1_001 })).toThrow(/maxBatch/);
     expect(() => createClient({ baseUrl, maxInFlight: 0 })).toThrow(/maxInFlight/);

@@ -30,7 +30,7 @@ describe('a client whose network fails', () => {
     await proxy.close();
   });
 
-  it('fails closed at its deadline, or open if it is told to', async () => {
+  it('fails closed at its deadline, or open if configured so', async () => {
     await client.evaluate(asking('good'));
     await proxy.set('pause');
     const [closed, open] = await Promise.all([
@@ -62,7 +62,7 @@ describe('a client whose network fails', () => {
     expect(await asked.stop()).toEqual({ failures: [], wrong: [] });
   });
 
-  it('waits out a time in which connections are refused', async () => {
+  it('retries while connections are refused', async () => {
     await client.evaluate(asking('good'));
     await proxy.set('refuse');
     proxy.cut();
@@ -113,7 +113,7 @@ describe('a client whose network fails', () => {
     gathering.close();
   });
 
-  it('goes on with a stream of results that its connection breaks under', async () => {
+  it('resumes a stream of results whose connection breaks', async () => {
     const count = 600;
     const requests = Array.from({ length: count }, (_, index) => asking(index % 3 === 0 ? 'bad' : 'good'));
     const seen = new Map<number, boolean>();
@@ -151,7 +151,7 @@ describe('a client whose service is killed', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('goes on with the next one, and nothing is lost', async () => {
+  it('continues with the next one, and nothing is lost', async () => {
     const start = (port: string) =>
       spawnService(compiled, {
         environment: { SERVICE_PORT: port, DATABASE_URL: `file:${path.join(directory, 'service.db')}` },

@@ -45,7 +45,7 @@ describe('a guarded tool', () => {
     return client.guard(send, { ...options, ...more });
   };
 
-  it('runs and gives its result when nothing speaks against it', async () => {
+  it('runs and gives its result when no control objects', async () => {
     expect(await guarded()({ text: 'hello' })).toBe('sent hello');
   });
 
@@ -64,7 +64,7 @@ describe('a guarded tool', () => {
     expect(ran).toEqual([]);
   });
 
-  it('does not run when a control steers, and says how to mend it', async () => {
+  it('does not run when a control steers, and reports how to mend it', async () => {
     const error = await failureOf(guarded()({ text: 'something vague' }));
     expect(error).toBeInstanceOf(SteerError);
     expect(error).toMatchObject({
@@ -91,12 +91,12 @@ describe('a guarded tool', () => {
     expect(verdict?.matches[0]?.result?.message).toBeUndefined();
   });
 
-  it('checks only when it is told to', async () => {
+  it('checks only at the configured stages', async () => {
     expect(await guarded({ stages: ['post'] })({ text: 'bad' })).toBe('sent bad');
     expect(await guarded({ stages: ['pre'] })({ text: 'secret-1' })).toBe('sent secret-1');
   });
 
-  it('shows controls what it is told to show', async () => {
+  it('shows controls what it is configured to show', async () => {
     expect(await guarded({ input: () => ({ hidden: true }) })({ text: 'bad' })).toBe('sent bad');
     expect(await guarded({ output: () => 'short' })({ text: 'secret-1' })).toBe('sent secret-1');
     expect(await failureOf(guarded({ output: () => 'secret-2' })({ text: 'fine' }))).toBeInstanceOf(

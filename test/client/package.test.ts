@@ -49,7 +49,7 @@ describe('the client as a package', () => {
     expect(readFileSync(path.join(ROOT, 'README.md'), 'utf8')).toContain(`\`\`\`text\n${printed}\`\`\``);
   });
 
-  it('does not keep a process alive that forgets to close it', async () => {
+  it('does not keep a process alive that does not close it', async () => {
     const source = example().replace('client.close();', '');
     expect(await runModule('forgetful', source)).toContain('denied');
   });
@@ -81,7 +81,7 @@ describe('the client as a package', () => {
     expect(await runModule('closing', source)).toBe('true\n');
   });
 
-  it('is where package.json says', async () => {
+  it('is where package.json points', async () => {
     const { exports } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
     const { browser, ...node } = exports['./client'];
     for (const target of [...Object.values(browser), ...Object.values(node)] as string[]) {

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 afterAll(() => compiled.remove());
 
-describe('all processes of a service that are told to stop at once end with 0', () => {
+describe('all processes of a service that receive a stop signal at once end with 0', () => {
   it.each(Object.keys(MOMENTS) as Moment[])('%s', async (moment) => {
     expect(await stopGroup({ compiled, moment, signals: ['SIGINT'] })).toEqual(CLEAN_END);
     expect(await stopGroup({ compiled, moment, signals: ['SIGTERM', 'SIGINT'] })).toEqual(CLEAN_END);
@@ -47,7 +47,7 @@ const refused = (url: string) =>
 describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
   const environment = { SERVICE_WORKERS: workers, SERVICE_LOG_JSON: 'true', SERVICE_DRAIN_SECONDS: '600' };
 
-  it('ends with 0 when it is told to stop before it is ready', async () => {
+  it('ends with 0 when it receives a stop signal before it is ready', async () => {
     const service = await spawnService(compiled, { environment, ownGroup: true });
     services.push(service);
     await service.output(/./);
@@ -70,7 +70,7 @@ describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
     expect(await service.ended).toEqual({ code: 0, signal: null });
   });
 
-  it('finishes its requests after Ctrl-C under npm start, which tells it twice', async () => {
+  it('finishes its requests after Ctrl-C under npm start, which signals it twice', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'npm-start-'));
     const scripts = { start: `exec node ${compiled.main}` };
     await writeFile(path.join(directory, 'package.json'), JSON.stringify({ name: 'started', scripts }));

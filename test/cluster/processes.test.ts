@@ -163,7 +163,7 @@ describe('processes of one service', () => {
     expect(outcomes.filter((one) => one === 'ECONNRESET')).toHaveLength(1);
   });
 
-  it('replace one that is told to stop without breaking a request', async () => {
+  it('replace one that receives a stop signal without breaking a request', async () => {
     const service = await run();
     const url = await service.listening();
     await seeder(restClient(url)).agent(AGENT);
@@ -221,7 +221,7 @@ describe('processes of one service', () => {
   });
 
   it.each(['primary', 'group'] as const)(
-    'finish running requests when the %s is told to stop',
+    'finish running requests when the %s receives a stop signal',
     async (target) => {
       const service = await run({ SERVICE_DRAIN_SECONDS: '30' });
       const url = await service.listening();
@@ -294,7 +294,7 @@ describe('processes of one service', () => {
     expect(service.stdout()).not.toMatch(/SERVICE_SESSION_SECRET/);
   });
 
-  it('speak HTTP/2 and HTTP/1 over TLS', async () => {
+  it('serve HTTP/2 and HTTP/1 over TLS', async () => {
     const tls = path.resolve(import.meta.dirname, '../fixtures/tls');
     const certificate = path.join(tls, 'test-only-server-cert.pem');
     const key = path.join(tls, 'test-only-server-key.pem');
@@ -339,7 +339,7 @@ describe('processes of one service', () => {
     expect(`${service.stdout()}${service.stderr()}`.match(reason)).toHaveLength(1);
   });
 
-  it('say once that the port is taken', async () => {
+  it('report once that the port is taken', async () => {
     const other = http.createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
@@ -349,7 +349,7 @@ describe('processes of one service', () => {
     other.close();
   });
 
-  it('are one without workers when one is asked for', async () => {
+  it('are one without workers when one is configured', async () => {
     const service = await run({ SERVICE_WORKERS: '1' });
     await service.listening();
     expect(await workersOf(service)).toEqual([]);

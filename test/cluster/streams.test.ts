@@ -221,7 +221,7 @@ describe('the streams of a worker that is killed', () => {
   }
   const openStreams = (rpc?: string) => measured('streams_open', rpc === undefined ? {} : { rpc });
 
-  it('end, with UNAVAILABLE for the clients of gRPC, and those of the other go on', async () => {
+  it('end, with UNAVAILABLE for the clients of gRPC, and those of the other continue', async () => {
     const pairs = new Map<string, OpenStream[]>();
     for (const [name, , open] of KINDS) {
       const pair: OpenStream[] = [];

@@ -17,7 +17,7 @@ describeOnEachDatabase(
     });
     afterAll(() => service.stop());
 
-    it('leave a state behind that everything they were told explains', async () => {
+    it('leave a state behind that is explained by everything they received', async () => {
       const run = await runConcurrentClients({
         url: service.url,
         clients: CLIENTS,
@@ -28,7 +28,7 @@ describeOnEachDatabase(
       expect(await checkFinalState(run)).toEqual([]);
     });
 
-    it('are found out when they were told what did not happen', async () => {
+    it('are found out when they received what did not happen', async () => {
       const url = await freshDatabaseUrl();
       const other = await startService({ DATABASE_URL: url });
       try {

@@ -103,7 +103,7 @@ describeOnEachDatabase('the generated TypeScript client', (freshDatabaseUrl) => 
   let policy: number;
   const agent = { agent: AGENT };
 
-  it('finds a healthy service that demands keys', async () => {
+  it('finds a healthy service that requires keys', async () => {
     expect(await call('health')).toMatchObject({ status: 'healthy' });
     expect(await call('config')).toEqual({
       requires_api_key: true,
@@ -358,7 +358,7 @@ describeOnEachDatabase('the generated TypeScript client', (freshDatabaseUrl) => 
     expect(await call('logout')).toBeUndefined();
   });
 
-  it('is told why a call is refused, with status and body', async () => {
+  it('receives the reason why a call is refused, with status and body', async () => {
     const reader = generatedClient(service.url, READER_KEY);
     const forbidden = await reader.call('createPolicy', { body: { name: 'x' } }).catch((error) => error);
     expect(forbidden).toBeInstanceOf(ClientError);

@@ -89,7 +89,7 @@ describeOnEachDatabase('the Python client', (freshDatabaseUrl) => {
     expect(unknown.reply).toMatchObject({ status: 401, body: { error_code: 'AUTH_INVALID_KEY' } });
   });
 
-  it('caches rendered and enabled controls only, and asks the service only when one applies', async () => {
+  it('caches rendered and enabled controls only, and calls the service only when one applies', async () => {
     const client = freshClient();
     await client.start();
     const link = async (name: string, data: object) => {

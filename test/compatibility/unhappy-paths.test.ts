@@ -119,7 +119,7 @@ describeOnEachDatabase('a refused call', (freshDatabaseUrl) => {
 });
 
 describe('the cases of refused calls', () => {
-  it('have names that tell them apart', () => {
+  it('have names that distinguish them', () => {
     const names = UNHAPPY_CASES.map(({ route, what }) => `${route} with ${what}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });

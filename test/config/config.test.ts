@@ -586,7 +586,7 @@ describe.each(Object.entries(CASES))('the variable for %s', (key, expected) => {
     const blankFirst = Object.fromEntries(rest.map((name) => [name, text]));
     if (rest.length > 0) expect(value(readConfig({ ...others, ...blankFirst, [first]: ' ' }))).toEqual(read);
   });
-  it.each(refuses)('refuses %j and says what would be right', (text) => {
+  it.each(refuses)('refuses %j and states what would be right', (text) => {
     for (const name of names) {
       const problems = problemsOf({ ...others, [name]: text });
       expect(problems).toHaveLength(1);
@@ -743,7 +743,7 @@ describe('a .env file', () => {
     const config = readConfig(loadEnvironment({ SERVICE_PORT: '2222' }, file()));
     expect([config.port, config.host]).toEqual([2222, '10.0.0.1']);
   });
-  it('is asked where the environment has a blank value', async () => {
+  it('is used where the environment has a blank value', async () => {
     await writeFile(file(), 'SERVICE_PORT=1111\n');
     expect(readConfig(loadEnvironment({ SERVICE_PORT: ' ' }, file())).port).toBe(1111);
   });

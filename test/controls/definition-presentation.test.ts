@@ -141,7 +141,7 @@ describe('the index of a definition', () => {
       ],
     });
   });
-  it('says when nothing is restricted', () => {
+  it('shows when nothing is restricted', () => {
     const index = definitionIndex(normalise({ ...minimal, scope: { step_types: null } }));
     expect(index).toMatchObject({ restrictsStepTypes: false, restrictsStages: false, facets: [] });
   });

@@ -134,7 +134,7 @@ describe('a definition', () => {
     expect(problems(data)).toEqual(expected);
   });
 
-  it('has its problems told in the order of its members', () => {
+  it('has its problems reported in the order of its members', () => {
     const data = {
       tags: 1,
       action: {},
@@ -260,7 +260,7 @@ describe('a condition node', () => {
     expect(problems(withCondition({ or: Array<JsonValue>(10).fill(branch) }))).toEqual(['data value_error']);
   });
 
-  it('tells problems together with a limit that is exceeded', () => {
+  it('reports problems together with a limit that is exceeded', () => {
     const data = { ...withCondition(nestedNot(50)), execution: 'x' };
     expect(problems(data)).toEqual(['data.execution literal_error', 'data value_error']);
   });
@@ -300,7 +300,7 @@ describe('an evaluator reference', () => {
     expect(problems(withEvaluator(evaluator))).toEqual(expected);
   });
 
-  it('has the problems of its configuration told for every leaf', () => {
+  it('has the problems of its configuration reported for every leaf', () => {
     const bad = { selector: {}, evaluator: { name: 'regex', config: { pattern: '(' } } };
     const bare = { selector: {}, evaluator: { name: 'list', config: {} } };
     expect(problems(withCondition({ and: [bad, leaf, { not: bare }] }))).toEqual([
@@ -432,7 +432,7 @@ describe('the older flat shape', () => {
   ])('is refused with %s', (_name, data) => {
     expect(problems(data)).toEqual(['data value_error']);
   });
-  it('has its problems told below condition', () => {
+  it('has its problems reported below condition', () => {
     expect(problems({ ...rest, selector: { path: 'x' }, evaluator: { name: 'regex', config: {} } })).toEqual([
       'data.condition.selector.path value_error',
       'data.condition.evaluator.pattern missing',

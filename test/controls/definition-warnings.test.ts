@@ -26,7 +26,7 @@ const definition = (more: JsonObject = {}): JsonObject => ({
 });
 const scoped = (scope: JsonObject) => definition({ scope });
 
-describe('a definition without anything to say about', () => {
+describe('a definition without anything to warn about', () => {
   it.each<[string, JsonObject]>([
     ['the smallest one', {}],
     [
@@ -86,7 +86,7 @@ describe('the selector of a leaf', () => {
 });
 
 describe('the evaluator of a leaf', () => {
-  it('is told of by the path of its configuration', () => {
+  it('is reported by the path of its configuration', () => {
     const list = { name: 'list', config: { values: ['a '], match_on: 'no_match', match_mod: 'exact' } };
     expect(told(definition({ condition: { and: [leaf(), leaf('input', list)] } }))).toEqual([
       'data.condition.and[1].evaluator.config.match_mod unknown_member',

@@ -97,7 +97,7 @@ function model(node: JsonValue): { matched: boolean | 'error'; confidence: numbe
 }
 
 describe('a condition tree', () => {
-  it('says what its model says, and evaluates no leaf more', () => {
+  it('gives the result of its model, and evaluates no leaf more', () => {
     fc.assert(
       fc.property(treeOf(anyLeaf), (tree) => {
         const expected = model(tree);
@@ -121,7 +121,7 @@ describe('a condition tree', () => {
     );
   });
 
-  it('says the same with detail verdict, without metadata', () => {
+  it('gives the same result with detail verdict, without metadata', () => {
     fc.assert(
       fc.property(treeOf(anyLeaf), (tree) => {
         const full = resultOf(tree).verdict;

@@ -243,7 +243,7 @@ describe('a stored definition', () => {
     ).toBe(1);
   });
 
-  it('may have members that the service does not know', () => {
+  it('may have members unknown to the service', () => {
     expect(matches({ ...aDefinition(hello), origin: 'import', action: { decision: 'deny', note: 1 } })).toBe(
       1,
     );

@@ -47,7 +47,7 @@ const listed = (verdict: Verdict) =>
   idsOf([...verdict.matches, ...verdict.errors, ...verdict.non_matches]).sort((left, right) => left - right);
 
 describe('an external evaluator', () => {
-  it('is asked when all local controls have been looked at, whatever their ids', async () => {
+  it('is called when all local controls have been evaluated, whatever their ids', async () => {
     const { begun, evaluators, check } = scene();
     const order: string[] = [];
     const local = fakeEvaluator('local', () => {
@@ -62,7 +62,7 @@ describe('an external evaluator', () => {
     expect(await verdict).toMatchObject({ is_safe: false, matches: [{ control_id: 2 }] });
   });
 
-  it.each(['before', 'after'])('is not asked when a local deny matches, its id coming %s', (place) => {
+  it.each(['before', 'after'])('is not called when a local deny matches, its id coming %s', (place) => {
     const { begun, evaluators } = scene();
     const external = aDefinition(model('a'));
     const definitions = place === 'before' ? [aDefinition(hello), external] : [external, aDefinition(hello)];
@@ -77,7 +77,7 @@ describe('an external evaluator', () => {
     expect(verdict).toMatchObject({ is_safe: false, confidence: 1 });
   });
 
-  it.each(['steer', 'observe'] as const)('is asked although a local %s matches', async (decision) => {
+  it.each(['steer', 'observe'] as const)('is called although a local %s matches', async (decision) => {
     const { evaluators, check } = scene();
     const definitions = [aDefinition(hello, decision), aDefinition(model('a'), 'observe')];
     const verdict = aProgram(definitions, evaluators).evaluate(aStep(), 'pre', 'full');
@@ -85,7 +85,7 @@ describe('an external evaluator', () => {
     expect(idsOf((await verdict).matches)).toEqual([2, 1]);
   });
 
-  it('is asked although a local deny control failed: that is no match', async () => {
+  it('is called although a local deny control failed: that is no match', async () => {
     const { evaluators, check } = scene();
     const definitions = [aDefinition(aLeaf('not-installed')), aDefinition(model('a'))];
     const verdict = aProgram(definitions, evaluators).evaluate(aStep(), 'pre', 'full');
@@ -151,7 +151,7 @@ describe('an external evaluator', () => {
     expect(listed(await verdict)).toEqual([3]);
   });
 
-  it('is not asked where a local child of its condition decides', () => {
+  it('is not called where a local child of its condition decides', () => {
     const { begun, evaluators } = scene();
     const definitions = [
       aDefinition({ and: [goodbye, model('a')] }),
@@ -197,7 +197,7 @@ describe('the signal of a check', () => {
     expect([check('in-time').signal.aborted, check('late').signal.aborted]).toEqual([false, true]);
   });
 
-  it('is aborted already when it is asked for afterwards', async () => {
+  it('is aborted already when it is requested afterwards', async () => {
     let told: CheckCall | undefined;
     const hanging = fakeEvaluator('hanging', (_config, _data, call) => {
       told = call;
@@ -212,7 +212,7 @@ describe('the signal of a check', () => {
     expect(told?.signal.aborted).toBe(true);
   });
 
-  it('does not come into being for checks that do not ask for it', () => {
+  it('is not created for checks that do not request it', () => {
     const calls = new Set<CheckCall>();
     const watching = fakeEvaluator('watching', ({ asks }, _data, call) => {
       if (asks === true) expect(call.signal.aborted).toBe(false);
@@ -231,7 +231,7 @@ describe('the signal of a check', () => {
     expect(calls.size).toBe(2);
   });
 
-  it('comes with the detail that is wanted', () => {
+  it('comes with the detail that is requested', () => {
     const details: string[] = [];
     const watching = fakeEvaluator('watching', (_config, _data, { detail }) => {
       details.push(detail);

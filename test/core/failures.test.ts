@@ -74,7 +74,7 @@ describe('a failing evaluator', () => {
     expect(JSON.stringify(verdict)).not.toContain('secret');
   });
 
-  it('may say itself that it failed, and then never matches', () => {
+  it('may report itself that it failed, and then never matches', () => {
     const odd = answering(aResult({ matched: true, error: 'connection refused', metadata: { host: 'h' } }));
     const verdict = verdictOf([aDefinition(aLeaf('odd'))], aStep(), { evaluators: [odd] });
     expect(verdict.errors[0]?.result).toMatchObject({

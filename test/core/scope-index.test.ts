@@ -100,7 +100,7 @@ describe('a scope index', () => {
     expect(searched).toEqual(['a', 'b']);
   });
 
-  it('has one answer for all names that no control asks for, and remembers none of them', () => {
+  it('has one answer for all names that no control mentions, and caches none of them', () => {
     const index = createScopeIndex(controlsOf([view(), view({ stepNames: ['known'] })]));
     expect(index.find('pre', 'tool', 'a')).toBe(index.find('pre', 'tool', 'b'));
     expect(index.find('pre', 'tool', 'known').controls).toHaveLength(2);
@@ -111,7 +111,7 @@ describe('a scope index', () => {
     expect(index.find('pre', 'tool', 'ab')).toBe(index.find('pre', 'tool', 'ac'));
   });
 
-  it('forgets names when there are too many, and does not remember long ones', () => {
+  it('drops names when there are too many, and does not cache long ones', () => {
     const { searched, scope } = countingScope(() => true);
     const index = createScopeIndex([{ scope }]);
     index.find('pre', 'tool', 'first');
@@ -128,7 +128,7 @@ describe('a scope index', () => {
     expect(searched).toHaveLength(3);
   });
 
-  it('asks again when a pattern could not tell because of the name', () => {
+  it('searches again when a pattern could not decide because of the name', () => {
     let asks = 0;
     const scope: CompiledScope = {
       ...compileScope(view()),

@@ -55,7 +55,7 @@ describe('scope', () => {
   it.each([
     ['enabled', { enabled: false }],
     ['execution', { execution: 'sdk' }],
-  ])('does not evaluate controls that say so by %s', (_member, more) => {
+  ])('does not evaluate controls that are excluded by %s', (_member, more) => {
     const verdict = verdictOf([aDefinition(always, 'deny', more)]);
     expect(verdict).toMatchObject({ is_safe: true, confidence: 1, matches: [], errors: [], non_matches: [] });
   });

@@ -45,7 +45,7 @@ describe('an evaluation', () => {
     expect(verdict).toMatchObject({ is_safe: true });
   });
 
-  it('of costly checks lets others have turns, and says the same', async () => {
+  it('of costly checks yields turns to others, and gives the same result', async () => {
     let turns = 0;
     const controls = [
       ...many(20, 1_000_000),

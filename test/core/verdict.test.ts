@@ -120,7 +120,7 @@ describe('the reason of a verdict', () => {
   const reasonOf = (...controls: ReturnType<typeof control>[]) =>
     verdictOf(controls, aStep(), { evaluators }).reason;
 
-  it('names the control and says why', () => {
+  it('names the control and states why', () => {
     expect(reasonOf(control('deny', 'match'))).toBe('deny control "control-1" matched: match');
     expect(reasonOf(control('deny', 'fail'))).toBe(
       'deny control "control-1" could not be evaluated: Internal evaluator error',

@@ -39,7 +39,7 @@ describeOnEachDatabase('The store of links between agents and controls', (freshD
     await expect(adding).rejects.toMatchObject({ name: 'ServiceError', code: 'DATABASE_ERROR' });
   });
 
-  it('tells who has which control', async () => {
+  it('lists which agent has which control', async () => {
     await write(database, async ({ links }) => {
       for (const index of [0, 1, 2, 3]) await links.add(agent(index), control(1));
       await links.add(agent(0), control(0));

@@ -64,7 +64,7 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
     });
   });
 
-  it('knows no agent of an unknown or impossible name', async () => {
+  it('finds no agent of an unknown or impossible name', async () => {
     const store = createAgentStore(database.client);
     for (const name of ['nobody', '', 'billing-bot-01\0', '\ud800'])
       expect(await store.find(name)).toBeNull();

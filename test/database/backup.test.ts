@@ -25,7 +25,7 @@ describe('a backup of a SQLite database', () => {
   const target = (name = 'copy.db') => path.join(folder, name);
   const names = async () => (await readdir(folder)).filter((name) => !name.startsWith('service.db')).sort();
 
-  it('says what it holds, and is a database of the same identity that can be used', async () => {
+  it('reports what it contains, and is a database of the same identity that can be used', async () => {
     const report = await backUp(`file:${file}`, target());
     const { size, mode } = await stat(target());
     expect(report).toEqual({ path: target(), bytes: size, revision: 1, agents: 2, controls: 0, events: 0 });

@@ -40,7 +40,7 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     await database.close();
   });
 
-  it('tells what each mutation of another process changed, in order', async () => {
+  it('reports what each mutation of another process changed, in order', async () => {
     const before = await database.revision();
     expect(await source.read(before)).toEqual({ revision: before, changes: [] });
     await commit(database, { agents: ['a', 'é"😀'], controls: [7] });
@@ -83,7 +83,7 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     ]);
   });
 
-  it('tells processes of an earlier version that a change of a policy may have changed any agent', async () => {
+  it('reports to processes of an earlier version that a change of a policy may have changed any agent', async () => {
     const revision = await commit(database, { policies: [3] });
     const row = await database.client.change.findUnique({ where: { revision: BigInt(revision) } });
     expect(row).toMatchObject({ agents: null, controls: '[]', policies: '[3]' });
@@ -100,7 +100,7 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect(await source.read(before)).toEqual({ revision: before, changes: [] });
   });
 
-  it('knows that it does not know everything: of revisions without a log, too many, or that went back', async () => {
+  it('detects when its changes are incomplete: revisions without a log, too many, or that went back', async () => {
     const before = await commit(database, {});
     // As a version without a log would commit.
     await executeSql(url, 'UPDATE "service_state" SET "revision" = "revision" + 1');
@@ -134,7 +134,7 @@ describeOnEachDatabase('A change source', (freshDatabaseUrl) => {
     expect(kept.map(({ revision }) => Number(revision))).toEqual([pruned - KEPT_REVISIONS + 1, pruned]);
   });
 
-  it('tells that anything may have changed when the revision outruns those of before a restore', async () => {
+  it('reports that anything may have changed when the revision outruns those of before a restore', async () => {
     const before = await commit(database, {});
     // Beyond 32 bits.
     const told = before + 5_000_000_000;
@@ -196,7 +196,7 @@ describe('A change source of PostgreSQL', () => {
     return revision;
   };
 
-  it('hears of a mutation when it commits, and of nothing when it does not', async () => {
+  it('is notified of a mutation when it commits, and of nothing when it does not', async () => {
     const revision = await commit(database, {});
     await hinted(revision);
     await database.mutate(async () => ({ value: null, changed: false }));

@@ -92,7 +92,7 @@ describeOnEachDatabase('The control store', (freshDatabaseUrl) => {
     expect(second.id).toBeGreaterThan(first.id);
   });
 
-  it('knows no control of an impossible id or name', async () => {
+  it('finds no control of an impossible id or name', async () => {
     for (const id of [0, -1, 1.5, 2 ** 31, -(2 ** 40), Number.NaN]) expect(await store().find(id)).toBeNull();
     for (const name of ['', '\0', '\ud800']) expect(await store().findByName(name)).toBeNull();
   });

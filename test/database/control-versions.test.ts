@@ -69,7 +69,7 @@ describe('Members that changed', () => {
     ['[]', '{"enabled":true}', ['data']],
     ['no json', 'no json', []],
     ['{"__proto__":{"enabled":true}}', '{"enabled":true}', ['data.enabled']],
-  ])('from %s to %s are told', (before, after, expected) => {
+  ])('from %s to %s are reported', (before, after, expected) => {
     expect(change(before, after)).toEqual(expected);
   });
 

@@ -149,7 +149,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     expect((await logRow()).prunedPosition).toBeGreaterThan(prunedPosition ?? 0n);
   });
 
-  it('never tells that less was pruned than before', async () => {
+  it('never reports that less was pruned than before', async () => {
     await write([eventAt(CUTOFF_US - 1n, 'old'), eventAt(CUTOFF_US - BigInt(400 * DAY) * 1_000n, 'older')]);
     await pruner().prune();
     const before = await logRow();
@@ -163,7 +163,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     });
   });
 
-  it('keeps events for ever when told so', async () => {
+  it('keeps events forever when configured so', async () => {
     await write([eventAt(-(10n ** 15n), 'old')]);
     expect(await pruner({ retentionDays: 0 }).prune()).toMatchObject({ events: 0 });
     expect(await ids()).toEqual(['old']);
@@ -310,7 +310,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     ['that prunes at this moment', NOW - 1_000, ['old']],
     ['that died an hour ago', NOW - 3_600_000, []],
     ['with a clock far ahead', NOW + 3_600_000, []],
-  ])('looks at what another process said: one %s', async (_name, saidMs, left) => {
+  ])('reads what another process recorded: one %s', async (_name, saidMs, left) => {
     await write([eventAt(CUTOFF_US - 1n, 'old')]);
     await executeSql(url, `UPDATE "event_log" SET "pruning_at_ms" = ${saidMs}`);
     const { start, close, meter } = pruner();
@@ -339,7 +339,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     expect(await ids()).toHaveLength(2 * PRUNING_BATCH - events);
   });
 
-  it('says when the database does not let it', async () => {
+  it('warns when the database prevents it', async () => {
     const warned: string[] = [];
     const failing = createEventPruner({
       database: {

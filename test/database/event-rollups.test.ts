@@ -106,7 +106,7 @@ describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
   const byId = (events: readonly ControlEvent[]) =>
     new Map(events.map((one) => [one.control_execution_id, { ...shownEvent(one), origin: one.origin }]));
 
-  it('and rows are what the batches say, whatever their order, duplicates and times', async () => {
+  it('and rows match the batches, whatever their order, duplicates and times', async () => {
     const origins = ORIGINS.filter((origin) => origin !== 'merged');
     const batches = fc.array(
       fc.array(eventArbitrary(NOW, origins), { minLength: 1, maxLength: 25, size: 'max' }),

@@ -128,7 +128,7 @@ describe('SQLite', () => {
     }
   });
 
-  it('on a full disk undoes the whole mutation and goes on when there is room again', async () => {
+  it('on a full disk undoes the whole mutation and continues when there is room again', async () => {
     const before = await database.revision();
     const name = 'too-large';
     const filling = database.mutate(async (tx) => {
@@ -147,7 +147,7 @@ describe('SQLite', () => {
     expect(revision).toBe(before + 1);
   });
 
-  it('says when the file is none of its own, or a folder', async () => {
+  it('reports when the file is none of its own, or a folder', async () => {
     const strange = `${dirname(path)}/strange.db`;
     await writeFile(strange, 'this is certainly not a database '.repeat(1_000));
     await expect(openDatabase({ url: strange })).rejects.toMatchObject(REFUSED);
@@ -200,7 +200,7 @@ describe('PostgreSQL', () => {
       'SET LOCAL lock_timeout = 50',
       'SET TRANSACTION READ ONLY; DELETE FROM agents',
     ],
-  ])('%s is unavailable, and the next mutation goes on', async (_, setting, sql) => {
+  ])('%s is unavailable, and the next mutation succeeds', async (_, setting, sql) => {
     const slow = database.mutate(async (tx) => {
       await tx.$executeRawUnsafe(setting);
       for (const statement of sql.split(';')) await tx.$executeRawUnsafe(statement);
@@ -218,7 +218,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  it('that knows neither the database nor the password is unavailable, and the password stays secret', async () => {
+  it('that has neither the database nor the password is unavailable, and the password stays secret', async () => {
     const missing = new URL(server.url);
     missing.pathname = '/no_such_database';
     await expect(openDatabase({ url: String(missing) })).rejects.toMatchObject(UNAVAILABLE);

@@ -36,7 +36,7 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     expect(await find(other.client, 'kept')).toMatchObject(agent('kept'));
   });
 
-  it('that changed nothing leaves no trace and tells the present revision', async () => {
+  it('that changed nothing leaves no trace and returns the present revision', async () => {
     const before = await database.revision();
     const result = await database.mutate(async (tx) => {
       await insert(tx, 'undone');
@@ -136,7 +136,7 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  it('goes on after one that failed in the middle of a statement', async () => {
+  it('works after one that failed in the middle of a statement', async () => {
     const broken = database.mutate(async (tx) => {
       await tx.$executeRawUnsafe('UPDATE no_such_table SET x = 1');
       return { value: null, changed: true };
@@ -158,7 +158,7 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     expect(inspect(error, { depth: 10 })).not.toContain('hunter2');
   });
 
-  it('fails as a whole once a statement has failed, even when the work goes on', async () => {
+  it('fails as a whole once a statement has failed, even when the work continues', async () => {
     const before = await database.revision();
     const stubborn = database.mutate(async (tx) => {
       await insert(tx, 'stubborn');
@@ -177,7 +177,7 @@ describeOnEachDatabase('A mutation', (freshDatabaseUrl) => {
     expect((await database.mutate(async () => ({ value: 1, changed: true }))).revision).toBe(before + 1);
   });
 
-  it('tells every statement to the hook, and only to the one who asked for it', async () => {
+  it('reports every statement to the hook, and only to the one that was registered', async () => {
     const statements: string[] = [];
     const observed = await openDatabase({ url, migrate: false, onQuery: (sql) => statements.push(sql) });
     try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMutex } from '../../src/database/mutex.js';
 
 describe('the mutex', () => {
-  it('is given in the order in which it was asked for, to one at a time', async () => {
+  it('is given in the order in which it was requested, to one at a time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(3), { minLength: 1, maxLength: 20 }), async (pauses) => {
         const mutex = createMutex();
@@ -26,7 +26,7 @@ describe('the mutex', () => {
     );
   });
 
-  it('refuses to let more wait than allowed', async () => {
+  it('refuses more waiters than allowed', async () => {
     const mutex = createMutex({ maxWaiting: 1 });
     const release = await mutex.acquire();
     const waiting = mutex.acquire();
@@ -38,7 +38,7 @@ describe('the mutex', () => {
     (await waiting)();
   });
 
-  it('gives up on one who waits too long, and skips it afterwards', async () => {
+  it('gives up on one that waits too long, and skips it afterwards', async () => {
     const mutex = createMutex({ waitLimitMs: 5 });
     const release = await mutex.acquire();
     await expect(mutex.acquire()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

@@ -31,7 +31,7 @@ describeOnEachDatabase('A database', (freshDatabaseUrl, kind) => {
     return { database, warnings };
   }
 
-  it('gets an identity when it is created, says so, and keeps it', async () => {
+  it('gets an identity when it is created, logs that, and keeps it', async () => {
     const url = await freshDatabaseUrl();
     const first = await opening(url);
     expect(first.database).toMatchObject({ created: true, instanceId: expect.stringMatching(UUID) });
@@ -208,7 +208,7 @@ describe('A SQLite file that cannot be opened', () => {
     });
   });
 
-  it('is found sound by a check that knows every table', async () => {
+  it('is found sound by a check that covers every table', async () => {
     const file = await sound(0);
     const connection = openSqliteConnection(file, 'reader');
     const { rows } = connection.execute(

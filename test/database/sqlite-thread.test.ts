@@ -45,7 +45,7 @@ describe('a thread of SQLite', () => {
     expect(second?.[1]?.rows).toEqual([[2n]]);
   });
 
-  it('tells errors of the driver with their code', async () => {
+  it('reports errors of the driver with their code', async () => {
     await expect(
       thread.run({ transaction: '', statements: [{ sql: 'SELECT * FROM "missing"', args: [] }], end: '' }),
     ).rejects.toMatchObject({ code: 'SQLITE_ERROR', message: expect.stringContaining('missing') });

@@ -48,7 +48,7 @@ describe('a control library', () => {
     expect(compiled).toHaveLength(2);
   });
 
-  it('makes text that is no JSON a control that fails closed, and says so in every program', () => {
+  it('makes text that is no JSON a control that fails closed, and reports that in every program', () => {
     const { library } = counting();
     const problems: string[] = [];
     for (const name of ['one', 'two']) {

@@ -90,7 +90,7 @@ describe('a malformed evaluation request', () => {
       { step: { ...step, name: 5 }, stage: 5 },
       ['agent_name missing', 'step.name string_type', 'stage literal_error'],
     ],
-  ])('(%s) has every problem told', (_name, value, expected) => {
+  ])('(%s) has every problem reported', (_name, value, expected) => {
     expect(problems(value)).toEqual(expected);
   });
 });

@@ -25,7 +25,7 @@ async function turnsDuring(run: Promise<unknown>): Promise<number> {
 }
 
 describe('work in turns', () => {
-  it('lets others have the event loop, and gives its result', async () => {
+  it('yields the event loop to others, and gives its result', async () => {
     function* steps(): Generator<void, string> {
       for (let step = 0; step < STEPS; step += 1) {
         work();

@@ -46,7 +46,7 @@ async function blind(given: Parameters<typeof watchOf>[2] = {}) {
 }
 
 describe('a process that is started without its database', () => {
-  it('decides by programs of the file, and says how old they are', async () => {
+  it('decides by programs of the file, and reports how old they are', async () => {
     const { store, watch, decides, advance } = await blind();
     store.store('agent', 1);
     expect(watch.isBlind).toBe(true);
@@ -78,7 +78,7 @@ describe('a process that is started without its database', () => {
     await watch.stop();
   });
 
-  it('believes the database also when that is at the same revision', async () => {
+  it('switches to the database also when that is at the same revision', async () => {
     const { store, watch, told, decides, decidesBy, back } = await blind();
     store.store('agent', 1);
     store.revision = 5;
@@ -110,7 +110,7 @@ describe('a process that is started without its database', () => {
     await watch.stop();
   });
 
-  it('forgets everything when the database is another one, at whatever revision', async () => {
+  it('drops everything when the database is another one, at whatever revision', async () => {
     const outrun: number[] = [];
     const { store, watch, told, decides, decidesBy, back, state } = await blind({
       outrun: async (revision) => void outrun.push(revision),

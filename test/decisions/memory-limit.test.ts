@@ -64,7 +64,7 @@ const isLoaded = (snapshot: Snapshot, agentName: string) =>
   !(snapshot.programOf(agentName) instanceof Promise);
 
 describe('the memory of loaded agents', () => {
-  it('is made free by agents not asked for lately, which are loaded again on demand', async () => {
+  it('is made free by agents not requested lately, which are loaded again on demand', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const { snapshot, loads } = aSnapshot(new Map(names.map((name) => [name, aProgram(300_000)])));
     for (const name of names) await snapshot.programOf(name);
@@ -92,7 +92,7 @@ describe('the memory of loaded agents', () => {
     expect(snapshot.sets).toBe(1);
   });
 
-  it('never keeps out the agent asked for, however large it is', async () => {
+  it('never keeps out the agent requested, however large it is', async () => {
     const { snapshot, loads } = aSnapshot(
       new Map([
         ['small', aProgram(10_000)],
@@ -138,7 +138,7 @@ describe('the memory of loaded agents', () => {
 });
 
 describe('a memory ledger', () => {
-  it('says what the programs take that are in it, whatever came and went before', () => {
+  it('reports the size of the programs in it, whatever was added and removed before', () => {
     const parts = Array.from({ length: 6 }, (_, index): SizedPart => ({ sizeBytes: 10 ** index }));
     const known = Array.from({ length: 8 }, (_, index) =>
       aProgram(

@@ -42,7 +42,7 @@ it('refuses after its wait, naming both revisions', async () => {
   expect(gate.waiting).toBe(0);
 });
 
-it('does not let those pile up who demand what will never come', async () => {
+it('does not let those pile up that require what will never come', async () => {
   const { gate, state } = gateAt(1, { maxWaiting: 3 });
   const waiting = [10, 11, 12].map((revision) => gate.reach(revision));
   await expect(gate.reach(13)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
@@ -52,7 +52,7 @@ it('does not let those pile up who demand what will never come', async () => {
   await Promise.all(waiting);
 });
 
-it('forgets evaluations that are given up, at once and with their reason', async () => {
+it('drops evaluations that are abandoned, at once and with their reason', async () => {
   const { gate, state } = gateAt(1);
   const [leaving, staying] = [new AbortController(), new AbortController()];
   const left = gate.reach(7, leaving.signal);

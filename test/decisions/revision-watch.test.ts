@@ -35,7 +35,7 @@ describe('a revision watch', () => {
     await watch.stop();
   });
 
-  it('loads everything anew when the log does not tell what changed', async () => {
+  it('loads everything anew when the log does not contain what changed', async () => {
     const { store, loaded, watch, commit } = await watched();
     store.store('a', 1);
     store.store('b', 2);
@@ -112,7 +112,7 @@ describe('a revision watch', () => {
     await watch.stop();
   });
 
-  it('tells when the database goes and comes back, and stops when told to', async () => {
+  it('reports when the database goes and comes back, and stops on request', async () => {
     const { watch, state, states } = await watched();
     state.broken = true;
     await watch.poll();
@@ -186,7 +186,7 @@ describe('a revision watch', () => {
 });
 
 describe('a demanded revision', () => {
-  it('is given when the watch has found it, by one read for many who demand it', async () => {
+  it('is given when the watch has found it, by one read for many that require it', async () => {
     const { store, loaded, watch, commit, state } = await watched();
     store.store('agent', 1);
     await loaded('agent');
@@ -226,7 +226,7 @@ describe('a demanded revision', () => {
   });
 });
 
-it('a staleness limit says how stale the controls are and why', () => {
+it('a staleness limit reports how stale the controls are and why', () => {
   const refusal = (ageMs: number, up: boolean): string => {
     try {
       createStalenessLimit(

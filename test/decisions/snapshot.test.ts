@@ -3,7 +3,7 @@ import type { ServiceError } from '../../src/contract/errors/service-error.js';
 import { change, fakeStore, snapshotOf } from './support.js';
 
 describe('a snapshot', () => {
-  it('loads an agent once, however many ask', async () => {
+  it('loads an agent once, however many request it', async () => {
     const store = fakeStore();
     store.store('agent', 1);
     const { snapshot, decidesBy } = snapshotOf(store);
@@ -65,7 +65,7 @@ describe('a snapshot', () => {
     expect(decidesBy('agent')).toEqual({ controls: [1, 2], revision: 4 });
   });
 
-  it('does not load again what was read after a change, however late that is told', async () => {
+  it('does not load again what was read after a change, however late that is reported', async () => {
     const store = fakeStore();
     store.store('agent', 1);
     const { snapshot, loaded, decidesBy } = snapshotOf(store);
@@ -77,7 +77,7 @@ describe('a snapshot', () => {
     expect(store.asked).toMatchObject({ agents: 1, sets: 1 });
   });
 
-  it('decides by the older program until a change made elsewhere is loaded, and says so', async () => {
+  it('decides by the older program until a change made elsewhere is loaded, and reports that', async () => {
     const store = fakeStore();
     store.store('agent', 1);
     const { snapshot, loaded, decidesBy } = snapshotOf(store);
@@ -114,7 +114,7 @@ describe('a snapshot', () => {
     for (const name of ['a', 'b', 'c']) expect(decidesBy(name)).toMatchObject({ revision: 7 });
   });
 
-  it('does not take its own change for proof that it knows what others did before', async () => {
+  it('does not take its own change for proof that it has what others did before', async () => {
     const store = fakeStore();
     store.store('agent', 1);
     const { snapshot, loaded, decidesBy } = snapshotOf(store);
@@ -143,7 +143,7 @@ describe('a snapshot', () => {
     expect(decidesBy('agent')).toMatchObject({ controls: [2] });
   });
 
-  it('knows since when its programs may be old', async () => {
+  it('tracks since when its programs may be old', async () => {
     const store = fakeStore();
     store.store('agent', 1);
     store.store('other', 2);
@@ -168,7 +168,7 @@ describe('a snapshot', () => {
     expect(snapshot.oldestCurrentAtMs).toBe(300);
   });
 
-  it('knows nothing any more when the database was replaced by an earlier state of it', async () => {
+  it('drops everything when the database was replaced by an earlier state of it', async () => {
     const store = fakeStore();
     store.revision = 50;
     store.store('agent', 1);
@@ -338,7 +338,7 @@ describe('a snapshot', () => {
     for (const name of ['a', 'b', 'c']) expect(decidesBy(name)).toMatchObject({ controls: [2] });
   });
 
-  it('forgets a set with its last agent', async () => {
+  it('drops a set with its last agent', async () => {
     const store = fakeStore();
     store.store('a', 1);
     store.store('b', 1);
@@ -364,7 +364,7 @@ describe('a snapshot', () => {
     expect([snapshot.size, snapshot.sets]).toEqual([0, 0]);
   });
 
-  it('remembers an unknown agent for a second, and forgets that when it is registered', async () => {
+  it('caches an unknown agent for a second, and drops that when it is registered', async () => {
     const store = fakeStore();
     const { snapshot, advance } = snapshotOf(store);
     const ask = async () => {
@@ -385,7 +385,7 @@ describe('a snapshot', () => {
     expect(await ask()).toBe('found');
   });
 
-  it('makes room for new agents by those not asked for lately', async () => {
+  it('makes room for new agents by dropping those not requested lately', async () => {
     const store = fakeStore();
     for (const name of ['a', 'b', 'c', 'd']) store.store(name, 1);
     const { snapshot, loaded, decidesBy } = snapshotOf(store, 3);

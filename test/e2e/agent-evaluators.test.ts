@@ -221,7 +221,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       expect(reply.status).toBe(200);
     });
 
-    it('are configured as their schema demands', async () => {
+    it('are configured as their schema requires', async () => {
       const agent = await freshAgent();
       for (const config of [{}, { level: 0 }, { level: 'two' }, { level: 2, more: 1 }]) {
         await refusedEverywhere(
@@ -258,7 +258,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       });
     });
 
-    it('of an agent that cannot be read tell what is wrong with it', async () => {
+    it('of an agent that cannot be read report what is wrong with it', async () => {
       const agent = await freshAgent();
       await damageAgent(
         databaseUrl,
@@ -277,7 +277,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
       });
     });
 
-    it('are checked from left to right, and the first failing one is told', async () => {
+    it('are checked from left to right, and the first failing one is reported', async () => {
       const agent = await freshAgent();
       const leaves = [
         leaf(`${agent}:free`),
@@ -429,7 +429,7 @@ describeOnEachDatabase('evaluators of agents', (freshDatabaseUrl) => {
     const patch = (agent: string, body: object) => call('PATCH', `/api/v1/agents/${agent}`, body);
     const read = async (agent: string) => (await call('GET', `/api/v1/agents/${agent}`)).body;
 
-    it('and the reply tells which there were, in stored order', async () => {
+    it('and the reply lists which there were, in stored order', async () => {
       const agent = await freshAgent();
       const reply = await patch(agent, {
         remove_steps: [

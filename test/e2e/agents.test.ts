@@ -270,7 +270,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
       evaluator_removals: [],
     };
 
-    it('of a new agent says so, with every member in order and no change in any mode', async () => {
+    it('of a new agent reports it as created, with every member in order and no change in any mode', async () => {
       for (const mode of ['strict', 'overwrite']) {
         agentName = `brand-new-${count}-${mode}`;
         const reply = await init({ conflict_mode: mode, steps: [step('a')], evaluators: [{ name: 'e' }] });
@@ -320,7 +320,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
       expect(controls[0].control).toMatchObject({ description: null, scope: { stages: null } });
     });
 
-    it('says with a regular member what is wrong: conflict_mode is an enumeration', async () => {
+    it('reports with a regular member what is wrong: conflict_mode is an enumeration', async () => {
       const reply = await init({ conflict_mode: 'merge', force_replace: 'maybe' });
       expect(reply.body.errors).toEqual([
         expect.objectContaining({ field: 'force_replace', code: 'bool_parsing' }),
@@ -488,7 +488,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
       const overwrite = (body: object, agent: object = {}) =>
         init({ ...body, conflict_mode: 'overwrite' }, agent);
 
-      it('stores exactly what came and tells every change, sorted', async () => {
+      it('stores exactly what came and reports every change, sorted', async () => {
         const removed = { name: 'tone', config_schema: schema({}) };
         await init({
           steps: [
@@ -577,7 +577,7 @@ describeService('agents over REST', ({ call, seed, service, databaseUrl }) => {
         expect(await storedSteps()).toEqual(['a', 'b']);
       });
 
-      it('asks for no compatible schemas', async () => {
+      it('requires no compatible schemas', async () => {
         await init({ steps: [step('a', { input_schema: { type: 'string' } })] });
         const reply = await overwrite({ steps: [step('a', { input_schema: { type: 'object' } })] });
         expect(reply.body.overwrite_changes).toEqual({

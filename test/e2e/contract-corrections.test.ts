@@ -38,7 +38,7 @@ const ACTION = {
   metadata: null,
 };
 
-describeService('what the REST contract was corrected to say', ({ call, seed, service }) => {
+describeService('what the REST contract was corrected to state', ({ call, seed, service }) => {
   let names = 0;
   const newName = () => {
     names += 1;
@@ -74,7 +74,7 @@ describeService('what the REST contract was corrected to say', ({ call, seed, se
     expect(await refusals(data, true)).toEqual(each(7, expected));
   });
 
-  it('says that a parameter is invalid that names an evaluator of an agent', async () => {
+  it('reports that a parameter is invalid that names an evaluator of an agent', async () => {
     const data = { template: TEMPLATE, template_values: { words: ['a'], evaluator: 'some-agent-01:tone' } };
     const expected = ['TEMPLATE_PARAMETER_INVALID', 'template_values.evaluator template_parameter_invalid'];
     expect(await refusals(data, true)).toEqual(each(7, expected));

@@ -124,7 +124,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       expect(await history(other)).toEqual(['1 created: Created []']);
     });
 
-    it('names the key of each change and never tells it', async () => {
+    it('identifies the key of each change and never reveals it', async () => {
       const id = await seed.control('two-keys');
       await call('PATCH', `${CONTROLS}/${id}`, { enabled: false }, { 'x-api-key': SECOND_KEY });
       const versions = await versionsOf(id);
@@ -265,7 +265,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       }
     });
 
-    it('is told from what is no number', async () => {
+    it('is distinguished from what is no number', async () => {
       const reply = await call('GET', `${CONTROLS}/x/versions/y`);
       expect(reply.status).toBe(422);
       expect(
@@ -363,7 +363,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       });
     });
 
-    it('tells again which evaluators the service lacks', async () => {
+    it('reports again which evaluators the service lacks', async () => {
       const id = await seed.control('lacking', denyWord('x', { condition: agentCheck('not-installed') }));
       await put(id, denyWord('x'));
       expect((await restore(id, 1)).body.warnings).toMatchObject([
@@ -450,7 +450,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
       }
     });
 
-    it('keeps its history, which tells when it was deleted', async () => {
+    it('keeps its history, which shows when it was deleted', async () => {
       expect(await history(id)).toEqual(['2 deleted: Deleted []', '1 created: Created []']);
       const [deleted] = await versionsOf(id);
       const last = await snapshot(id, 2);

@@ -409,7 +409,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       ]);
     });
 
-    it('come from the path, whatever the body says', async () => {
+    it('come from the path, whatever the body contains', async () => {
       const id = await seed.control('id-in-path');
       const other = await seed.control('id-in-body');
       const reply = await call('PATCH', `${CONTROLS}/${id}`, { control_id: other, enabled: false });
@@ -461,7 +461,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       });
     });
 
-    it('keeps members of the stored definition that the service does not know', async () => {
+    it('keeps members of the stored definition that are unknown to the service', async () => {
       const id = await seed.control('patched-unknown');
       const stored = JSON.stringify({ ...denyWord('x'), from_the_future: { a: [1] }, enabled: true });
       await executeSql(databaseUrl(), `UPDATE "controls" SET "data" = '${stored}' WHERE "id" = ${id}`);
@@ -708,7 +708,7 @@ describeService('controls over REST', ({ call, seed, service, databaseUrl }) => 
       });
     });
 
-    it('has twenty controls on a page unless told otherwise, and a hundred at most', async () => {
+    it('has twenty controls on a page unless requested otherwise, and a hundred at most', async () => {
       for (let count = 0; count < 20; count += 1) await seed.control(`many-${count}`);
       expect((await list()).pagination).toMatchObject({ limit: 20, total: 25, has_more: true });
       expect((await list('?limit=100')).names).toHaveLength(25);

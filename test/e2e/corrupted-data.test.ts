@@ -44,7 +44,7 @@ describeService('damaged rows', ({ call, seed, databaseUrl }) => {
     };
 
     it.each(DAMAGE)(
-      'with %s is null when read, and the data route says what is wrong',
+      'with %s is null when read, and the data route reports what is wrong',
       async (_what, data, field) => {
         const { id, name } = await damaged(data);
         expect((await call('GET', `${CONTROLS}/${id}`)).body).toEqual({

@@ -89,7 +89,7 @@ describe('PostgreSQL in trouble', () => {
     call('PUT', `/api/v1/controls/${controlId}/data`, { data: denyWord(word) });
 
   const troubles: [name: string, begin: () => Promise<void> | void, end: () => Promise<void> | void][] = [
-    ['that says nothing', () => proxy.set('pause'), () => proxy.set('clear')],
+    ['that does not answer', () => proxy.set('pause'), () => proxy.set('clear')],
     [
       'that cannot be reached',
       async () => {
@@ -233,7 +233,7 @@ describe('a limit of staleness', () => {
       'control_enforcement_server_snapshot_staleness_seconds',
     );
 
-  it('refuses to decide by controls that may be older, says so, and decides again by itself', async () => {
+  it('refuses to decide by controls that may be older, reports it, and decides again by itself', async () => {
     await until(staleness, (seconds) => seconds < 2);
     await proxy.set('pause');
     const refused = await until(

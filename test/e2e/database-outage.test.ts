@@ -68,7 +68,7 @@ describe('while PostgreSQL is gone', () => {
   });
 
   it.each(['stored-agent-1', 'never-registered'])(
-    '%s, not loaded, is told to come back',
+    '%s, not loaded, receives a time to retry',
     async (agentName) => {
       const reply = await evaluate(call, agentName, 'bad');
       expect(reply).toMatchObject({
@@ -87,7 +87,7 @@ describe('while PostgreSQL is gone', () => {
     },
   );
 
-  it('a stream goes on: each evaluation has a verdict or a status of its own', async () => {
+  it('a stream continues: each evaluation has a verdict or a status of its own', async () => {
     for (const client of clients) {
       const [reply] = await client.stream(methodNamed('EvaluationService.EvaluateStream'), [
         { id: 'x', evaluations: [evaluation(AGENT), evaluation('stored-agent-1')] },
@@ -111,7 +111,7 @@ describe('while PostgreSQL is gone', () => {
     ['GET', '/api/v1/controls', undefined],
     ['GET', '/api/v1/controls/1', undefined],
     ['GET', '/api/v1/controls/1/data', undefined],
-  ])('%s %s is refused with 503 and tells when to come back', async (method, path, body) => {
+  ])('%s %s is refused with 503 and states when to retry', async (method, path, body) => {
     const reply = await call(method, path, body);
     expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });
     expect(reply.headers.get('retry-after')).toBe('1');
@@ -160,7 +160,7 @@ describe('while PostgreSQL is gone', () => {
     expect((await call('POST', '/api/v1/controls/validate', { data: denyWord('x') })).status).toBe(200);
   });
 
-  it('the service is healthy and ready, and says that the database is down', async () => {
+  it('the service is healthy and ready, and reports that the database is down', async () => {
     const health = await until(
       () => call('GET', '/health'),
       ({ body }) => body.database === 'down',

@@ -251,13 +251,13 @@ describeService('the phrases that deployed software looks for', (suite) => {
   it.each<[string, string | undefined]>([
     ['no body', undefined],
     ['null', 'null'],
-  ])('say that the body is required: %s', async (_, body) => {
+  ])('state that the body is required: %s', async (_, body) => {
     const told = errorOfReply(await call('PUT', CONTROLS, body));
     expect(told).toMatchObject({ status: 422, items: [{ field: '', code: 'missing' }] });
     expect(toldText(told)).toContain('Field required');
   });
 
-  it('say that evaluators in use cannot be removed, and what is incompatible with an agent', async () => {
+  it('state that evaluators in use cannot be removed, and what is incompatible with an agent', async () => {
     const control = await seed.control('toned', checking(`${AGENT}:tone`, { tone: {} }));
     await seed.link(AGENT, control);
     const change = { remove_evaluators: ['tone'] };
@@ -284,7 +284,7 @@ describeService('the phrases that deployed software looks for', (suite) => {
     }
   });
 
-  it('say where a control is in use', async () => {
+  it('state where a control is in use', async () => {
     const control = await seed.control('in-use');
     const policy = (await call('PUT', '/api/v1/policies', { name: 'using' })).body.policy_id;
     const details: string[] = [];
@@ -337,7 +337,7 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
   /** Routes that answer without looking for what their path names. */
   const NEVER_MISSING = ['GET /api/v1/observability/stats/controls/{control_id}'];
 
-  it('say "not found" wherever a path names what does not exist', async () => {
+  it('contain "not found" wherever a path names what does not exist', async () => {
     const { paths } = (await call('GET', '/openapi.json')).body as { paths: Record<string, object> };
     const routes = Object.entries(paths)
       .flatMap(([path, item]) => Object.keys(item).map((verb) => `${verb.toUpperCase()} ${path}`))
@@ -354,7 +354,7 @@ function everyMissingResource({ call, seed }: ServiceSuite): void {
     expect(found).toEqual(routes.map((route) => ({ route, status: 404, says: true })));
   });
 
-  it('say "not found" of what is looked for behind a path', async () => {
+  it('contain "not found" for what is looked for behind a path', async () => {
     await seed.agent(KNOWN);
     const control = await seed.control('found');
     const agent = `/api/v1/agents/${KNOWN}`;
@@ -400,7 +400,7 @@ describeService(
       ['without a key', undefined, 'Missing credentials'],
       ['with an empty key', '', 'Missing credentials'],
       ['with a wrong key', 'a-wrong-key', 'Invalid API key'],
-    ])('are told %s', async (_, key, phrase) => {
+    ])('are sent %s', async (_, key, phrase) => {
       const reply = await call('GET', CONTROLS, undefined, key === undefined ? {} : { 'x-api-key': key });
       expect(reply.status).toBe(401);
       expect(reply.headers.get('www-authenticate')).toBe('ApiKey');

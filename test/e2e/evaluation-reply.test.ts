@@ -155,7 +155,7 @@ describe('free-form data over gRPC', () => {
     expect(connect).toMatchObject({ status: 200, body: { matches: [{ controlName: 'sees-all' }] } });
   });
 
-  it('may be a configuration with integers beyond 2^53, which are told as text', async () => {
+  it('may be a configuration with integers beyond 2^53, which are returned as text', async () => {
     const config = '{"pattern":"x","big":[12345678901234567890]}';
     const condition = `{"selector":{},"evaluator":{"name":"regex","config":${config}}}`;
     const body = `{"name":"big-config","data":{"execution":"server","condition":${condition},"action":{"decision":"deny"}}}`;

@@ -173,7 +173,7 @@ describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
     );
   });
 
-  it('have no buckets unless asked for, and cover five minutes', async () => {
+  it('have no buckets unless requested, and cover five minutes', async () => {
     const agent_name = 'plain-bot-001';
     const at = (ageMs: number) => new Date(Date.now() - ageMs).toISOString();
     await routes.send(
@@ -235,7 +235,7 @@ describeOnEachDatabase('statistics of events', (freshDatabaseUrl) => {
     }
   });
 
-  it('are refused for what is no id, and know no id beyond 32 bits', async () => {
+  it('are refused for what is no id, and find no id beyond 32 bits', async () => {
     const bad = await routes.controlStats('x', { agent_name: 'valid-name-1' });
     expect([bad.status, problems(bad)]).toEqual([422, ['path.control_id int_parsing']]);
     for (const id of [2 ** 31, '9'.repeat(400)]) {

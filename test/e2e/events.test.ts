@@ -311,7 +311,7 @@ describeOnEachDatabase('events', (freshDatabaseUrl) => {
     expect([reply.status, problems(reply)]).toEqual([422, expected]);
   });
 
-  it('say that observability is on', async () => {
+  it('report that observability is on', async () => {
     const { status, body } = await routes.status();
     expect([status, body]).toEqual([
       200,

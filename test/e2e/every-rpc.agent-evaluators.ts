@@ -120,7 +120,7 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
   },
   {
     rpc: 'AgentService.UpdateAgent',
-    what: 'removes steps and evaluators, and tells which there were',
+    what: 'removes steps and evaluators, and lists which there were',
     input: {
       agent_name: AGENT,
       remove_steps: [
@@ -143,7 +143,7 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ControlService.GetControlSchema',
-    what: 'tells the schema of a definition',
+    what: 'returns the schema of a definition',
     input: {},
     key: READER_KEY,
     expected: {
@@ -152,7 +152,7 @@ export const AGENT_EVALUATOR_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ControlService.GetControlSchema',
-    what: 'demands a key',
+    what: 'requires a key',
     input: {},
     key: null,
     expected: NO_KEY,

@@ -25,7 +25,7 @@ const data = {
 export const EXPLAIN_STEPS: readonly Step[] = [
   {
     rpc: 'EvaluationService.Explain',
-    what: 'tells why controls match, with a regular key',
+    what: 'explains why controls match, with a regular key',
     input: {
       ...AGENT,
       ...refund(
@@ -79,7 +79,7 @@ export const EXPLAIN_STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluationService.Explain',
-    what: 'tells why a control does not apply',
+    what: 'explains why a control does not apply',
     input: { ...AGENT, stage: 'pre', step: { type: 'llm', name: 'answer', input: null }, control_ids: [2] },
     expected: {
       reply: {
@@ -153,7 +153,7 @@ export const EXPLAIN_STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluationService.Explain',
-    what: 'demands a key',
+    what: 'requires a key',
     input: { ...AGENT, ...refund({}) },
     key: null,
     expected: NO_KEY,

@@ -48,7 +48,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ObservabilityService.CreateEvents',
-    what: 'says that an event cannot be stored',
+    what: 'reports that an event cannot be stored',
     key: READER_KEY,
     input: { events: [event('x'.repeat(37))] },
     expected: { reply: { received: 1, enqueued: 0, dropped: 1, status: 'failed' } },
@@ -189,14 +189,14 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ObservabilityService.GetObservabilityStatus',
-    what: 'says that events are stored',
+    what: 'reports that events are stored',
     key: READER_KEY,
     input: {},
     expected: { reply: { status: 'ok', ingestor_initialized: true, store_initialized: true } },
   },
   {
     rpc: 'ObservabilityService.GetObservabilityStatus',
-    what: 'demands a key',
+    what: 'requires a key',
     key: null,
     input: {},
     expected: NO_KEY,

@@ -107,7 +107,7 @@ export const POLICY_STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluationService.Evaluate',
-    what: 'knows nothing of an empty policy',
+    what: 'evaluates nothing for an empty policy',
     input: EVALUATION,
     expected: IS_NOT_CHECKED,
   },
@@ -131,7 +131,7 @@ export const POLICY_STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluationService.Evaluate',
-    what: 'asks the controls of a policy',
+    what: 'evaluates the controls of a policy',
     input: EVALUATION,
     expected: IS_CHECKED,
   },
@@ -150,7 +150,7 @@ export const POLICY_STEPS: readonly Step[] = [
   },
   {
     rpc: 'PolicyService.ListAgentPolicies',
-    what: 'demands a key',
+    what: 'requires a key',
     input: { agent_name: AGENT },
     key: null,
     expected: NO_KEY,
@@ -265,7 +265,7 @@ export const POLICY_STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluationService.Evaluate',
-    what: 'asks the controls of a policy that was given to several agents',
+    what: 'evaluates the controls of a policy that was given to several agents',
     input: EVALUATION,
     expected: IS_CHECKED,
   },

@@ -137,14 +137,14 @@ export const STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluatorService.ListEvaluators',
-    what: 'demands a key',
+    what: 'requires a key',
     input: {},
     key: null,
     expected: NO_KEY,
   },
   {
     rpc: 'EvaluatorService.ListEvaluators',
-    what: 'knows its keys',
+    what: 'refuses a wrong key',
     input: {},
     key: 'another-key',
     expected: BAD_KEY,
@@ -475,7 +475,7 @@ export const STEPS: readonly Step[] = [
   },
   {
     rpc: 'AgentService.InitAgent',
-    what: 'overwrites, tells what changed and which controls are active',
+    what: 'overwrites, reports what changed and which controls are active',
     input: {
       agent: { ...AGENT, agent_version: '2' },
       steps: [
@@ -508,7 +508,7 @@ export const STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluationService.Evaluate',
-    what: 'finds a step unsafe and says why, with a regular key',
+    what: 'finds a step unsafe and states why, with a regular key',
     input: evaluation(
       { size: 'huge', card: '4111111111111111' },
       { context: { role: 'clerk' }, output: [1, null] },
@@ -604,7 +604,7 @@ export const STEPS: readonly Step[] = [
   },
   {
     rpc: 'EvaluationService.EvaluateBatch',
-    what: 'demands a key',
+    what: 'requires a key',
     input: { evaluations: [evaluation({})] },
     key: null,
     expected: NO_KEY,

@@ -63,7 +63,7 @@ export const TEMPLATE_STEPS: readonly Step[] = [
   },
   {
     rpc: 'TemplateService.RenderTemplate',
-    what: 'demands a key',
+    what: 'requires a key',
     input: { template: TEMPLATE },
     key: null,
     expected: NO_KEY,
@@ -116,7 +116,7 @@ export const TEMPLATE_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ControlService.ListControls',
-    what: 'tells drafts from others',
+    what: 'distinguishes drafts from others',
     input: { template_backed: true },
     expected: {
       reply: {

@@ -37,7 +37,7 @@ describe('the script', () => {
     expect([...called('error')].sort()).toEqual([...unary].sort());
   });
 
-  it('knows every stream of the API', () => {
+  it('covers every stream of the API', () => {
     const streams = SERVICES.flatMap((service) =>
       service.methods
         .filter(({ methodKind }) => methodKind !== 'unary')
@@ -102,13 +102,13 @@ describeOnEachDatabase('every RPC', (freshDatabaseUrl) => {
       expect(byId.get('empty')).toMatchObject([{ verdict: null, error: { code: 3 } }]);
     });
 
-    it(`${STREAM} demands a key`, async () => {
+    it(`${STREAM} requires a key`, async () => {
       await expect(client.stream(methodNamed(STREAM), MESSAGES)).rejects.toMatchObject({ code: 16 });
     });
   });
 
   it.each(['gRPC-Web over h1', 'Connect over h1', 'Connect with JSON over h1'] as const)(
-    'EvaluateStream says over %s that it needs HTTP/2',
+    'EvaluateStream reports over %s that it needs HTTP/2',
     async (protocol) => {
       const service = await start();
       const client = PROTOCOLS[protocol](service.url);

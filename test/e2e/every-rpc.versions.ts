@@ -12,7 +12,7 @@ const CHANGED = ['data.enabled', 'data.action', 'data.tags'];
 export const VERSION_STEPS: readonly Step[] = [
   {
     rpc: 'ControlService.ListControlVersions',
-    what: 'tells the history of a deleted control',
+    what: 'returns the history of a deleted control',
     input: { control_id: DELETED, limit: 3 },
     key: READER_KEY,
     expected: {
@@ -77,7 +77,7 @@ export const VERSION_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ControlService.GetControlVersion',
-    what: 'tells when a control was deleted',
+    what: 'returns when a control was deleted',
     input: { control_id: DELETED, version_num: 4 },
     expected: {
       reply: {
@@ -94,7 +94,7 @@ export const VERSION_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ControlService.GetControlVersion',
-    what: 'demands a key',
+    what: 'requires a key',
     input: { control_id: DELETED, version_num: 1 },
     key: null,
     expected: NO_KEY,
@@ -107,7 +107,7 @@ export const VERSION_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ControlService.ListControlVersions',
-    what: 'tells what was restored',
+    what: 'returns what was restored',
     input: { control_id: LIVING, limit: 1 },
     expected: {
       reply: { versions: [{ version_num: 2, event_type: 'updated', note: 'Restored from version 1' }] },

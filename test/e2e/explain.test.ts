@@ -66,7 +66,7 @@ describeOnEachDatabase('an explanation', (freshDatabaseUrl) => {
   const told = ({ body }: RestReply, member: string): unknown[] =>
     body.controls.map((one: Record<string, unknown>) => [one.control_name, one[member]]);
 
-  it('tells of every linked control why it applies or not, newest first', async () => {
+  it('states for every linked control why it applies or not, newest first', async () => {
     const reply = await explain();
     expect(reply.status).toBe(200);
     expect(told(reply, 'reason')).toEqual([
@@ -120,7 +120,7 @@ describeOnEachDatabase('an explanation', (freshDatabaseUrl) => {
     });
   });
 
-  it('tells admins the real problem, and others a fixed text', async () => {
+  it('shows admins the real problem, and others a fixed text', async () => {
     const problem = 'there is no evaluator named missing-one';
     const of = async (key: string) =>
       (await explain(BODY, key)).body.controls.find(

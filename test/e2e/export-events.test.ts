@@ -137,7 +137,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
     return reply;
   }
 
-  it('reads no further than its reader, and everything else goes on meanwhile', async () => {
+  it('reads no further than its reader, and everything else continues meanwhile', async () => {
     const reply = await slowExport();
     const lines: string[] = [];
     let text = '';
@@ -210,7 +210,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
     });
   });
 
-  it('goes on while events are stored', async () => {
+  it('continues while events are stored', async () => {
     const routes = eventRoutes(restClient(service.url));
     const reply = await slowExport();
     await once(reply, 'readable');
@@ -228,7 +228,7 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
 });
 
 describe('ExportEvents', () => {
-  it('is off with the event store, and demands a key', async () => {
+  it('is off with the event store, and requires a key', async () => {
     const off = await startService({ SERVICE_OBSERVABILITY_ENABLED: 'false' });
     expect((await restClient(off.url)('POST', PATH, {})).status).toBe(503);
     await off.stop();

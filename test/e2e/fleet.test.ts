@@ -67,7 +67,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     return revisionOf(reply);
   }
 
-  describe('agree on the next evaluation that demands the revision, and load one agent only, after', () => {
+  describe('agree on the next evaluation that requires the revision, and load one agent only, after', () => {
     const AGENT = 'followed-agent';
     const agentPath = `/api/v1/agents/${AGENT}`;
     let linked: number;
@@ -176,7 +176,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     );
   });
 
-  describe('tell the revision that a verdict was made by', () => {
+  describe('report the revision that a verdict was made by', () => {
     const message = (minRevision = 0n) =>
       create(EvaluateRequestSchema, {
         agentName: BYSTANDER,
@@ -245,7 +245,7 @@ describeOnEachDatabase('two replicas', (freshDatabaseUrl) => {
     });
   });
 
-  it('refuse a revision that never comes after the wait, naming it and the one they know', async () => {
+  it('refuse a revision that never comes after the wait, naming it and the one they have', async () => {
     const known = (await read('GET', '/health')).body.revision;
     const reply = await evaluateAt(read, BYSTANDER, 'bad', FUTURE);
     expect(reply).toMatchObject({ status: 503, body: { error_code: 'SERVICE_UNAVAILABLE' } });

@@ -129,7 +129,7 @@ describeOnEachDatabase('IngestEvents', (freshDatabaseUrl) => {
     expect(await totalOf(spanId)).toBe(2);
   });
 
-  it.each(BIDI_PROTOCOLS)('stores while the stream goes on, over %s', async (protocol) => {
+  it.each(BIDI_PROTOCOLS)('stores while the stream is open, over %s', async (protocol) => {
     const spanId = `long-${protocol}`;
     let goOn: () => void = () => {};
     const told = new Promise<void>((resolve) => {
@@ -151,7 +151,7 @@ describeOnEachDatabase('IngestEvents', (freshDatabaseUrl) => {
 });
 
 describe('IngestEvents', () => {
-  it('is off with the event store, and demands a key', async () => {
+  it('is off with the event store, and requires a key', async () => {
     const off = await startService({ SERVICE_OBSERVABILITY_ENABLED: 'false' });
     const call = observability(rpcTransport('gRPC', off.url)).ingestEvents(stream());
     await expect(call).rejects.toMatchObject({ code: Code.Unavailable });

@@ -92,7 +92,7 @@ describe.each(DATABASE_KINDS)('a start without a reachable database, %s', (kind)
     return () => database.drop();
   });
 
-  it('evaluates over every protocol, says by what, refuses the rest, and goes on normally afterwards', async () => {
+  it('evaluates over every protocol, reports by what, refuses the rest, and recovers afterwards', async () => {
     const { control, revision } = await seeded(database);
     await database.takeAway();
     const { service, url, call } = await run(database.environment);
@@ -229,7 +229,7 @@ describe.each(DATABASE_KINDS)('a start without a reachable database, %s', (kind)
     expect(await healthOf(short.call)).toMatchObject({ controls_from: 'last_known_good', revision });
   });
 
-  it('fails, as ever, when the file is damaged, and says of both what is wrong', async () => {
+  it('fails, as ever, when the file is damaged, and reports what is wrong with both', async () => {
     await seeded(database);
     const bytes = await readFile(database.file.path);
     await writeFile(database.file.path, bytes.subarray(0, bytes.length - 100));

@@ -175,7 +175,7 @@ describe.each([
     const written = service.stdout() + service.stderr();
     expect(formsOf(secret).filter((form) => written.includes(form))).toEqual([]);
   });
-  it('holds a line for each request, which tells what happened', () => {
+  it('contains a line for each request, which states what happened', () => {
     expect(service.stdout().match(/"?path"?: ?"\/api\/v1\/evaluation"/g)?.length).toBeGreaterThanOrEqual(8);
     expect(service.stdout()).toContain('a connection was given up');
   });

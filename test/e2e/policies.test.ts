@@ -41,7 +41,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
       expect(await createPolicy('fresh_1-')).toBeGreaterThan(id);
     });
 
-    it('refuses a name that is taken, and one of many that ask at once gets it', async () => {
+    it('refuses a name that is taken, and one of many concurrent requests gets it', async () => {
       const replies = await Promise.all(
         Array.from({ length: 8 }, () => call('PUT', POLICIES, { name: 'wanted' })),
       );
@@ -217,7 +217,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
   });
 
   describe('together with links', () => {
-    it('bring each control once, everywhere that controls of an agent are told', async () => {
+    it('bring each control once, everywhere that controls of an agent are listed', async () => {
       const agent = 'union-agent-01';
       await seed.agent(agent);
       const [linked, both, brought] = [
@@ -250,7 +250,7 @@ describeService('policies over REST', ({ call, seed, databaseUrl }) => {
       expect(listed.body.agents[0]).toMatchObject({ policy_ids: policies, active_controls_count: 3 });
     });
 
-    it('tell who uses a control, each agent once', async () => {
+    it('list which agents use a control, each once', async () => {
       const control = await seed.control('usage-control');
       const policies = [await createPolicy('usage-1'), await createPolicy('usage-2')];
       const usage = async () => {

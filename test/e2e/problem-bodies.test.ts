@@ -89,7 +89,7 @@ describe('problem bodies', () => {
     ['a list', '[]', { resource: 'Request', code: 'model_attributes_type', value: '[REDACTED]' }],
     ['a number', '5', { resource: 'Request', code: 'model_attributes_type', value: 5 }],
     ['an empty body', '', { resource: 'Request', code: 'missing' }],
-  ])('tell %s from others', async (_what, body, item) => {
+  ])('distinguish %s from others', async (_what, body, item) => {
     for (const [method, path] of [
       ['PUT', '/api/v1/controls'],
       ['POST', '/api/v1/agents/initAgent'],

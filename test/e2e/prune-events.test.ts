@@ -46,7 +46,7 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
   const counted = async (routes: ReturnType<typeof eventRoutes>) =>
     (await routes.stats({ agent_name, time_range: '365d' })).body.totals.execution_count;
 
-  it('deletes them on demand beside itself, and only counts them when asked to', async () => {
+  it('deletes them on demand beside itself, and only counts them when requested', async () => {
     const { environment, routes } = await seeded();
     const dryRun = await run(environment, 'prune-events', '--dry-run');
     expect((await dryRun.ended).code).toBe(0);
@@ -64,7 +64,7 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
     expect([await stored(routes), await counted(routes)]).toEqual([2, 4]);
   });
 
-  it('deletes them by itself, and says so in its metrics', async () => {
+  it('deletes them by itself, and reports that in its metrics', async () => {
     const { environment, service } = await seeded();
     await service.dispose();
     // The next one looks a second after its start.
@@ -87,7 +87,7 @@ describeOnEachDatabase('the built service with old events', (freshDatabaseUrl) =
     expect(await counted(routes)).toBe(4);
   });
 
-  it('says what is wrong with the command', async () => {
+  it('reports what is wrong with the command', async () => {
     const failed = await run({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, 'prune-events');
     expect((await failed.ended).code).toBe(1);
     expect(failed.stderr()).toMatch(/^The events cannot be pruned: /);

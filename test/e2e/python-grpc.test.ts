@@ -67,7 +67,7 @@ describe('the gRPC client of Python', () => {
   const title =
     PYTHON === undefined
       ? 'is not installed here, so nothing was tried (Debian: apt-get install python3-grpcio python3-protobuf)'
-      : 'evaluates, one by one and over a stream, and is told what is wrong';
+      : 'evaluates, one by one and over a stream, and receives errors for what is wrong';
   it.runIf(PYTHON !== undefined)(title, async () => {
     const evaluate = 'enforcement.v1.EvaluationService/Evaluate';
     const results = await play([

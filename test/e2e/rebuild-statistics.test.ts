@@ -50,7 +50,7 @@ describeOnEachDatabase('the built service', (freshDatabaseUrl) => {
     ]);
   });
 
-  it('says why it cannot rebuild them', async () => {
+  it('reports why it cannot rebuild them', async () => {
     const failed = await run({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, 'rebuild-statistics');
     expect((await failed.ended).code).toBe(1);
     expect(failed.stderr()).toMatch(/^The statistics cannot be rebuilt: /);

@@ -107,7 +107,7 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
     expect(new Set(events.map((one) => one.trace_id)).size).toBe(1);
   });
 
-  it('has the trace of the caller, and knows tool calls', async () => {
+  it('has the trace of the caller, and marks tool calls', async () => {
     const { call, routes } = await start(OFTEN);
     await seed(call);
     const parent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
@@ -133,7 +133,7 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
     ).toHaveLength(4);
   });
 
-  it('is the same over gRPC, whose replies stay as short as they were asked for', async () => {
+  it('is the same over gRPC, whose replies stay as short as they were requested', async () => {
     for (const [record, n] of [
       ['matches', 2],
       ['all', 3],
@@ -250,7 +250,7 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
     await recorded(routes, 4);
   });
 
-  it('goes on after a database that refused it for good', async () => {
+  it('continues after a database that refused it for good', async () => {
     const { service, call, routes, url } = await start(OFTEN);
     await seed(call);
     const accept = await refuseEventsOf(url, 'matches');
@@ -264,7 +264,7 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
     await recorded(routes, 2);
   });
 
-  it('is logged event by event, like what clients send, if that is wanted', async () => {
+  it('is logged event by event, like what clients send, if configured so', async () => {
     const { service, call, routes } = await start({ ...OFTEN, SERVICE_OBSERVABILITY_STDOUT: 'true' });
     const logged = () =>
       service.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'an event was ingested');

@@ -56,7 +56,7 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
     }
   }
 
-  it('gets a revision above all that its processes told, and they load everything anew', async () => {
+  it('gets a revision above all that its processes reported, and they load everything anew', async () => {
     const databaseUrl = await freshDatabaseUrl();
     const services = [
       await startService({ DATABASE_URL: databaseUrl }),
@@ -118,7 +118,7 @@ describeOnEachDatabase('a database that is restored to an earlier state', (fresh
     }
   });
 
-  it('says why the command failed', async () => {
+  it('reports why the command failed', async () => {
     const environment = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
     const command = await spawnService(compiled, { environment, arguments: ['after-restore'] });
     expect((await command.ended).code).toBe(1);

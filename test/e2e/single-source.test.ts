@@ -273,7 +273,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
       expect(error.rawMessage).toMatch(/garden: /);
     }
   });
-  it('demands the key its options say, over every protocol', async () => {
+  it('requires the key its options specify, over every protocol', async () => {
     const call = restClient(host.url);
     expect((await call('PUT', '/api/v1/gardens/north/trees', BODY, KEY)).status).toBe(403);
     expect((await call('POST', '/orchard/north', BODY, KEY)).status).toBe(403);
@@ -335,7 +335,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
     expect(reply).toEqual({ status: 'SERVING' });
     client.close();
   });
-  it('cannot be served when the host does not know its options', async () => {
+  it('cannot be served when its options are unknown to the host', async () => {
     const app = fastify();
     const streams = createStreamNames([service], '/api/v1');
     await expect(

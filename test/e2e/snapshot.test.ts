@@ -235,7 +235,7 @@ describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
       expect(body.controls).toEqual([]);
     });
 
-    it('learns of an agent that it did not know a moment ago', async () => {
+    it('detects an agent that was unknown to it a moment ago', async () => {
       const agent = 'late-agent-01';
       expect((await evaluate(otherCall, agent, 'x')).status).toBe(404);
       await seed.agent(agent);
@@ -246,7 +246,7 @@ describeService('the snapshot', ({ call, seed, service, databaseUrl }) => {
       expect(reply.body.is_safe).toBe(true);
     });
 
-    it('keeps names unique and registers an agent once, whichever instance is asked', async () => {
+    it('keeps names unique and registers an agent once, whichever instance is called', async () => {
       const attempts = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? call : otherCall));
       const registered = await Promise.all(
         attempts.map((one) =>

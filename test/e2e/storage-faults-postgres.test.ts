@@ -92,7 +92,7 @@ describe('a PostgreSQL database that goes wrong', () => {
   }
 
   it(
-    'because it is read-only: says so, and goes on when it is not any more',
+    'because it is read-only: reports it, and continues when it is not any more',
     async () => {
       await server(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
       await cut(name);
@@ -106,7 +106,7 @@ describe('a PostgreSQL database that goes wrong', () => {
   );
 
   it(
-    'because its disk is full: says so, and goes on when there is space',
+    'because its disk is full: reports it, and continues when there is space',
     async () => {
       // The server itself answers with its error for a full disk.
       await runOn(
@@ -126,7 +126,7 @@ describe('a PostgreSQL database that goes wrong', () => {
   );
 
   it.each(['an empty one', 'another one'])(
-    'because %s has its address: refuses changes, evaluates by what it knows, and goes on with the right one',
+    'because %s has its address: refuses changes, evaluates by what it has loaded, and continues with the right one',
     async (what) => {
       const hidden = `${name}_hidden`;
       const swap = async (from: string, to: string) => {
@@ -156,7 +156,7 @@ describe('a PostgreSQL database with a damaged table', () => {
   afterAll(() => postgres.stop());
 
   it(
-    'is told of, and takes no changes',
+    'is reported, and takes no changes',
     async () => {
       const { service, call } = await startLoaded(postgres.url);
       try {
@@ -222,7 +222,7 @@ describe('while PostgreSQL is down', () => {
   };
 
   it(
-    'a process that has loaded nothing says that it can evaluate nothing, over every protocol',
+    'a process that has loaded nothing reports that it can evaluate nothing, over every protocol',
     async () => {
       await down();
       const reason = 'the database does not answer, and no agent is loaded';
@@ -245,7 +245,7 @@ describe('while PostgreSQL is down', () => {
   );
 
   it(
-    'a process that has loaded an agent serves it, is ready, and watchers are told of the rest',
+    'a process that has loaded an agent serves it, is ready, and reports the rest to watchers',
     async () => {
       expect((await evaluate(call, AGENT, 'bad')).body.is_safe).toBe(false);
       const client = createClient(Health, rpcTransport('gRPC', service.url));

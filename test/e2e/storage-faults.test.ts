@@ -244,7 +244,7 @@ function linesOf(service: ServiceProcess): { storage: string; msg: string }[] {
 
 describe('a SQLite database that goes wrong while it is written', () => {
   it.each(Object.entries(FAULTS))(
-    'is told of, and nothing is acknowledged that a restart would not find, when %s',
+    'is reported, and nothing is acknowledged that a restart would not find, when %s',
     async (_name, { cause, state, undo, losesNothing = false, saves }) => {
       // In memory, where a busy disk slows nothing down, but for what has to be on a disk.
       const isOnDisk = state === 'READONLY';
@@ -294,7 +294,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
   );
 
   it(
-    'is told of when the disk is full, and goes on when there is space again',
+    'is reported when the disk is full, and continues when there is space again',
     async () => {
       const disk = await mountSmallDisk(4);
       if (disk === null) {
@@ -331,7 +331,7 @@ describe('a SQLite database that goes wrong while it is written', () => {
   );
 
   it(
-    'is known to every worker, and told once by each',
+    'is detected by every worker, and reported once by each',
     async () => {
       const folder = await quickFolder(PREFIX);
       const file = path.join(folder, 'service.db');

@@ -40,7 +40,7 @@ describeService('a target', ({ call, seed, service }) => {
   const controlsOf = (query: Record<string, string>) =>
     call('GET', `/api/v1/agents/${AGENT}/controls?${new URLSearchParams(query)}`);
 
-  it('is told to have no effect by initAgent, in the reply and in the header', async () => {
+  it('is reported to have no effect by initAgent, in the reply and in the header', async () => {
     const agent = { agent_name: AGENT };
     const reply = await call('POST', INIT, { agent, ...PAIR });
     expect(reply.status).toBe(200);
@@ -65,7 +65,7 @@ describeService('a target', ({ call, seed, service }) => {
     expect(usual.headers.get(HEADER)).toBeNull();
   });
 
-  it('changes no verdict, and is told to have no effect by a header or trailer', async () => {
+  it('changes no verdict, and is reported to have no effect by a header or trailer', async () => {
     await seed.agent(AGENT);
     await seed.link(AGENT, await seed.control('target-deny'));
     const unsafe = await call('POST', EVALUATION, { ...asking, ...PAIR });
@@ -89,7 +89,7 @@ describeService('a target', ({ call, seed, service }) => {
     }
   });
 
-  it('is told once for a batch, and once for a stream', async () => {
+  it('is reported once for a batch, and once for a stream', async () => {
     await seed.agent(AGENT);
     const evaluations = [asking, { ...asking, ...PAIR }, { ...asking, ...PAIR }];
     const batch = await call('POST', `${EVALUATION}/batch`, { evaluations });
@@ -115,7 +115,7 @@ describeService('a target', ({ call, seed, service }) => {
     expect(trailers).toEqual([SAID, SAID]);
   });
 
-  it('is told to have no effect when the controls of an agent are listed', async () => {
+  it('is reported to have no effect when the controls of an agent are listed', async () => {
     await seed.agent(AGENT);
     const reply = await controlsOf(PAIR);
     expect(reply.status).toBe(200);

@@ -368,7 +368,7 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
       expect((await evaluate(call, agent, 'bad')).body).toMatchObject({ is_safe: true, errors: [] });
     });
 
-    it('that says it is enabled is damaged, and fails closed', async () => {
+    it('that is marked as enabled is damaged, and fails closed', async () => {
       const agent = 'enabled-draft-agent';
       await seed.agent(agent);
       const id = await create(INCOMPLETE);
@@ -453,7 +453,7 @@ describeService('templates', ({ call, seed, databaseUrl }) => {
       expect(label(body.controls)).toEqual(expected);
     });
 
-    it('tell what a template is and whether it is filled in', async () => {
+    it('show what a template is and whether it is filled in', async () => {
       const { controls } = (await call('GET', `${CONTROLS}?name=listed-`)).body;
       const shown = controls.map((control: Record<string, unknown>) => {
         const { id, used_by_agent: _agent, used_by_agents_count: _count, action, ...rest } = control;

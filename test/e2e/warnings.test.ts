@@ -134,7 +134,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
 
   describe('about a definition', () => {
     it.each(MISTAKES)(
-      'tell of %s over REST and gRPC, on create, validate and replace',
+      'report %s over REST and gRPC, on create, validate and replace',
       async (_, data, field, code) => {
         const created = await call('PUT', CONTROLS, { name: newName('control'), data });
         expect(places(created)).toEqual([`${field} ${code}`]);
@@ -182,7 +182,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       expect((await call('GET', `${CONTROLS}/${kept}/data`)).body.data).toMatchObject(denyWord('bad'));
     });
 
-    it('tell of members that are misspelled or there twice, at every level', async () => {
+    it('report members that are misspelled or there twice, at every level', async () => {
       const text = `{"name": "${newName('odd')}", "data": {
         "execution": "server", "scop": {"step_types": ["tool"]}, "enabeld": false,
         "condition": {"selector": {"pth": "input"}, "evaluator": {"name": "regex", "config": {"pattern": "x", "pattern": "y"}}},
@@ -208,7 +208,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       expect(created.body.warnings).toEqual(expected);
     });
 
-    it('tell of members that are misspelled over Connect with JSON, which refuses those that are there twice', async () => {
+    it('report members misspelled over Connect with JSON, which refuses those that are there twice', async () => {
       const text = `{"name": "${newName('odd')}", "nme": 1, "data": {
         "execution": "EXECUTION_SERVER", "scop": {"stepTypes": ["tool"]}, "scope": {"stepType": [], "stages": []},
         "condition": {"and": {"conditions": [
@@ -228,7 +228,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       ]);
     });
 
-    it('tell of fields of a newer client over binary protocols', async () => {
+    it('report fields of a newer client over binary protocols', async () => {
       const client = createClient(ControlService, createGrpcTransport({ baseUrl: service.url }));
       const data = create(ControlDefinitionSchema, {
         execution: 1,
@@ -241,7 +241,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       expect(reply.warnings[0]?.message).toContain('200');
     });
 
-    it('tell of an evaluator that is not there, and what was probably meant', async () => {
+    it('report an evaluator that is not there, and what was probably meant', async () => {
       const data = checking('regexp', { pattern: 'x' });
       const created = await call('PUT', CONTROLS, { name: newName('control'), data });
       expect(places(created)).toEqual(['data.condition.evaluator.name unknown_evaluator']);
@@ -290,7 +290,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       });
     });
 
-    it('tell of a rendered template', async () => {
+    it('report problems of a rendered template', async () => {
       const more = { parameters: { words: { type: 'string_list', label: 'W', allowed_values: ['x'] } } };
       const template = { ...DRAFT.template, ...more };
       const request = { template, template_values: { words: ['x '] } };
@@ -368,7 +368,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
         ['data.scope.step_name_regex unmatched_step_name_regex'],
       ],
       ['a pattern for a name', { step_name_regex: '^send' }, []],
-    ])('tell of %s', async (_, scope, expected, meant) => {
+    ])('report %s', async (_, scope, expected, meant) => {
       const reply = await call('POST', `${CONTROLS}/validate`, { data: scoped(scope) });
       expect(places(reply)).toEqual(expected);
       if (meant !== undefined) expect(reply.body.warnings[0].message).toContain(`did you mean ${meant}?`);
@@ -376,7 +376,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       expect(over.reply.warnings.map(({ field, code }: Told) => `${field} ${code}`)).toEqual(expected);
     });
 
-    it('tell of a selector that the schemas leave no room for', async () => {
+    it('report a selector that the schemas leave no room for', async () => {
       const at = (path: string, scope: object) => ({
         ...scoped(scope),
         condition: { selector: { path }, evaluator: { name: 'regex', config: { pattern: 'x' } } },
@@ -423,7 +423,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
   });
 
   describe('about a control that clients evaluate', () => {
-    it('come when it is linked to an agent whose client never asked for controls', async () => {
+    it('come when it is linked to an agent whose client never requested controls', async () => {
       const agent = newName('sdk-agent');
       await seed.agent(agent);
       const id = await seed.control(newName('sdk'), denyWord('x', { execution: 'sdk' }));
@@ -498,11 +498,11 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       return (await call('POST', '/api/v1/evaluation/explain', body)).body.controls[0];
     };
 
-    it.each(MISTAKES)('tell of %s', async (_, data, field, code) => {
+    it.each(MISTAKES)('report %s', async (_, data, field, code) => {
       expect(await explain(data)).toMatchObject({ warnings: [{ field, code }] });
     });
 
-    it('tell of members that have no effect, and of evaluators that are not there', async () => {
+    it('report members that have no effect, and evaluators that are not there', async () => {
       expect(await explain({ ...denyWord('x'), scop: {} })).toMatchObject({
         warnings: [{ code: 'unknown_member', field: 'data.scop' }],
       });
@@ -511,7 +511,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       });
     });
 
-    it('tell of the end of a pattern only for a step name with a line break behind it', async () => {
+    it('report the end of a pattern only for a step name with a line break behind it', async () => {
       const data = scoped({ step_name_regex: '^answer$' });
       expect(await explain(data)).toMatchObject({ applies: true, warnings: [] });
       expect(await explain(data, { name: 'answer\n' })).toMatchObject({
@@ -581,7 +581,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       expect(JSON.stringify((await patch({})).body)).toBe('{"steps_removed":[],"evaluators_removed":[]}');
     });
 
-    it('are told by initAgent', async () => {
+    it('are reported by initAgent', async () => {
       const agent = { agent_name: newName('registered'), agent_nmae: 'x' };
       const body = { agent, stps: [], target_type: 'env', target_id: 'prod' };
       const reply = await call('POST', `${AGENTS}/initAgent`, body);
@@ -657,7 +657,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
       expect(reply.headers.get('x-service-warning')).toBe(expected);
     });
 
-    it('are not told by a header of a request as it should be, or of a reply that tells them itself', async () => {
+    it('are not in the header for a request as it should be, or for a reply that lists them itself', async () => {
       const usual = await call('GET', `${CONTROLS}?limit=1&name=`);
       expect(usual.headers.get('x-service-warning')).toBeNull();
       const told = await call('POST', `${CONTROLS}/validate`, { data: { ...denyWord('x'), scop: 1 } });
@@ -678,7 +678,7 @@ describeOnEachDatabase('warnings', (freshDatabaseUrl) => {
     });
   });
 
-  it('say in strict mode over gRPC which member is meant, in the message and in the details', async () => {
+  it('state in strict mode over gRPC which member is meant, in the message and in the details', async () => {
     const client = createClient(ControlService, createGrpcTransport({ baseUrl: service.url }));
     const failure = await client
       .createControl({
@@ -714,7 +714,7 @@ describeOnEachDatabase('strict mode by setting', (freshDatabaseUrl) => {
   });
   afterAll(() => service.stop());
 
-  it('refuses what a request that asks for nothing, or for less, says by mistake', async () => {
+  it('refuses mistaken members of a request that requests nothing, or less', async () => {
     const data = { ...denyWord('x'), scop: {} };
     for (const query of ['', '?strict=false']) {
       expect((await call('PUT', CONTROLS + query, { name: 'x', data })).status).toBe(422);
@@ -746,7 +746,7 @@ describeOnEachDatabase('strict mode by setting', (freshDatabaseUrl) => {
     expect((await call('GET', `${CONTROLS}?name=x`)).status).toBe(200);
   });
 
-  it('lets agents register whatever they say', async () => {
+  it('lets agents register whatever they send', async () => {
     const body = { agent: { agent_name: 'strict-agent-01' }, stps: [] };
     const reply = await call('POST', `${AGENTS}/initAgent`, body);
     expect(reply).toMatchObject({ status: 200, body: { warnings: [{ field: 'stps' }] } });

@@ -63,7 +63,7 @@ describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
   };
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
-    it('tells the controls at once and every change of them, also one that another replica makes', async () => {
+    it('sends the controls at once and every change of them, also one that another replica makes', async () => {
       const agent = await newAgent();
       const tag = `${agent}-${protocol}`.replaceAll(/[^a-z0-9]+/gi, '-');
       const path = `/api/v1/agents/${agent}`;
@@ -114,7 +114,7 @@ describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
       }
     });
 
-    it('goes on from a revision without telling again what has not changed since', async () => {
+    it('resumes from a revision without sending again what has not changed since', async () => {
       const agent = await newAgent();
       const control = await seed.control(`resumed-${agent}`);
       const linked = await changed('POST', `/api/v1/agents/${agent}/controls/${control}`);
@@ -145,7 +145,7 @@ describeOnEachDatabase('WatchControls', (freshDatabaseUrl) => {
     });
   });
 
-  it('tells what ListAgentControls tells: disabled controls and drafts too', async () => {
+  it('sends what ListAgentControls returns: disabled controls and drafts too', async () => {
     const agent = await newAgent();
     const disabled = await seed.control(`disabled-${agent}`, { ...denyWord('x'), enabled: false });
     const watcher = watch(agent);

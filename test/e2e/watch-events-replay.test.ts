@@ -85,7 +85,7 @@ describeOnEachDatabase('clients of WatchEvents that reconnect', (freshDatabaseUr
     }
   }
 
-  it('are told of exactly the events that pass, each once and in the order of their positions', () =>
+  it('receive exactly the events that pass, each once and in the order of their positions', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(sentArbitrary, { minLength: 1, maxLength: 12 }),
@@ -140,7 +140,7 @@ describeOnEachDatabase('clients of WatchEvents that reconnect', (freshDatabaseUr
       { numRuns: 15 },
     ));
 
-  it('are told the same in the same order while both replicas store at once', async () => {
+  it('receive the same in the same order while both replicas store at once', async () => {
     const from = await end();
     const ids = Array.from({ length: 300 }, (_, index) => `at-once-${index}`);
     let last: bigint | undefined;

@@ -53,7 +53,7 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
   };
 
   describe.each(RPC_PROTOCOLS)('over %s', (protocol) => {
-    it('tells what is stored from now on, here and by another replica', async () => {
+    it('sends what is stored from now on, here and by another replica', async () => {
       const before = await stored();
       const near = watch({}, { protocol });
       const far = watch({}, { protocol, service: replica });
@@ -69,7 +69,7 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
       }
     });
 
-    it('goes on after a position, and tells everything from 0 on', async () => {
+    it('resumes after a position, and sends everything from 0 on', async () => {
       const first = watch({}, { protocol });
       await atEnd(first);
       const a = await stored();
@@ -96,7 +96,7 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
     });
   });
 
-  it('tells every member of an event', async () => {
+  it('sends every member of an event', async () => {
     const watcher = watch();
     await atEnd(watcher);
     const id = await stored({
@@ -141,7 +141,7 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
     await watcher.stop();
   });
 
-  it('tells only what passes the filters, live and from the database, and positions go on meanwhile', async () => {
+  it('sends only what passes the filters, live and from the database, and positions advance meanwhile', async () => {
     const filter = {
       agentName: ' Filtered-Bot-1',
       controlIds: [7, 8],
@@ -165,7 +165,7 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
     await again.stop();
   });
 
-  it('tells an event once when it is sent again', async () => {
+  it('sends an event once when it is ingested again', async () => {
     const watcher = watch({}, { service: replica });
     await atEnd(watcher);
     const id = await stored();
@@ -176,7 +176,7 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
     await watcher.stop();
   });
 
-  it('says that a position beyond the last event is of another state of the database', async () => {
+  it('reports that a position beyond the last event is of another state of the database', async () => {
     const known = watch();
     await atEnd(known);
     const beyond = watch({ afterPosition: known.position() + 1_000n });
@@ -208,7 +208,7 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
     await off.stop();
   });
 
-  it('demands a key', async () => {
+  it('requires a key', async () => {
     const locked = await startService({
       DATABASE_URL: await freshDatabaseUrl(),
       SERVICE_API_KEY_ENABLED: 'true',

@@ -24,7 +24,7 @@ describe('a regex configuration', () => {
     }
   });
 
-  it('is told of members and flags that have no effect', () => {
+  it('has a warning for members and flags that have no effect', () => {
     expect(warningsFor('regex', { pattern: 'x', flag: ['I'], Pattern: 'y' })).toEqual([
       'config.flag unknown_member: unknown member; did you mean flags?',
       'config.Pattern unknown_member: unknown member; did you mean pattern?',
@@ -39,7 +39,7 @@ describe('a regex configuration', () => {
     ]);
   });
 
-  it('is told of a pattern that is found nowhere', () => {
+  it('has a warning for a pattern that is found nowhere', () => {
     expect(warningsFor('regex', { pattern: 'a^b' })).toEqual([
       'config.pattern never_matches: the pattern is found in no text',
     ]);
@@ -54,13 +54,13 @@ describe('a list configuration', () => {
     expect(warningsFor('list', { values: ['sudo '], match_mode: 'starts_with' })).toEqual([]);
   });
 
-  it('is told of an empty list', () => {
+  it('has a warning for an empty list', () => {
     expect(warningsFor('list', { values: [], match_on: 'no_match' })).toEqual([
       'config.values never_matches: an empty list matches nothing',
     ]);
   });
 
-  it('is told that no_match does not match what is not there, unless that is what it is for', () => {
+  it('has a warning that no_match does not match what is not there, unless that is what it is for', () => {
     const config = { values: ['admin'], match_on: 'no_match' };
     expect(warningsFor('list', config)).toEqual([
       'config.match_on absent_data: no_match does not match null, missing data or []; to match those too, ' +
@@ -69,14 +69,14 @@ describe('a list configuration', () => {
     expect(warningsFor('list', config, { positive: false })).toEqual([]);
   });
 
-  it('is told of blanks around values that are compared exactly', () => {
+  it('has a warning for blanks around values that are compared exactly', () => {
     expect(warningsFor('list', { values: ['admin', 'root ', '\tguest'] })).toEqual([
       'config.values[1] surrounding_blanks: "root " has blanks around it, and data are compared exactly',
       'config.values[2] surrounding_blanks: "\\tguest" has blanks around it, and data are compared exactly',
     ]);
   });
 
-  it('is told of values that contains finds only inside of words', () => {
+  it('has a warning for values that contains finds only inside of words', () => {
     expect(
       warningsFor('list', { values: ['/etc/passwd', 'c++', 'café', '"x"'], match_mode: 'contains' }),
     ).toEqual(
@@ -93,7 +93,7 @@ describe('a list configuration', () => {
     );
   });
 
-  it('says what is so: each of these values is not found as a word of its own', () => {
+  it('has a correct warning: each of these values is not found as a word of its own', () => {
     for (const value of ['/etc/passwd', 'c++', 'café']) {
       const compiled = registry.get('list')?.compile({ values: [value], match_mode: 'contains' });
       expect(compiled?.evaluate(`use ${value} now`, FULL_CALL)).toMatchObject({ matched: false });
@@ -117,7 +117,7 @@ describe('a json configuration', () => {
     expect(warningsFor('json', config)).toEqual([]);
   });
 
-  it('is told of options without the checks they are for', () => {
+  it('has a warning for options without the checks they are for', () => {
     const options = {
       allow_extra_fields: 'no',
       allow_null_required: 1,
@@ -132,7 +132,7 @@ describe('a json configuration', () => {
     ]);
   });
 
-  it('is told of members below fields, whatever the fields are called', () => {
+  it('has a warning for members below fields, whatever the fields are called', () => {
     const config = {
       field_constraints: { 'a.b': { min: 1, maximum: 2 } },
       field_patterns: { c: { pattern: 'x', flag: ['IGNORECASE'] } },
@@ -143,7 +143,7 @@ describe('a json configuration', () => {
     ]);
   });
 
-  it('is told of patterns that nothing satisfies', () => {
+  it('has a warning for patterns that nothing satisfies', () => {
     const field_patterns = { a: 'x$y', b: { pattern: '(?i)a^b' }, c: 'x' };
     expect(warningsFor('json', { field_patterns })).toEqual([
       'config.field_patterns.a never_matches: the pattern is found in no text, so no data can satisfy it',
@@ -171,13 +171,13 @@ describe('an sql configuration', () => {
     ).toEqual([]);
   });
 
-  it('is told that it checks nothing', () => {
+  it('has a warning when it checks nothing', () => {
     expect(warningsFor('sql', { dialect: 'mysql', blocked_tables: [] })).toEqual([
       'config no_effect: no check is configured, so no query matches',
     ]);
   });
 
-  it('is told of operations that there are not', () => {
+  it('has a warning for operations that do not exist', () => {
     expect(warningsFor('sql', { blocked_operations: ['DROPP', 'DROP TABLE', 'delet'] })).toEqual([
       'config.blocked_operations[0] unknown_value: there is no operation "DROPP"; did you mean DROP?',
       'config.blocked_operations[1] unknown_value: "DROP TABLE" is no operation: operations are single words; did you mean DROP?',
@@ -185,7 +185,7 @@ describe('an sql configuration', () => {
     ]);
   });
 
-  it('is told of names that no table can have', () => {
+  it('has a warning for names that no table can have', () => {
     expect(warningsFor('sql', { blocked_tables: ['public.users', '"users"', ' users'] })).toEqual([
       'config.blocked_tables[0] never_matches: "public.users" is compared with names without the part before the dot',
       'config.blocked_tables[1] never_matches: "\\"users\\"" is compared with names without their quotes',
@@ -193,7 +193,7 @@ describe('an sql configuration', () => {
     ]);
   });
 
-  it('is told of options that have no effect', () => {
+  it('has a warning for options that have no effect', () => {
     const config = { max_joins: 0, max_subquery_depth: 0, max_union_count: 0, column_context: 'select' };
     expect(warningsFor('sql', { ...config, block_ddl: true })).toEqual([
       'config.max_subquery_depth no_effect: 0 switches the check off; it does not mean none',
@@ -203,7 +203,7 @@ describe('an sql configuration', () => {
     ]);
   });
 
-  it('is told that a context which is selected with the query is written by the agent', () => {
+  it('has a warning that a context which is selected with the query is written by the agent', () => {
     const config = { required_column_values: { tenant: 'tenant' } };
     expect(warningsFor('sql', config, { selectorPath: 'input' })).toEqual([
       'config.required_column_values context_from_data: with the selector "input" the context is a member of the ' +
@@ -217,7 +217,7 @@ describe('members that the schema of a custom evaluator does not declare', () =>
     [...undeclaredMembers(config, schema)].map(({ path }) => configPath('config', path));
   const properties = { level: { type: 'string' } };
 
-  it('are told where the schema declares members', () => {
+  it('are reported where the schema declares members', () => {
     expect(fields({ level: 'x', levle: 'y' }, { type: 'object', properties })).toEqual(['config.levle']);
   });
 
@@ -230,7 +230,7 @@ describe('members that the schema of a custom evaluator does not declare', () =>
     ['refers to what is not there', { $ref: '#/$defs/Nothing' }],
     ['refers to itself', { $ref: '#' }],
     ['has an alternative that allows anything', { anyOf: [{ type: 'object', properties }, {}] }],
-  ])('are not told where it %s', (_, schema) => {
+  ])('are not reported where it %s', (_, schema) => {
     expect(fields({ level: 'x', levle: { deep: 1 } }, schema)).toEqual([]);
   });
 

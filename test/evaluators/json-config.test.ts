@@ -139,7 +139,7 @@ describe('the configuration of json', () => {
       ['case_sensitive_enums bool_type'],
     ],
     [
-      'several mistakes, of which all are told',
+      'several mistakes, of which all are reported',
       { json_schema: 1, field_types: { a: 'x' }, allow_null_required: 7 },
       ['json_schema dict_type', 'field_types value_error', 'allow_null_required bool_parsing'],
     ],
@@ -219,7 +219,7 @@ describe('the configuration of json', () => {
     expect(message({ field_constraints: { a: { enum: values } } })).toContain('20000 values');
   });
 
-  it('tells the cost of compiling it, and refuses by itself what costs too much', () => {
+  it('reports the cost of compiling it, and refuses by itself what costs too much', () => {
     const cost = (config: JsonObject) => jsonEvaluator.compileCost?.(config) ?? 0;
     expect(cost({ json_schema: { items: { pattern: '(?:abc){900}' } } })).toBeGreaterThan(2_700);
     expect(cost({ json_schema: { patternProperties: { '(?:abc){900}': {} } } })).toBeGreaterThan(2_700);

@@ -137,7 +137,7 @@ function failedCheck({ matched, message, metadata }: EvaluatorResult): string {
 }
 
 describe('the field checks of json', () => {
-  it('say what the rules say, read one by one', () => {
+  it('give the result of the rules, read one by one', () => {
     const seen: Record<string, number> = {};
     fc.assert(
       fc.property(config, fc.array(document, { minLength: 1, maxLength: 20 }), (given, documents) => {

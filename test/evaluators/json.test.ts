@@ -109,11 +109,11 @@ describe('json', () => {
     ['true in an enumeration of 1', '{"enum":[1]}', 'true', false],
     ['members in another order', '{"const":{"a":1,"b":[2]}}', '{"b":[2],"a":1.0}', true],
     ['texts that look like the end of others', '{"uniqueItems":true}', '[["a","b"],["a\\",\\"sb"]]', true],
-  ])('knows numbers and equality exactly: %s %s %s', (_what, schema, data, valid) => {
+  ])('compares numbers and equality exactly: %s %s %s', (_what, schema, data, valid) => {
     expect(evaluate({ json_schema: object(schema) }, data).matched).toBe(!valid);
   });
 
-  it('cannot tell whether a number of too many digits is a multiple', () => {
+  it('cannot decide whether a number of too many digits is a multiple', () => {
     const text = `0.${'3'.repeat(20_000)}`;
     expect(() => evaluate({ json_schema: { multipleOf: 0.5 } }, text)).toThrow(/more than 10000 digits/);
     expect(() => evaluate({ json_schema: { multipleOf: 0.5 } }, '1e-999999')).toThrow(
@@ -123,7 +123,7 @@ describe('json', () => {
     expect(evaluate({ json_schema: { maximum: 0.34 } }, text).matched).toBe(false);
   });
 
-  it.each(['{"amount":1e999}', '[-1e400]', '1e999'])('cannot be told about %s', (text) => {
+  it.each(['{"amount":1e999}', '[-1e400]', '1e999'])('cannot be decided for %s', (text) => {
     for (const lax of [false, true]) {
       const config = { json_schema: { maximum: 1000 }, allow_invalid_json: lax };
       expect(() => evaluate(config, text)).toThrow(/beyond the range/);
@@ -188,7 +188,7 @@ describe('json', () => {
     expect(evaluate(config, {}).matched).toBe(true);
   });
 
-  it('says the same in a verdict as in full, apart from how much is wrong', () => {
+  it('gives the same result in a verdict as in full, apart from the metadata', () => {
     const config = {
       json_schema: { properties: { s: false } },
       required_fields: ['r1', 'r2'],
@@ -206,12 +206,12 @@ describe('json', () => {
     [{ min: -1.5 }, -2, 'is below the minimum of -1.5'],
     [{ min_length: 3 }, 'ab', 'is shorter than 3 characters'],
     [{ max_length: 2 }, 'abc', 'is longer than 2 characters'],
-  ])('says where a value is that breaks %j', (constraint, a, said) => {
+  ])('reports where a value is that breaks %j', (constraint, a, said) => {
     const { matched, message } = evaluate({ field_constraints: { a: constraint } }, { a });
     expect({ matched, message }).toEqual({ matched: true, message: expect.stringContaining(said) });
   });
 
-  it('does not repeat the data in what it says', () => {
+  it('does not repeat the data in what it reports', () => {
     const secret = 'hunter2';
     const config = {
       field_types: { a: 'integer' },
@@ -283,7 +283,7 @@ describe('json', () => {
     ],
     ['a text that nests too deep', { required_fields: ['a'] }, () => '['.repeat(300) + ']'.repeat(300)],
     ['a text that nests hopelessly deep', { required_fields: ['a'] }, () => '['.repeat(100_000)],
-  ])('gives up with an error rather than go on for long: %s', (_what, config, data) => {
+  ])('gives up with an error rather than run for long: %s', (_what, config, data) => {
     expect(() => evaluate(config, data())).toThrow(/cost too much|too deep|deeper|more than/);
   });
 

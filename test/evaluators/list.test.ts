@@ -109,7 +109,7 @@ describe('list', () => {
     expect(evaluate({ values: [value], match_mode: 'contains' }, text).matched).toBe(matched);
   });
 
-  it('tells cases apart only when asked', () => {
+  it('distinguishes cases only when configured so', () => {
     expect(evaluate({ values: ['Key'] }, '\u212aEY').matched).toBe(true);
     expect(evaluate({ values: ['Key'], case_sensitive: true }, 'KEY').matched).toBe(false);
     expect(evaluate({ values: ['Key'], case_sensitive: true }, 'Key').matched).toBe(true);
@@ -188,7 +188,7 @@ describe('list', () => {
     });
   });
 
-  it('builds no metadata when only the verdict is wanted, and the same message', () => {
+  it('builds no metadata when only the verdict is requested, and the same message', () => {
     const compiled = listEvaluator.compile({ values: ['a'] });
     for (const data of ['a', ['a', 'b'], ['b', 'c']]) {
       const full = compiled.evaluate(data, FULL_CALL) as EvaluatorResult;

@@ -14,7 +14,7 @@ function problems(config: JsonValue) {
 }
 
 describe('regex', () => {
-  it('tells what it found and quotes the pattern', () => {
+  it('reports what it found and quotes the pattern', () => {
     expect(evaluate({ pattern: '\\d{4}' }, 'card 1234')).toEqual({
       matched: true,
       confidence: 1,
@@ -79,7 +79,7 @@ describe('regex', () => {
     expect(() => compiled.evaluate(`c${text}`, FULL_CALL)).toThrow(/too much/);
   });
 
-  it('tells what a text must contain, and returns the very same miss', () => {
+  it('reports what a text must contain, and returns the very same miss', () => {
     const compiled = regexEvaluator.compile({ pattern: 'Secret\\d', flags: ['I'] });
     expect(compiled.prefilter?.literals).toEqual(['secret']);
     expect(compiled.evaluate('nothing', FULL_CALL)).toBe(compiled.prefilter?.miss);

@@ -145,7 +145,7 @@ describe('events on their way into the database', () => {
     await failed;
   });
 
-  it('are counted by who told of them, and why they were not stored', async () => {
+  it('are counted by who reported them, and why they were not stored', async () => {
     const { meter, end, ingest: take } = ingest({ queuedEvents: 3 });
     const calls = [take(events('a', 'b')), take([storedEvent({ origin: 'service' })])];
     expect(meter.queued()).toBe(3);

@@ -29,8 +29,8 @@ const ofClient = {
   metadata: { a: 1 },
 };
 
-describe('what a client and the service tell of one check', () => {
-  it('is what the service saw, with what only the client knows', () => {
+describe('what a client and the service report of one check', () => {
+  it('is what the service saw, with what only the client has', () => {
     const expected = { ...own, ...ofClient, origin: 'merged' };
     expect(mergeEvents(own, client)).toEqual(expected);
     expect(mergeEvents(client, own)).toEqual(expected);

@@ -134,7 +134,7 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     for (const stream of streams) await stream.return(undefined);
   });
 
-  it('tell what others have stored at the next poll', async () => {
+  it('send what others have stored at the next poll', async () => {
     const { watch } = service({ pollMs: 5 });
     const stream = watch();
     await toEnd(stream);
@@ -144,7 +144,7 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     await stream.return(undefined);
   });
 
-  it('lose nothing for a reader that falls behind what is held in memory, and say that it does', async () => {
+  it('lose nothing for a reader that falls behind what is held in memory, and report that it does', async () => {
     const { watch, store } = service({ recent: { events: 10, octets: 1e9 } });
     const slow = watch();
     await toEnd(slow);
@@ -179,7 +179,7 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     await stream.return(undefined);
   });
 
-  it('say when events were deleted that a client asks for, and go on with those that are left', async () => {
+  it('report when events were deleted that a client requests, and continue with those that are left', async () => {
     const { watch } = service();
     await write('a', 'b', 'c', 'd');
     await prune(1n, 3n);
@@ -193,7 +193,7 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     for (const one of [stream, after]) await one.return(undefined);
   });
 
-  it('say when events were deleted before this process read them', async () => {
+  it('report when events were deleted before this process read them', async () => {
     const { watch, feed } = service();
     const stream = watch();
     await toEnd(stream);
@@ -239,7 +239,7 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     await stream.return(undefined);
   });
 
-  it('say after a while that there is nothing, and how long ago that was certain', async () => {
+  it('report after a while that there is nothing, and how long ago that was certain', async () => {
     const { watch, store, reads } = service({ pollMs: 1 }, 20);
     await write('before');
     const stream = watch({ agent_name: 'somebody-else' });
@@ -263,7 +263,7 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     await stream.return(undefined);
   });
 
-  it('go on when the database was away, also for a reader that is behind', async () => {
+  it('continue after an outage of the database, also for a reader that is behind', async () => {
     const { watch, store, reads, feed } = service({ recent: { events: 1, octets: 1e9 } }, 5);
     await write('a', 'b', 'c');
     const live = watch();

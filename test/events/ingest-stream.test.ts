@@ -100,7 +100,7 @@ describe('a stream of events that is stored', () => {
     expect(database.written).toBe(20_000);
   });
 
-  it('waits while others fill the queue, and goes on when there is room', async () => {
+  it('waits while others fill the queue, and continues when there is room', async () => {
     const database = store(10);
     const others = database.ingest(message(10).events);
     const { asked, messages } = source([3, 3]);
@@ -118,7 +118,7 @@ describe('a stream of events that is stored', () => {
     expect(await reply).toEqual({ received: 6, stored: 6, dropped: 0 });
   });
 
-  it('ends with a time to come back when the queue stays full, and tells how much is stored', async () => {
+  it('ends with a time to retry when the queue stays full, and reports how much is stored', async () => {
     const { messages } = source([4, 3]);
     let offered = 0;
     const ingest: Ingest = async (_events, onQueued) => {
@@ -156,7 +156,7 @@ describe('a stream of events that is stored', () => {
     expect(asked.returned).toBe(true);
   });
 
-  it('drops what the database refuses, and goes on', async () => {
+  it('drops what the database refuses, and continues', async () => {
     const database = store();
     const { messages } = source([5, 7]);
     const reply = streamOf(database.ingest)(messages, { signal });

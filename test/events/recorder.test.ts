@@ -132,7 +132,7 @@ describe('the recorder', () => {
     expect(batches.flat()).toHaveLength(10_500);
   });
 
-  it('holds 50,000 events, no more, and says how many it lost', async () => {
+  it('holds 50,000 events, no more, and reports how many it lost', async () => {
     const { record, close, batches, logged, meter } = recorder();
     for (let at = 0; at < 50_010; at += 1) record(REQUEST, verdict(`e${at}`), CALLER);
     expect(meter.buffered()).toBe(50_000);
@@ -143,7 +143,7 @@ describe('the recorder', () => {
     expect(logged).toEqual([{ facts: { lost: 10 }, message: expect.stringContaining('lost') }]);
   });
 
-  it('writes what is left when it is closed, or says how much was lost', async () => {
+  it('writes what is left when it is closed, or reports how much was lost', async () => {
     const first = recorder();
     first.start();
     first.record(REQUEST, verdict('a'), CALLER);

@@ -110,7 +110,7 @@ describe('why a control applies or not', () => {
     expect(counted).toBe(['applies', 'scope_failure', 'damaged'].includes(reason) ? 1 : 0);
   });
 
-  it('tells regular keys nothing but fixed texts', async () => {
+  it('shows regular keys nothing but fixed texts', async () => {
     const broken = [
       aDefinition(aLeaf('regex', { pattern: '(' })),
       aDefinition(aLeaf('gone')),
@@ -127,7 +127,7 @@ describe('why a control applies or not', () => {
 });
 
 describe('the condition of a control', () => {
-  it('tells of each node what it said, saw and took', async () => {
+  it('reports for each node its result, its input and its duration', async () => {
     let time = 0;
     const slow = fakeEvaluator('slow', () => {
       time += 1.5;
@@ -176,7 +176,7 @@ describe('the condition of a control', () => {
       ],
     });
   });
-  it('tells admins what went wrong, without the secrets in it', async () => {
+  it('shows admins what went wrong, without the secrets in it', async () => {
     const failing = fakeEvaluator('failing', () => {
       throw new Error(`no password=hunter2 here ${'x '.repeat(1_000)}`);
     });
@@ -201,7 +201,7 @@ describe('the condition of a control', () => {
       condition: { evaluated: false, short_circuit_reason: 'denied', duration_us: null },
     });
   });
-  it('tells how long an evaluator had that was given up', async () => {
+  it('reports how long an evaluator had that was given up', async () => {
     const never = fakeEvaluator('never', () => new Promise<never>(() => {}), { timeoutMs: 5 });
     const { controls } = await attempt([aDefinition(aLeaf('never'))], {}, [never], () => performance.now());
     const { condition } = controls[0] ?? {};
@@ -235,7 +235,7 @@ describe('the condition of a control', () => {
 });
 
 describe('a trial', () => {
-  it('explains a bounded number of controls, and says how many it leaves out', async () => {
+  it('explains a bounded number of controls, and states how many it leaves out', async () => {
     const many = Array.from({ length: MAX_EXPLAINED_CONTROLS + 3 }, () => aDefinition(hello));
     const { controls, verdict, omitted_controls } = await attempt(many);
     expect(controls).toHaveLength(MAX_EXPLAINED_CONTROLS);

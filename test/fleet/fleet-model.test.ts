@@ -6,7 +6,7 @@ import { checkFleet, fleetSeed } from './check-fleet.js';
 const SEQUENCES = { sqlite: 30, postgresql: 30 };
 
 describe.each(DATABASE_KINDS)('two that serve over one %s database', (kind) => {
-  it('say nothing that contradicts the revision they name, whatever happens to them', async () => {
+  it('return nothing that contradicts the revision they name, whatever happens to them', async () => {
     const seed = fleetSeed();
     console.log(`fleet on ${kind}, seed ${seed}`);
     const tally = await checkFleet(kind, SEQUENCES[kind], seed);

@@ -24,7 +24,7 @@ describe('a hostile', () => {
   });
 
   it.each(HOSTILE_CASES.map((hostile, index) => ({ ...hostile, index })))(
-    '$name is refused or answered, and the service goes on',
+    '$name is refused or answered, and the service keeps running',
     async ({ index, ...hostile }) => {
       const prepared = await prepareCase(call, hostile, index);
       expect(replyProblem(hostile, await prepared.attack())).toBeUndefined();

@@ -75,7 +75,7 @@ describe('what keeps the last known good file', () => {
     expect(lines).toEqual([]);
   });
 
-  it('does not save what it has saved, however often it is told of it', async () => {
+  it('does not save what it has saved, however often it is notified of it', async () => {
     const { keeper } = createKeeper();
     const revision = await commit();
     keeper.start();
@@ -106,7 +106,7 @@ describe('what keeps the last known good file', () => {
     expect(keeper.meter.saved).toBe(1);
   });
 
-  it('says once why it cannot write, and says so when it can again', async () => {
+  it('logs once why it cannot write, and logs when it can again', async () => {
     await writeFile(join(folder, 'kept'), 'a file where there should be a folder');
     const { keeper, lines } = createKeeper();
     keeper.start();
@@ -143,7 +143,7 @@ describe('what keeps the last known good file', () => {
     await saves(keeper, 1);
   });
 
-  it('says nothing about a database that does not answer, and saves when it does', async () => {
+  it('logs nothing about a database that does not answer, and saves when it does', async () => {
     let isDown = true;
     const { keeper, lines } = createKeeper({
       readAtOnce: (work) => (isDown ? Promise.reject(unavailable('away')) : database.readAtOnce(work)),
@@ -203,7 +203,7 @@ describe('what keeps the last known good file', () => {
     expect(lines).toEqual([]);
   });
 
-  it('tells that the database was restored when the file was later already', async () => {
+  it('reports that the database was restored when the file was later already', async () => {
     await file.save(writing(sample(9, { instanceId: database.instanceId })));
     const { keeper, restored } = createKeeper();
     keeper.start();
@@ -219,7 +219,7 @@ describe('what keeps the last known good file', () => {
     expect(await file.header()).toMatchObject({ revision: 10 });
   });
 
-  it('does not replace the state of another database, and says so once', async () => {
+  it('does not replace the state of another database, and logs that once', async () => {
     await file.save(writing(sample(1)));
     const { keeper, lines } = createKeeper();
     keeper.start();

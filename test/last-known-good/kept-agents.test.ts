@@ -81,7 +81,7 @@ function process(startedAt: number) {
 }
 
 describe('the last known good state of an agent', () => {
-  it('is of the file, as old as that says', async () => {
+  it('is of the file, as old as that states', async () => {
     const { save, keptStateOf, clock } = process(5);
     await save(sample(5, { timeMs: clock.now - 30_000 }));
     expect(await keptStateOf(AGENT, 0)).toEqual({
@@ -98,7 +98,7 @@ describe('the last known good state of an agent', () => {
     expect(await keptStateOf(AGENT, 0)).toMatchObject({ keptAtMs: clock.monotonic });
   });
 
-  it('is not used when the process knows of a later change of the agent, or of one of its controls', async () => {
+  it('is not used when the process has a later change of the agent, or of one of its controls', async () => {
     const { save, changes, revisionOf } = process(5);
     await save(sample(5));
     expect(await revisionOf()).toBe(5);
@@ -166,7 +166,7 @@ describe('the last known good state of an agent', () => {
 });
 
 describe('the controls of an agent', () => {
-  it('are those of the database while it answers, whatever the file says', async () => {
+  it('are those of the database while it answers, whatever the file contains', async () => {
     const { save, stateOf } = process(5);
     await save(sample(5));
     expect(await stateOf(AGENT, 0)).toEqual({ revision: 5, controls: [] });
@@ -185,7 +185,7 @@ describe('the controls of an agent', () => {
     }
   });
 
-  it('are asked of the database again when the file does not have them, and fail with its error', async () => {
+  it('are read from the database again when the file does not have them, and fail with its error', async () => {
     const { save, stateOf, database } = process(5);
     await save(sample(5));
     database.up = false;

@@ -29,7 +29,7 @@ const neededFor = (changes: KnownChanges, agentName: string, controlIds: readonl
   );
 
 describe('what is known of changes', () => {
-  it('demands of a state just what came last for the agent, and for the controls and policies it has', () => {
+  it('requires of a state just what came last for the agent, and for the controls and policies it has', () => {
     fc.assert(
       fc.property(fc.nat({ max: 50 }), fc.array(step), ids, ids, (start, steps, controlIds, policyIds) => {
         const changes = new KnownChanges();
@@ -59,7 +59,7 @@ describe('what is known of changes', () => {
     );
   });
 
-  it('lets no state be used before the process knows where it began', () => {
+  it('lets no state be used before it is known where the process began', () => {
     const changes = new KnownChanges();
     changes.changed([{ revision: 3, agents: ['agent-a'], controls: [], policies: [] }]);
     expect(neededFor(changes, 'agent-a')).toBe(Number.POSITIVE_INFINITY);
@@ -74,7 +74,7 @@ describe('what is known of changes', () => {
     expect(neededFor(changes, 'agent-a')).toBe(10);
   });
 
-  it('keeps a bounded number of names, and forgets none of what they demand', () => {
+  it('keeps a bounded number of names, and loses none of what they require', () => {
     const changes = new KnownChanges();
     changes.startedAt(0);
     for (let revision = 1; revision <= 25_000; revision += 1) {

@@ -12,7 +12,7 @@ it('the file lies beside the SQLite file, and belongs to it', () => {
   });
 });
 
-it('the file is where it is said to be, and belongs to the database', () => {
+it('the file is where it is configured to be, and belongs to the database', () => {
   for (const url of ['file:/var/lib/service.db', 'postgresql://a:b@localhost/c']) {
     expect(place('kept/state', url)).toEqual({ path: resolve('kept/state'), isCertain: true });
   }

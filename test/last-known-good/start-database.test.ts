@@ -95,7 +95,7 @@ const save = (instanceId: string, revision = 5) =>
   file.save(writing(sample(revision, { instanceId, timeMs: 1_700_000_000_000 })));
 
 describe('a start without a database that answers', () => {
-  it('goes by the file, says so once, and refuses everything else with the reason', async () => {
+  it('uses the file, logs that once, and refuses everything else with the reason', async () => {
     await save('an-instance');
     const { database, header, wait, lines } = await start({ url: AWAY });
     expect(header).toMatchObject({ revision: 5, instanceId: 'an-instance' });
@@ -125,7 +125,7 @@ describe('a start without a database that answers', () => {
     }
   });
 
-  it('is told by one of several processes', async () => {
+  it('is logged by one of several processes', async () => {
     await save('an-instance');
     const { lines } = await start({ url: AWAY }, true);
     expect(lines).toEqual([expect.stringMatching(/^debug /)]);
@@ -153,7 +153,7 @@ describe('a start without a database that answers', () => {
     await expect(migrateDatabase({ config, log })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('fails with a URL that cannot be used, whatever the file says', async () => {
+  it('fails with a URL that cannot be used, whatever the file contains', async () => {
     await save('an-instance');
     await expect(start({ url: 'mysql://x/y' })).rejects.toMatchObject({ code: 'INVALID_CONFIG' });
   });
@@ -170,7 +170,7 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
     expect(await revisionOf(database)).toBe(0);
   });
 
-  it('says that the file is damaged, and goes on without it', async () => {
+  it('logs that the file is damaged, and continues without it', async () => {
     await writeFile(path, '{"format":"something else"}\n');
     const url = await freshDatabaseUrl();
     await (await openDatabase({ url })).close();
@@ -215,7 +215,7 @@ describeOnEachDatabase('a start with a file', (freshDatabaseUrl) => {
     expect(begun.database.created).toBe(true);
   });
 
-  it('accepts another database where many share a folder, says so once, and keeps the file', async () => {
+  it('accepts another database where many share a folder, logs that once, and keeps the file', async () => {
     const url = await freshDatabaseUrl();
     await save('the-lost-one');
     const { lines, log } = logged();
@@ -365,7 +365,7 @@ describe('a SQLite file', () => {
 });
 
 describe('waiting for a database', () => {
-  it('says what is in the way when that becomes another thing, and goes on', async () => {
+  it('logs what is in the way when that becomes another thing, and continues', async () => {
     const data = join(folder, 'data');
     await mkdir(data);
     const url = `file:${join(data, 'service.db')}`;

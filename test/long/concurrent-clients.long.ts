@@ -12,7 +12,7 @@ const MARGIN_MS = 120_000;
 describeOnEachDatabase(
   '64 clients that change the same few controls and agents',
   (freshDatabaseUrl, kind) => {
-    it(`for ${SECONDS} s leave a state behind that everything they were told explains`, {
+    it(`for ${SECONDS} s leave a state behind that is explained by everything they received`, {
       timeout: SECONDS * 1000 + MARGIN_MS,
     }, async () => {
       // Another interleaving each time; the seed is printed so that the choices can be repeated.

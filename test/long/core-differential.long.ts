@@ -3,7 +3,7 @@ import { compareWithReference } from '../core/reference/compare.js';
 
 const PAIRS = 50_000;
 
-it(`the compiled core says what the contract says, on ${PAIRS} pairs of controls and a step`, {
+it(`the compiled core decides as the contract does, on ${PAIRS} pairs of controls and a step`, {
   timeout: 900_000,
 }, async () => {
   const seed = Number(process.env.VERIFY_SEED ?? Math.floor(Math.random() * 2 ** 31));

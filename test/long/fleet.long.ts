@@ -8,7 +8,7 @@ const LIMIT_MS = 3_600_000;
 
 describe.each(DATABASE_KINDS)('two that serve over one %s database', (kind) => {
   it(
-    `say nothing that contradicts the revision they name, in ${SEQUENCES} sequences`,
+    `return nothing that contradicts the revision they name, in ${SEQUENCES} sequences`,
     async () => {
       const seed = fleetSeed();
       console.log(`fleet on ${kind}, seed ${seed}`);

@@ -76,7 +76,7 @@ describe('WatchControls', () => {
   afterAll(() => service.remove());
 
   describe.each(DATABASE_KINDS)('on %s', (kind) => {
-    it(`tells ${WATCHERS} streams of a change`, { timeout: 300_000 }, async () => {
+    it(`sends a change to ${WATCHERS} streams`, { timeout: 300_000 }, async () => {
       const database = await createTestDatabase(kind);
       const running = await spawnService(service, {
         environment: { DATABASE_URL: database.url, SERVICE_LOG_JSON: 'true' },

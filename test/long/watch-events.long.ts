@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => compiled.remove());
 
 describe.each(DATABASE_KINDS)('WatchEvents at full speed on %s', (kind) => {
-  it('tells every watcher every event once and in order while processes are killed', {
+  it('sends every watcher every event once and in order while processes are killed', {
     timeout: 600_000,
   }, async () => {
     const database = await createTestDatabase(kind);

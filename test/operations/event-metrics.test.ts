@@ -28,7 +28,7 @@ describe('the metrics of events', () => {
     for (const one of services.splice(0)) await one.stop();
   });
 
-  it('tell what clients sent, what the service recorded, and how long storing it took', async () => {
+  it('show what clients sent, what the service recorded, and how long storing it took', async () => {
     const service = await startService({
       SERVICE_PROMETHEUS_METRICS_PREFIX: PREFIX,
       OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.02',

@@ -54,7 +54,7 @@ describe('gRPC health', () => {
     );
     client.close();
   });
-  it('says of an unknown service that it is unknown, and goes on watching', async () => {
+  it('reports an unknown service as unknown, and continues watching', async () => {
     const client = grpcJsClient(service, 'grpc/health/v1/health.proto', 'grpc.health.v1.Health');
     const stream = client.Watch?.({ service: 'no.Service' }) as NodeJS.ReadableStream & { cancel(): void };
     stream.once('error', () => {});
@@ -69,7 +69,7 @@ describe('watching gRPC health', () => {
   let service: TestService | undefined;
   afterEach(() => service?.stop());
 
-  it.each(BIDI_PROTOCOLS)('tells when the server shuts down, then ends: %s', async (protocol) => {
+  it.each(BIDI_PROTOCOLS)('reports when the server shuts down, then ends: %s', async (protocol) => {
     service = await startService({ SERVICE_DRAIN_SECONDS: '1' });
     const seen: Status[] = [];
     let stopped: Promise<void> | undefined;
@@ -164,7 +164,7 @@ describe.each(['v1', 'v1alpha'])('gRPC reflection %s', (version) => {
     { file_containing_symbol: 'no.Symbol' },
     { file_containing_extension: { containing_type: 'google.protobuf.MethodOptions', extension_number: 1 } },
     { all_extension_numbers_of_type: 'no.Type' },
-  ])('says what it cannot find, and goes on: %j', async (question) => {
+  ])('reports what it cannot find, and continues: %j', async (question) => {
     expect((await ask(question)).error_response).toMatchObject({ error_code: NOT_FOUND });
     expect((await ask({ list_services: '' })).message_response).toBe('list_services_response');
   });
@@ -177,7 +177,7 @@ describe.each(['v1', 'v1alpha'])('gRPC reflection %s', (version) => {
   });
 });
 
-describe('a generic client that knows the service by reflection alone', () => {
+describe('a generic client that discovers the service by reflection alone', () => {
   const AGENT = 'reflected-agent';
   let service: TestService;
   beforeAll(async () => {

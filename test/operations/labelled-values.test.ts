@@ -45,7 +45,7 @@ describe('a histogram over labelled values', () => {
 });
 
 describe('labelled values', () => {
-  it('are one for each choice of labels, told apart by their places', () => {
+  it('are one for each choice of labels, distinguished by their places', () => {
     const counts = new LabelledValues(LABELS, newCount);
     counts.of('a', 'b', 'c').value += 1;
     counts.of('a', 'b', 'c').value += 1;

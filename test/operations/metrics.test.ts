@@ -68,7 +68,7 @@ describe('the metrics', () => {
     expect(metric(samples, `${PREFIX}_process_resident_memory_bytes`)).toBeGreaterThan(0);
     expect(metric(samples, `${PREFIX}_nodejs_heap_size_used_bytes`)).toBeGreaterThan(0);
   });
-  it('tell about snapshot, revision and database', async () => {
+  it('report snapshot, revision and database', async () => {
     await evaluate(restClient(service.url), AGENT, 'x');
     const samples = await scrape(service);
     const { json } = await exchange(service.url, { path: '/health' });
@@ -204,7 +204,7 @@ describe('the metrics of running requests', () => {
     expect((await reply).status).toBe(200);
     await untilNoneRuns('requests_in_progress');
   });
-  it('forget a JSON request whose client went away', async () => {
+  it('drop a JSON request whose client went away', async () => {
     const request = http.get(host.url + PATH);
     request.on('error', () => {});
     await door.reached;
@@ -214,7 +214,7 @@ describe('the metrics of running requests', () => {
       1,
     );
   });
-  it('forget a JSON request on HTTP/2 whose client went away', async () => {
+  it('drop a JSON request on HTTP/2 whose client went away', async () => {
     const session = http2.connect(host.url);
     const stream = session.request({ ':path': PATH });
     stream.on('error', () => {});
@@ -226,7 +226,7 @@ describe('the metrics of running requests', () => {
     );
     session.close();
   });
-  it.each(RPC_PROTOCOLS)('show and forget a call over %s', async (protocol) => {
+  it.each(RPC_PROTOCOLS)('show and drop a call over %s', async (protocol) => {
     const message = create(ListEvaluatorsRequestSchema);
     const call = (signal?: AbortSignal) =>
       rpcTransport(protocol, host.url).unary(METHOD as never, signal, undefined, {}, message);
@@ -243,7 +243,7 @@ describe('the metrics of running requests', () => {
     await call();
     await untilNoneRuns('rpcs_in_progress');
   });
-  it('forget requests whose bodies never arrive', async () => {
+  it('drop requests whose bodies never arrive', async () => {
     door.open();
     const service = await startService({ PROMETHEUS_METRICS_PREFIX: PREFIX });
     try {

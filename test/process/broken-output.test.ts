@@ -29,7 +29,7 @@ describe.each([
   ['JSON', 'true'],
   ['readable', 'false'],
 ])('a service with a %s log', (_name, json) => {
-  it.each(READERS)('whose reader %s serves on and stops when told to', async (_what, requests, breakOff) => {
+  it.each(READERS)('whose reader %s serves on and stops on a signal', async (_what, requests, breakOff) => {
     const service = await spawnService(compiled, {
       environment: { SERVICE_LOG_JSON: json, SERVICE_LOG_LEVEL: 'debug', SERVICE_DRAIN_SECONDS: '1' },
     });

@@ -38,7 +38,7 @@ function gatedStream() {
 const LINE = `${'x'.repeat(1023)}\n`;
 
 describe('a log whose reader is slow', () => {
-  it('keeps a bounded number of lines, drops the others, and says how many when it reads on', async () => {
+  it('keeps a bounded number of lines, drops the others, and logs how many when it reads on', async () => {
     const told: number[] = [];
     const { stream, taken, take } = gatedStream();
     const output = createLogOutput(stream, (dropped) => told.push(dropped));
@@ -55,7 +55,7 @@ describe('a log whose reader is slow', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('is waited for before the process exits, but not for ever', async () => {
+  it('is waited for before the process exits, but not forever', async () => {
     const { stream, take } = gatedStream();
     const output = createLogOutput(stream, () => {});
     await output.flushed(60_000);

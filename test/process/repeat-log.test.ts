@@ -29,7 +29,7 @@ describe('the log of failures that repeat', () => {
     return { failures, lines, warnings };
   }
 
-  it('tells the first failure at once, and how many followed once per interval', () => {
+  it('logs the first failure at once, and how many followed once per interval', () => {
     const { failures, warnings } = created();
     for (let count = 0; count < 1_000; count += 1) {
       failures.failed('route', 'refused', new Error(`away ${count}`), { route: '/x' });
@@ -47,7 +47,7 @@ describe('the log of failures that repeat', () => {
     ]);
   });
 
-  it('tells kinds apart, and begins anew after an interval without a failure', () => {
+  it('distinguishes kinds, and begins anew after an interval without a failure', () => {
     const { failures, warnings } = created();
     failures.failed('a', 'refused', new Error('x'));
     failures.failed('b', 'refused', new Error('y'));
@@ -68,7 +68,7 @@ describe('the log of failures that repeat', () => {
     expect(lines[0]).toEqual({ level: 'debug', facts: { err: error }, message: 'refused' });
   });
 
-  it('tells other things at their own level', () => {
+  it('logs other things at their own level', () => {
     const { failures, lines } = created();
     failures.told('error', 'a', 'full', { free: 1 });
     failures.told('error', 'a', 'full', { free: 0 });
@@ -90,7 +90,7 @@ describe('the log of failures that repeat', () => {
     expect(vi.getTimerCount()).toBeLessThan(length + 1);
   });
 
-  it('tells what it has counted when it is closed', () => {
+  it('logs what it has counted when it is closed', () => {
     const { failures, warnings } = created();
     failures.failed('a', 'refused', new Error('x'));
     failures.failed('a', 'refused', new Error('y'));

@@ -39,7 +39,7 @@ async function expectServing(): Promise<void> {
 }
 
 describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
-  it('goes on when its terminal is closed, and each process says so once', async () => {
+  it('continues when its terminal is closed, and each process logs that once', async () => {
     await run(workers);
     await service.listening();
     const before = await workersOf(service);
@@ -55,7 +55,7 @@ describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
     expect(await service.ended).toEqual({ code: 0, signal: null });
   });
 
-  it('goes on after SIGUSR2, and after SIGPIPE without a word', async () => {
+  it('continues after SIGUSR2, and after SIGPIPE without a log line', async () => {
     await run(workers);
     await service.listening();
     const before = await workersOf(service);

@@ -53,7 +53,7 @@ describe('a supervised worker', () => {
     expect(thread.unanswered.size).toBe(0);
   });
 
-  it('is ready when its module says so, and passes what it says', async () => {
+  it('is ready when its module reports it, and passes on its messages', async () => {
     start({ ...STARTED, start: () => new Worker(ECHO, { workerData: { some: 'facts' } }) });
     expect(thread.isReady).toBe(false);
     expect(await ready).toEqual({ some: 'facts' });
@@ -68,7 +68,7 @@ describe('a supervised worker', () => {
     expect(await ended).toMatchObject({ error: { message: 'the start took too long' }, wasReady: false });
   });
 
-  it('ends when its module says that it cannot be used', async () => {
+  it('ends when its module reports that it cannot be used', async () => {
     const text = `import { parentPort } from 'node:worker_threads';
       parentPort.on('message', () => {});
       parentPort.postMessage({ failed: 'no such thing' });`;
@@ -80,7 +80,7 @@ describe('a supervised worker', () => {
   it.each<[string, string, Partial<WorkerEnd>]>([
     ['an error', 'throw "no error"', { error: new Error('no error'), code: 1 }],
     ['itself', 'process.exit(7)', { error: undefined, code: 7 }],
-  ])('tells of an end by %s, and leaves its requests to its owner', async (_name, text, end) => {
+  ])('reports an end by %s, and leaves its requests to its owner', async (_name, text, end) => {
     start({ start: threadOf(text) });
     let answer: Reply | Error | undefined;
     thread.request({}, (given) => {
@@ -149,7 +149,7 @@ describe('a process', () => {
     expect(await outputOf('')).toBe('');
   });
 
-  it('waits for a start when told, and not for the idle thread', async () => {
+  it('waits for a start when referenced, and not for the idle thread', async () => {
     expect(await outputOf('thread.ref();')).toBe('ready\n');
   });
 

@@ -82,7 +82,7 @@ describe('a pool of threads', () => {
     expect(threads).toContain((await behind.answer).thread);
   });
 
-  it('kills a stuck job; others go on in other threads, and those behind it in a new one', async () => {
+  it('kills a stuck job; others continue in other threads, and those behind it in a new one', async () => {
     open({ size: 2 });
     const slow = run({ untilAbort: true });
     const stuck = run({ loop: true }, 300);
@@ -95,7 +95,7 @@ describe('a pool of threads', () => {
     expect(ends).toMatchObject([{ wasReady: true, wasKilled: true }]);
   });
 
-  it('replaces a thread that crashed, and settles its job as told', async () => {
+  it('replaces a thread that crashed, and settles its job as decided', async () => {
     open();
     const crashing = run({ crash: 'a stray error' });
     const behind = run({ echo: 'behind' });
@@ -104,7 +104,7 @@ describe('a pool of threads', () => {
     expect(ends).toMatchObject([{ error: { message: 'a stray error' }, wasReady: true, wasKilled: false }]);
   });
 
-  it('repeats a job before all others when told', async () => {
+  it('repeats a job before all others when requested', async () => {
     open();
     fate = null;
     const order: string[] = [];
@@ -141,7 +141,7 @@ describe('a pool of threads', () => {
     expect(ends).toEqual([]);
   });
 
-  it('tells a thread that its job is aborted, and keeps it', async () => {
+  it('notifies a thread that its job is aborted, and keeps it', async () => {
     open();
     const { thread } = await run({}).answer;
     const aborted = run({ untilAbort: true });

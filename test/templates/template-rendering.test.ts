@@ -147,7 +147,7 @@ describe('the structure of a template', () => {
     expect(rendering).toMatchObject({ complete: true, definition: { condition: { evaluator: { config } } } });
   });
 
-  it('says little of a place with an absurdly long path', () => {
+  it('shortens the name of a place with an absurdly long path', () => {
     const [item] = renderError(template({ ['x'.repeat(5_000_000)]: [param('y')] })).items;
     expect(item?.field?.length).toBeLessThan(2_000);
   });
@@ -173,7 +173,7 @@ describe('values', () => {
     });
   });
 
-  it('that are missing are told one at a time', () => {
+  it('that are missing are reported one at a time', () => {
     const given = template(withPattern(param('b'), { description: param('a') }), { a: TEXT, b: TEXT });
     expect(renderError(given)).toEqual({
       code: 'TEMPLATE_PARAMETER_INVALID',

@@ -364,7 +364,7 @@ describe('laws', () => {
       { numRuns: 2_000 },
     );
   });
-  it('says the same on both paths', () => {
+  it('gives the same result on both paths', () => {
     const number = fc.constantFrom(
       ...[
         '9007199254740991',

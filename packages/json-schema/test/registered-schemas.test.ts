@@ -157,7 +157,7 @@ describe('a schema from outside', () => {
     expect(problem(schema, { a: 'x' })).toMatch(message);
   });
 
-  it('that asks for an answer later is checked now', () => {
+  it('that requests a later answer is checked now', () => {
     expect(problem({ $async: true, type: 'object', required: ['a'] }, {})).toEqual(expect.any(String));
     expect(problem({ properties: { a: { $async: true, type: 'null' } } }, { a: null })).toEqual(
       expect.any(String),

@@ -125,7 +125,7 @@ describe('LazyDfa', () => {
     expect(Math.min(seen.get('too costly') ?? 0, seen.get(false) ?? 0)).toBeGreaterThan(50);
   });
 
-  it('forgets its states when they become too many, and goes on', () => {
+  it('drops its states when they become too many, and continues', () => {
     // Which of the last 13 characters were an a: 8,192 states, for which there is no room.
     const pattern = 'a[ab]{12}c';
     const dfa = dfaOf(pattern);
@@ -142,7 +142,7 @@ describe('LazyDfa', () => {
     }
   });
 
-  it('goes on after the states of all patterns have been released', () => {
+  it('continues after the states of all patterns have been released', () => {
     const dfa = dfaOf('a.*b');
     expect(dfa.test('a..b', PLENTY)).toBe(true);
     take(MAX_TOTAL_STATE_BYTES + 1);
@@ -154,7 +154,7 @@ describe('LazyDfa', () => {
 });
 
 describe('createRuneClasses', () => {
-  it('puts no two code points into a class that an instruction tells apart', () => {
+  it('puts no two code points into a class that an instruction distinguishes', () => {
     const codes = [
       ...Array(0x600).keys(),
       0x1e9e,

@@ -140,7 +140,7 @@ describe('regex and list with normalize', () => {
     expect(list(allowed, { a: 'l\u200bs', b: 'rm' }).matched).toBe(true);
   });
 
-  it('cannot be told about texts that are too long, one by one or many at once', () => {
+  it('cannot be decided for texts that are too long, one by one or many at once', () => {
     const input = { q: 'é'.repeat(MAX_NORMALIZED_LENGTH + 1) };
     const leaves = Array.from({ length: 12 }, (_, index) =>
       aDefinition(aLeaf('regex', { pattern: `literal${index}`, normalize: 'nfkc' }, 'input')),

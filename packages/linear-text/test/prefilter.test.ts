@@ -22,7 +22,7 @@ describe('createPrefilter', () => {
     expect(scan([['sky'], ['\u{10400}x']], '\u017f\u212aY \u{10428}X')).toEqual([1, 1]);
   });
 
-  it('tells scans apart', () => {
+  it('distinguishes scans', () => {
     const prefilter = createPrefilter([['ab'], ['b']]);
     const into = new Uint8Array(2);
     for (const [text, expected] of [
@@ -73,7 +73,7 @@ describe('createPrefilter', () => {
 });
 
 describe('the regex evaluator behind the prefilter', () => {
-  it('says what it says without it, and what the regex engine says', () => {
+  it('gives the same result as without it, and as the regex engine', () => {
     const report = comparePrefilter(3_000, 20_261);
     expect(Math.min(report.found, report.ruledOut)).toBeGreaterThan(report.pairs / 20);
   });

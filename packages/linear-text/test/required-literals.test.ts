@@ -64,7 +64,7 @@ describe('requiredLiterals', () => {
     expect(requiredLiterals('SECRET', true)).toEqual(['secret']);
   });
 
-  it('knows the words of a list up to a limit', () => {
+  it('finds the words of a list up to a limit', () => {
     const words = (count: number) =>
       Array.from(
         { length: count },

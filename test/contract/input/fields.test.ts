@@ -129,7 +129,7 @@ describe('free-form JSON', () => {
     expect(read(freeObject(), { a: deep })).toEqual(refused('recursion_loop'));
     expect(read(anyJson(), deep)).toEqual(refused('recursion_loop'));
   });
-  it.each([null, [], 'x', 5])('must be an object where one is asked for, not %j', (value) => {
+  it.each([null, [], 'x', 5])('must be an object where one is required, not %j', (value) => {
     expect(read(freeObject(), value)).toEqual(refused('dict_type'));
   });
 });

@@ -105,7 +105,7 @@ describe('members that a message does not have', () => {
     ]);
   });
 
-  it('are members that the path of a request says', () => {
+  it('are members that the path of a request contains', () => {
     const options = { spelling: 'rest', elsewhere: ['control_id'] } as const;
     const [only, ...others] = unknownMembers(
       UpdateControlRequestSchema,
@@ -188,7 +188,7 @@ describe('the warnings of a request', () => {
     return requestWarnings(request).slice(0, limit);
   };
 
-  it('tell members that are there twice', () => {
+  it('report members that are there twice', () => {
     expect(warningsOf('{"enabled": false, "enabled": true}')).toEqual([
       {
         code: 'duplicate_member',
@@ -198,7 +198,7 @@ describe('the warnings of a request', () => {
     ]);
   });
 
-  it('are a bounded number, and the last one says how many there are beside them', () => {
+  it('are a bounded number, and the last one states how many there are beside them', () => {
     const names = Array.from({ length: 5_000 }, (_, index) => `"x${index}":1`);
     const warnings = warningsOf(`{${names.join()}}`);
     expect(warnings).toHaveLength(101);

@@ -134,7 +134,7 @@ describe('the files of a SQLite database', () => {
     await files.verify();
   });
 
-  it('are told apart by what they are, not by names: a second name changes nothing', async () => {
+  it('are distinguished by what they are, not by names: a second name changes nothing', async () => {
     await link(file, `${file}.second`);
     await unlink(file);
     await rename(`${file}.second`, file);
@@ -156,7 +156,7 @@ describe('the files of a SQLite database', () => {
     }
   });
 
-  it('say whether everything in a log that is gone can still be saved', async () => {
+  it('report whether everything in a log that is gone can still be saved', async () => {
     await files.verify();
     expect(files.isLogMissing).toBe(false);
     await unlink(`${file}-wal`);

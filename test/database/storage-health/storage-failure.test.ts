@@ -59,7 +59,7 @@ describe('the state of the storage', () => {
     new TypeError('x is not a function'),
     'a text',
     null,
-  ])('is not told by %j', (error) => {
+  ])('is not found for %j', (error) => {
     expect(storageStateOf(error)).toBeNull();
   });
 

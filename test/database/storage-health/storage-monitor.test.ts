@@ -122,13 +122,13 @@ describe('the monitor of the storage', () => {
       'DOWN',
     ],
     [
-      'a server that says nothing',
+      'a server that does not answer',
       (broken) => {
         broken.writing = 'silent';
       },
       'DOWN',
     ],
-  ])('tells of %s within 5 s, in one line', async (_what, breakIt, state) => {
+  ])('reports %s within 5 s, in one line', async (_what, breakIt, state) => {
     monitor.watch();
     await pass(10_000);
     breakIt(storage);
@@ -151,7 +151,7 @@ describe('the monitor of the storage', () => {
     ]);
   });
 
-  it('tells once that it is over, and for how long it lasted', async () => {
+  it('reports once that a problem is over, and for how long it lasted', async () => {
     monitor.watch();
     storage.writing = FULL;
     await pass(TOLD_WITHIN_MS);
@@ -165,14 +165,14 @@ describe('the monitor of the storage', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('learns of a problem from work that fails, before any probe', async () => {
+  it('detects a problem from work that fails, before any probe', async () => {
     monitor.watch();
     await pass(100);
     await expect(monitor.guard(() => Promise.reject(FULL))).rejects.toBe(FULL);
     expect(monitor.state).toBe('NOSPACE');
   });
 
-  it('asks a probe what is behind an error that says little, and says that from then on', async () => {
+  it('runs a probe for the cause of a vague error, and reports that cause from then on', async () => {
     monitor.watch();
     await pass(1_000);
     storage.writable = new StorageError('READONLY', { particular: 'the file may not be written' });
@@ -207,7 +207,7 @@ describe('the monitor of the storage', () => {
     expect(storage.calls.write).toBeGreaterThan(before);
   });
 
-  it('goes on writing while work succeeds that writes nothing', async () => {
+  it('continues writing while work succeeds that writes nothing', async () => {
     monitor.watch();
     await pass(0);
     storage.writing = FULL;
@@ -221,7 +221,7 @@ describe('the monitor of the storage', () => {
     expect(monitor.state).toBe('NOSPACE');
   });
 
-  it('does not believe a probe that began before a problem was found', async () => {
+  it('ignores a probe that began before a problem was found', async () => {
     monitor.watch();
     let succeed = () => {};
     storage.write = () =>
@@ -291,7 +291,7 @@ describe('the monitor of the storage', () => {
     expect(await write()).toBe('done');
   });
 
-  it('does not believe that a damaged file has healed', async () => {
+  it('never considers a damaged file healed', async () => {
     monitor.watch();
     monitor.failed(sqlite(11));
     await pass(600_000);
@@ -301,7 +301,7 @@ describe('the monitor of the storage', () => {
     await expect(write()).rejects.toMatchObject({ state: 'CORRUPT' });
   });
 
-  it('tries a server again a minute after it last told of damage', async () => {
+  it('tries a server again a minute after it last reported damage', async () => {
     storage.damageMayPass = true;
     monitor.watch();
     monitor.failed({ code: 'XX001' });
@@ -313,7 +313,7 @@ describe('the monitor of the storage', () => {
     expect(states).toEqual(['CORRUPT', 'OK']);
   });
 
-  it('saves what can be saved, once, and says what it did', async () => {
+  it('saves what can be saved, once, and reports what it did', async () => {
     storage.rescued = 'the log was copied';
     monitor.watch();
     storage.verifying = new StorageError('REPLACED');
@@ -365,7 +365,7 @@ describe('the monitor of the storage', () => {
     expect(monitor.state).toBe('OK');
   });
 
-  it('does nothing by itself before it is asked to, and nothing after it was closed', async () => {
+  it('does nothing by itself before it is started, and nothing after it was closed', async () => {
     await pass(60_000);
     monitor.failed(INPUT_OUTPUT);
     await pass(60_000);

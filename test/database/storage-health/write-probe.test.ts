@@ -45,7 +45,7 @@ describeOnEachDatabase('the probe of writing', (freshDatabaseUrl) => {
     expect(await writes()).toBeLessThanOrEqual(before + 10);
   });
 
-  it('says when this is another database, and when its tables are missing', async () => {
+  it('reports when this is another database, and when its tables are missing', async () => {
     const stranger = createWriteProbe(first().bulk, 'another-instance');
     await expect(stranger()).rejects.toMatchObject({ state: 'REPLACED' });
     await executeSql(url, 'ALTER TABLE "storage_probe" RENAME TO "gone"');

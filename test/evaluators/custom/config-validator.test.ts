@@ -20,7 +20,7 @@ describe('a configuration of a custom evaluator', () => {
   const problemsOf = createConfigValidator(SCHEMA);
   const seen = (config: JsonObject) => problemsOf(config).map(({ code, path }) => [code, path.join('.')]);
 
-  it('is accepted when it satisfies the schema, with members that the schema does not know', () => {
+  it('is accepted when it satisfies the schema, with members that are unknown to the schema', () => {
     expect(problemsOf({ text: 'abc', count: 3, level: 'low', other: 1, nested: { 'a/b': 1 } })).toEqual([]);
   });
   it.each<[JsonObject, [string, string][]]>([
@@ -73,7 +73,7 @@ describe('a configuration of a custom evaluator', () => {
       'the schema of the configuration costs too much to check',
     ]);
   });
-  it('is told what is wrong, with the value, and no more than 50 times', () => {
+  it('has its errors reported, with the value, and no more than 50 times', () => {
     expect(problemsOf({ text: 'abc', words: ['a', 2] })).toEqual([
       { code: 'string_type', message: 'is not of type string', path: ['words', 1], input: 2 },
     ]);

@@ -8,7 +8,7 @@ import { loadModule } from './support.js';
 const MATCHED = { matched: true, confidence: 1, message: null, metadata: null, error: null };
 
 describe('a custom evaluator', () => {
-  it('shows what its module says about it', async () => {
+  it('shows what its module declares about it', async () => {
     const { evaluator } = await loadModule('unruly.mjs');
     expect(evaluator).toMatchObject({
       name: 'unruly',
@@ -107,7 +107,7 @@ describe('a check that goes wrong', () => {
       expect(status()).toEqual({ running: 0, queued: 0, workerRestarts: 1 });
     });
   });
-  it('is told that its time is up, and keeps its worker when it ends then', async () => {
+  it('receives an abort when its time is up, and keeps its worker when it ends then', async () => {
     const { check, status, logged } = await loadModule('unruly.mjs', {
       environment: { TIME_LIMIT: '2000' },
       // On a busy machine it takes a while until a worker hears of it.

@@ -175,7 +175,7 @@ describe('the texts beside the query', () => {
     }
   });
 
-  it('are told by their place and their own text', async () => {
+  it('are reported by their place and their own text', async () => {
     const result = await check(config, { query, options: [{ sql: 'DROP TABLE users' }] });
     expect(result.message).toBe('Operations that are not allowed: DROP (in the member options.0.sql)');
     expect(result.metadata).toMatchObject({ query_snippet: 'DROP TABLE users', blocked: ['DROP'] });
@@ -205,7 +205,7 @@ describe('the texts beside the query', () => {
     });
   });
 
-  it('do not satisfy a condition that demands a violation', async () => {
+  it('do not satisfy a condition that requires a violation', async () => {
     const data = { query, sql: 'DROP TABLE users' };
     expect(await check(config, data)).toMatchObject({ matched: true });
     expect(await check(config, data, NEGATED_CALL)).toMatchObject({ matched: false });
@@ -310,7 +310,7 @@ describe('texts beside the query that the parser of the dialect does not read', 
 });
 
 describe('the metadata of sql', () => {
-  it('tell size, hash and beginning of a query that cannot be parsed', async () => {
+  it('contain size, hash and beginning of a query that cannot be parsed', async () => {
     const { metadata } = await check({ max_joins: 1 }, 'no SQL');
     expect(metadata).toEqual({
       query_snippet: 'no SQL',
@@ -336,7 +336,7 @@ describe('the metadata of sql', () => {
     expect(metadata).toEqual({ statement_count: 2, query: query.slice(0, 100) });
   });
 
-  it('are not made for those who want the verdict only', async () => {
+  it('are not made for those that request the verdict only', async () => {
     const compiled = sqlEvaluator.compile({ blocked_operations: ['DROP'] });
     expect(await compiled.evaluate('DROP TABLE t', { ...FULL_CALL, detail: 'verdict' })).toMatchObject({
       matched: true,

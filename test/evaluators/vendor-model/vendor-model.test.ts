@@ -20,7 +20,7 @@ describe('what the model is sent', () => {
     ],
     ['an output', { ...TOXIC, metric: 'output_sexism' }, 'x', { metric: 'output_sexism', output: 'x' }],
     [
-      'what the configuration says',
+      'what the configuration names',
       { ...TOXIC, payload_field: 'output' },
       'x',
       { metric: 'input_toxicity', output: 'x' },
@@ -186,7 +186,7 @@ describe('a model that fails', () => {
     const result = await vendorModel({ apiUrl: model.url }).check('x', SOON);
     expect(result.metadata).toMatchObject({ error_type: 'TimeoutError' });
   });
-  it('for a moment is asked again', async () => {
+  it('for a moment is called again', async () => {
     const model = await startModel(json({}, 503));
     let calls = 0;
     model.behave((response, request) => {
@@ -208,7 +208,7 @@ describe('a model that fails', () => {
 });
 
 describe('the circuit breaker', () => {
-  it('opens after failures in a row, finds out with one call whether it may close, and tells the log', async () => {
+  it('opens after failures in a row, finds out with one call whether it may close, and logs that', async () => {
     await withGrowingTime(100, opensAndCloses);
   });
 
@@ -288,7 +288,7 @@ describe('without its configuration', () => {
   it.each([
     ['VENDOR_API_KEY', { apiUrl: 'http://127.0.0.1:1', apiKey: null }],
     ['VENDOR_API_URL', { apiUrl: null }],
-  ])('%s every check is an error, and the log says why', async (name, options) => {
+  ])('%s every check is an error, and the log states why', async (name, options) => {
     const { check, logged, evaluator } = vendorModel(options);
     await expect(check('x', { ...TOXIC, on_error: 'allow' })).rejects.toThrow(`${name} is not set`);
     expect(logged).toEqual([`${name} is not set, so vendor.model cannot be asked`]);

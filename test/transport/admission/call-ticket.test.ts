@@ -83,7 +83,7 @@ describe('calls without a key', () => {
     ticket(here).takePublicPlace(5);
   });
 
-  it('cut their connection off when they go on after refusals, and only theirs', () => {
+  it('cut their connection off when they continue after refusals, and only theirs', () => {
     const { connect, ticket, refused } = admissionWith({ publicCallsPerConnection: 1 });
     const [storm, calm] = [connect('192.0.2.1'), connect('192.0.2.1')];
     for (const socket of [storm, calm]) ticket(socket).takePublicPlace(1);

@@ -6,7 +6,7 @@ describe('the address of a client', () => {
   const behind = (proxies: string[], connection: string, forwarded?: string | string[]) =>
     clientAddress(connection, forwarded, trustedProxies(proxies));
 
-  it('is that of the connection, whatever the client says, unless a proxy is trusted', () => {
+  it('is that of the connection, whatever the client sends, unless a proxy is trusted', () => {
     expect(behind([], '192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
     expect(behind(['10.0.0.0/8'], '192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
     expect(behind(['10.0.0.0/8'], '10.1.2.3')).toBe('10.1.2.3');

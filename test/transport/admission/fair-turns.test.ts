@@ -92,7 +92,7 @@ describe('one active owner', () => {
 });
 
 describe('a busy owner', () => {
-  it('lets another one have a turn after each share of its own', () => {
+  it('yields a turn to another one after each share of its own', () => {
     const { turns, turn, now } = eventLoop();
     const busy = new Owner(true);
     const other = new Owner(true);

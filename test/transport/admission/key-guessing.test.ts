@@ -47,7 +47,7 @@ describe('an address that shows wrong keys', () => {
     expect(mayUse('the right one')).toBe('yes');
   });
 
-  it('goes on with keys that were right there', () => {
+  it('is still served with keys that were right there', () => {
     const { guessing, guess, mayUse } = guessingAt({ ms: 0 });
     guessing.right(HERE, 'of the right one');
     guessing.shown('login', HERE, 'another right one', true);

@@ -60,7 +60,7 @@ describe.each(['true', 'false'])('with the lanes %s, a key with a rate', (lane) 
     expect((await restClient(service.url, ADMIN)('POST', '/api/v1/evaluation', evaluation)).status).toBe(200);
   });
 
-  it('has the evaluations of a stream refused one by one, and the stream goes on', async () => {
+  it('has the evaluations of a stream refused one by one, and the stream continues', async () => {
     await start({ SERVICE_MAX_CALLS_PER_SECOND_PER_KEY: '10', ...lanes });
     const client = createClient(EvaluationService, rpcTransport('gRPC', service.url));
     async function* requests() {
@@ -103,7 +103,7 @@ describe('guesses of keys', () => {
           .status,
     ],
     ['the configuration', async (key: string) => (await config({ 'x-api-key': key })).status],
-  ])('are throttled at %s, and keys that were used before go on', async (_, attempt) => {
+  ])('are throttled at %s, and keys that were used before are still served', async (_, attempt) => {
     await start({});
     expect((await restClient(service.url, KEY)('GET', '/api/v1/agents')).status).toBe(200);
     const statuses = await tries(60, attempt);

@@ -88,7 +88,7 @@ describe('the operations port of several processes', () => {
   });
   afterAll(() => compiled.remove());
 
-  it('is served by the workers, and tells the metrics of all', async () => {
+  it('is served by the workers, and returns the metrics of all', async () => {
     const running = await spawnService(compiled, {
       environment: { SERVICE_WORKERS: '2', SERVICE_OPERATIONS_PORT: '0', SERVICE_LOG_JSON: 'true' },
     });

@@ -159,7 +159,7 @@ describe('streams that need no key', () => {
     });
   });
 
-  it('of reflection are bounded by what they ask', async () => {
+  it('of reflection are bounded by what they request', async () => {
     await start({ SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS: '100', SERVICE_OPERATIONS_PORT: '0' });
     const client = createClient(ServerReflection, rpcTransport('gRPC', service.url));
     async function* questions() {
@@ -177,7 +177,7 @@ describe('streams that need no key', () => {
 });
 
 describe('requests that need no key', () => {
-  it('are limited a second; a refused one says when to come again and is the last on its connection', async () => {
+  it('are limited a second; a refused one states when to retry and is the last on its connection', async () => {
     await start({ SERVICE_PUBLIC_CALLS_PER_SECOND_PER_ADDRESS: '20' });
     const connection = socket();
     let text = '';
@@ -249,7 +249,7 @@ describe('a connection', () => {
     );
   });
 
-  it('that resets streams before they are answered is told to calm down and closed', async () => {
+  it('that resets streams before they are answered receives ENHANCE_YOUR_CALM and is closed', async () => {
     await start();
     const storm = session();
     const goAway = new Promise<number>((resolve) => storm.once('goaway', (code) => resolve(code)));

@@ -14,7 +14,7 @@ describe('a token bucket', () => {
     expect(bucket.isFull(10_000)).toBe(true);
   });
 
-  it('asks for a wait of its whole burst for more than it can ever hold', () => {
+  it('requires a wait of its whole burst for more than it can ever hold', () => {
     const bucket = new TokenBucket(10, 5, 0);
     expect(bucket.waitMs(1_000, 0)).toBe(0);
     bucket.owe(1_000, 0);

@@ -57,8 +57,11 @@ const FOREIGN_PAGES: readonly Page[] = [
   { name: 'of a host whose name ends with localhost', headers: { origin: 'http://evil-localhost' } },
   { name: 'of an extension', headers: { origin: 'chrome-extension://localhost' } },
   { name: 'of another address', headers: { origin: 'http://10.1.2.3:8000' } },
-  { name: 'of another site, as fetch says', headers: { 'sec-fetch-site': 'cross-site' } },
-  { name: 'of another host of this site, as fetch says', headers: { 'sec-fetch-site': 'same-site' } },
+  { name: 'of another site, by fetch metadata', headers: { 'sec-fetch-site': 'cross-site' } },
+  {
+    name: 'of another host of this site, by fetch metadata',
+    headers: { 'sec-fetch-site': 'same-site' },
+  },
   {
     name: 'under a name that was given the address of the service',
     headers: {
@@ -137,7 +140,7 @@ describe('without keys', () => {
       ['POST', LINK],
       ['DELETE', LINK],
       ['POST', LINK_RPC],
-    ])('is told before it sends %s %s whether it may', async (asked, path) => {
+    ])('is allowed or refused by a preflight before it sends %s %s', async (asked, path) => {
       const preflight = {
         'access-control-request-method': asked,
         'access-control-request-headers': 'content-type',
@@ -153,7 +156,7 @@ describe('without keys', () => {
       expect(taken.headers['access-control-allow-methods']).toContain(asked);
     });
 
-    it('of another site may read, and is not told that it may do more', async () => {
+    it('of another site may read, and is not granted more', async () => {
       const origin = 'https://elsewhere.example';
       const reply = await act({ path: '/api/v1/agents' }, { origin });
       expect(reply).toMatchObject({ status: 200, headers: { 'access-control-allow-origin': '*' } });
@@ -167,7 +170,7 @@ describe('without keys', () => {
       });
     });
 
-    it('of another site learns nothing over plain gRPC either', async () => {
+    it('of another site receives nothing over plain gRPC either', async () => {
       const session = http2.connect(service.url);
       const stream = session.request({
         ':method': 'POST',
@@ -229,7 +232,7 @@ describe('without keys', () => {
 });
 
 describe('with keys', () => {
-  it('any page that knows one may act, as before', async () => {
+  it('any page that has one may act, as before', async () => {
     const service = await startService({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_ADMIN_API_KEYS: 'admin' });
     const key = { 'x-api-key': 'admin' };
     const seed = seeder(restClient(service.url, key));

@@ -149,7 +149,7 @@ describe('a browser session', () => {
     });
   });
 
-  it('tells in a hint how to get further', async () => {
+  it('states in a hint how to get further', async () => {
     const put = await sendJson(service.url, 'PUT', '/api/v1/policies', { name: 'x' }, { cookie: regular });
     expect(put).toMatchObject({ status: 403, json: { hint: expect.stringContaining('log in again') } });
     expect(put.headers['www-authenticate']).toBeUndefined();
@@ -284,7 +284,7 @@ describe('the token of a session', () => {
     const config = await sendJson(service.url, 'GET', '/api/config', undefined, { cookie });
     expect(config).toMatchObject({ status: 200, json: { has_active_session: false } });
   });
-  it('gives no more than its key has, whatever it says of the level', async () => {
+  it('gives no more than its key has, whatever level it contains', async () => {
     const claims = decodeJwt(tokenOf(await logIn(service.url, REGULAR)));
     const cookie = `service_session=${await signed({ ...claims, is_admin: true })}`;
     expect(await REST.change(service, { cookie })).toEqual(SESSION_LACKS);

@@ -59,8 +59,12 @@ const CASES: readonly Case[] = [
   },
   { name: 'another site', headers: { 'sec-fetch-site': 'cross-site' }, allowed: false },
   { name: 'another host of its site', headers: { 'sec-fetch-site': 'same-site' }, allowed: false },
-  { name: 'the same origin, as fetch says', headers: { 'sec-fetch-site': 'same-origin' }, allowed: true },
-  { name: 'the user, as fetch says', headers: { 'sec-fetch-site': 'none' }, allowed: true },
+  {
+    name: 'the same origin, by fetch metadata',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    allowed: true,
+  },
+  { name: 'the user, by fetch metadata', headers: { 'sec-fetch-site': 'none' }, allowed: true },
 ];
 
 describe.each([

@@ -108,7 +108,7 @@ describe('a request that takes longer than the service allows', () => {
     await host.stop();
   });
 
-  it('is answered 504 over REST, and its handler is told', async () => {
+  it('is answered 504 over REST, and its handler is aborted', async () => {
     const reply = await exchange(host.url, { path: PATH });
     expect(reply).toMatchObject({
       status: 504,
@@ -116,7 +116,7 @@ describe('a request that takes longer than the service allows', () => {
     });
     await aborted(host.signals[0]);
   });
-  it.each(RPC_PROTOCOLS)('is DEADLINE_EXCEEDED over %s, and its handler is told', async (protocol) => {
+  it.each(RPC_PROTOCOLS)('is DEADLINE_EXCEEDED over %s, and its handler is aborted', async (protocol) => {
     // A busy machine may take all of the time to bring the request.
     do expect(await callSlow(host, protocol)).toBe(Code.DeadlineExceeded);
     while (host.signals.length === 0);
@@ -138,7 +138,7 @@ describe('a deadline of the caller', () => {
     await host.stop();
   });
 
-  it.each(RPC_PROTOCOLS)('ends the call over %s, and its handler is told', async (protocol) => {
+  it.each(RPC_PROTOCOLS)('ends the call over %s, and its handler is aborted', async (protocol) => {
     await withGrowingTime(200, async (timeoutMs) => {
       expect(await callSlow(host, protocol, { timeoutMs })).toBe(Code.DeadlineExceeded);
       await aborted(host.signals[0]);

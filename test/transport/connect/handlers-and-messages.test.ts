@@ -186,7 +186,7 @@ describe.each(METHODS)('the input of %s', (_name, method) => {
       .map((field) => field.name);
     expect(missing).toEqual([...new Set([...inPath, ...documented])].sort());
   });
-  it('can tell an absent member from a zero wherever it is optional', () => {
+  it('distinguishes an absent member from a zero wherever it is optional', () => {
     const required = new Set(complaints(schemaOf(desc), {}));
     for (const field of desc.input.fields) {
       const canBeAbsent = field.fieldKind !== 'scalar' || field.presence === 1;

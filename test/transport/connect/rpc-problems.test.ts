@@ -23,7 +23,7 @@ const failureOf = (call: Promise<unknown>): Promise<ConnectError> =>
 describe.each(RPC_PROTOCOLS)('a refused call over %s', (protocol) => {
   const transport = () => rpcTransport(protocol, service.url);
 
-  it('tells the number of problems, the first in its message and all of them in its details', async () => {
+  it('reports the number of problems, the first in its message and all of them in its details', async () => {
     const call = createClient(ControlService, transport()).createControl({ name: 'not a name', data: {} });
     const error = await failureOf(call);
     const violations = error.findDetails(BadRequestSchema)[0]?.fieldViolations ?? [];

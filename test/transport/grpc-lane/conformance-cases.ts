@@ -127,19 +127,19 @@ function common(rpc: Rpc): Case[] {
     }),
     one(rpc, 'takes +proto', OK, header('content-type', 'application/grpc+proto')),
     one(rpc, 'takes its content type in capitals', OK, header('content-type', 'APPLICATION/GRPC')),
-    one(rpc, 'does not know +cbor', { http: 415 }, header('content-type', 'application/grpc+cbor')),
+    one(rpc, 'does not take +cbor', { http: 415 }, header('content-type', 'application/grpc+cbor')),
     one(rpc, 'takes no parameters', { http: 415 }, header('content-type', 'application/grpc;x=y')),
-    one(rpc, 'wants a content type', { http: 415 }, header('content-type', undefined)),
-    one(rpc, 'wants POST', { http: 405 }, { headers: { ':method': 'PUT' } }),
-    one(rpc, 'wants a known path', UNIMPLEMENTED, { path: `${rpc.path}s` }),
+    one(rpc, 'requires a content type', { http: 415 }, header('content-type', undefined)),
+    one(rpc, 'requires POST', { http: 405 }, { headers: { ':method': 'PUT' } }),
+    one(rpc, 'requires a known path', UNIMPLEMENTED, { path: `${rpc.path}s` }),
     one(rpc, 'answers with a query', OK, { path: `${rpc.path}?a=b` }),
-    one(rpc, 'wants no te', OK, header('te', undefined)),
-    one(rpc, 'wants a key', UNAUTHENTICATED, header('x-api-key', undefined)),
-    one(rpc, 'wants a key before a body', UNAUTHENTICATED, {
+    one(rpc, 'requires no te', OK, header('te', undefined)),
+    one(rpc, 'requires a key', UNAUTHENTICATED, header('x-api-key', undefined)),
+    one(rpc, 'requires a key before a body', UNAUTHENTICATED, {
       ...header('x-api-key', undefined),
       actions: [],
     }),
-    one(rpc, 'wants a key before messages', UNAUTHENTICATED, {
+    one(rpc, 'requires a key before messages', UNAUTHENTICATED, {
       ...header('x-api-key', undefined),
       actions: [Buffer.from('garbage')],
     }),
@@ -162,8 +162,8 @@ function common(rpc: Rpc): Case[] {
     one(rpc, 'refuses a text that is no UTF-8', INVALID, {
       actions: [framed(Buffer.from([0x0a, 0x02, 0xc3, 0x28])), 'end'],
     }),
-    one(rpc, 'wants the whole prefix', INVALID, { actions: [good.subarray(0, 4), 'end'] }),
-    one(rpc, 'wants the whole message', INVALID, { actions: [good.subarray(0, -1), 'end'] }),
+    one(rpc, 'requires the whole prefix', INVALID, { actions: [good.subarray(0, 4), 'end'] }),
+    one(rpc, 'requires the whole message', INVALID, { actions: [good.subarray(0, -1), 'end'] }),
     one(rpc, 'answers bytes that come one by one', OK, {
       actions: [...[...good].map((byte) => Buffer.from([byte])), 'end'],
     }),
@@ -180,7 +180,7 @@ function common(rpc: Rpc): Case[] {
     ...['', 'x', '5', '-1S', '123456789S', '1.5S', '1 S', '1s'].map((timeout) =>
       one(rpc, `refuses the deadline "${timeout}"`, INVALID, header('grpc-timeout', timeout)),
     ),
-    one(rpc, 'wants a key before a deadline', UNAUTHENTICATED, {
+    one(rpc, 'requires a key before a deadline', UNAUTHENTICATED, {
       headers: { 'x-api-key': undefined, 'grpc-timeout': 'x' },
     }),
     one(rpc, 'has no time left', EXPIRED, { ...header('grpc-timeout', '0n'), actions: [] }),
@@ -240,13 +240,15 @@ function odd(rpc: Rpc): Case[] {
       { http: 415 },
       headers({ 'content-type': 'application/grpcs' }),
     ),
-    one(rpc, 'wants POST, not GET', { http: 405 }, headers({ ':method': 'GET' })),
-    one(rpc, 'wants POST, not HEAD', { http: 405 }, headers({ ':method': 'HEAD' })),
-    one(rpc, 'wants POST, not DELETE', { http: 405 }, headers({ ':method': 'DELETE' })),
+    one(rpc, 'requires POST, not GET', { http: 405 }, headers({ ':method': 'GET' })),
+    one(rpc, 'requires POST, not HEAD', { http: 405 }, headers({ ':method': 'HEAD' })),
+    one(rpc, 'requires POST, not DELETE', { http: 405 }, headers({ ':method': 'DELETE' })),
     one(rpc, 'answers with a long query', OK, { path: `${rpc.path}?${'q'.repeat(8_000)}` }),
-    one(rpc, 'wants a known path of any length', UNIMPLEMENTED, { path: `${rpc.path}/${'p'.repeat(8_000)}` }),
-    one(rpc, 'wants its path in its own case', UNIMPLEMENTED, { path: rpc.path.toLowerCase() }),
-    one(rpc, 'wants its path without a slash behind it', UNIMPLEMENTED, { path: `${rpc.path}/` }),
+    one(rpc, 'requires a known path of any length', UNIMPLEMENTED, {
+      path: `${rpc.path}/${'p'.repeat(8_000)}`,
+    }),
+    one(rpc, 'requires its path in its own case', UNIMPLEMENTED, { path: rpc.path.toLowerCase() }),
+    one(rpc, 'requires its path without a slash behind it', UNIMPLEMENTED, { path: `${rpc.path}/` }),
     one(rpc, 'does not know encodings in capitals', UNIMPLEMENTED, headers({ 'grpc-encoding': 'IDENTITY' })),
     one(
       rpc,
@@ -269,7 +271,7 @@ function odd(rpc: Rpc): Case[] {
     one(rpc, 'does not mind a cookie beside the key', OK, headers({ cookie: 'session=x' })),
     one(rpc, 'does not mind a host beside the authority', OK, headers({ host: 'elsewhere' })),
     one(rpc, 'does not mind a priority', OK, headers({ priority: 'u=0, i' })),
-    one(rpc, 'takes the scheme it is told', OK, headers({ ':scheme': 'https' })),
+    one(rpc, 'takes the scheme it receives', OK, headers({ ':scheme': 'https' })),
     one(rpc, 'takes the length of the body', OK, headers({ 'content-length': String(good.length) })),
     one(
       rpc,
@@ -283,7 +285,7 @@ function odd(rpc: Rpc): Case[] {
       'reset',
       headers({ 'content-length': String(good.length + 1) }),
     ),
-    one(rpc, 'tells a client that waits for it to go on', OK, headers({ expect: '100-continue' })),
+    one(rpc, 'sends 100 Continue to a client that waits for it', OK, headers({ expect: '100-continue' })),
     one(rpc, 'takes many headers', OK, pairs(100)),
     one(rpc, 'refuses too many headers', 'reset', pairs(200)),
     one(rpc, 'refuses a compressed message with other flags', INVALID, {
@@ -324,13 +326,13 @@ function largest(rpc: Rpc): Uint8Array {
 const UNARY = [EVALUATE, BATCH].flatMap((rpc) => {
   const good = framed(rpc.message(GOOD));
   return [
-    one(rpc, 'wants a message', UNIMPLEMENTED, { actions: ['end'] }),
-    one(rpc, 'wants one message only', UNIMPLEMENTED, { actions: [Buffer.concat([good, good]), 'end'] }),
-    one(rpc, 'wants nothing behind its message', INVALID, {
+    one(rpc, 'requires a message', UNIMPLEMENTED, { actions: ['end'] }),
+    one(rpc, 'requires one message only', UNIMPLEMENTED, { actions: [Buffer.concat([good, good]), 'end'] }),
+    one(rpc, 'requires that nothing follows its message', INVALID, {
       actions: [Buffer.concat([good, Buffer.alloc(3)]), 'end'],
     }),
-    one(rpc, 'says so before the body ends when there are two', UNIMPLEMENTED, { actions: [good, good] }),
-    one(rpc, 'wants its body in time', EXPIRED, { actions: [good] }),
+    one(rpc, 'answers before the body ends when there are two', UNIMPLEMENTED, { actions: [good, good] }),
+    one(rpc, 'requires its body in time', EXPIRED, { actions: [good] }),
   ];
 });
 
@@ -374,14 +376,14 @@ const EVALUATIONS = [
       'end',
     ],
   }),
-  one(EVALUATE, 'tells everything', OK, {
+  one(EVALUATE, 'returns everything', OK, {
     actions: [framed(EVALUATE.message({ ...BAD, detail: Detail.FULL })), 'end'],
   }),
   one(BATCH, 'gives each evaluation its own status', OK, {
     actions: [framed(BATCH.message(GOOD, UNKNOWN_AGENT, {}, BAD, { ...BAD, agentName: OTHER_AGENT })), 'end'],
   }),
-  one(BATCH, 'wants an evaluation', INVALID, { actions: [framed(Buffer.alloc(0)), 'end'] }),
-  one(BATCH, 'wants not too many', INVALID, {
+  one(BATCH, 'requires an evaluation', INVALID, { actions: [framed(Buffer.alloc(0)), 'end'] }),
+  one(BATCH, 'refuses too many', INVALID, {
     actions: [framed(BATCH.message(...Array<EvaluateInit>(1_001).fill({}))), 'end'],
   }),
   one(BATCH, 'answers as many as there may be', OK, {
@@ -394,10 +396,10 @@ const named = (id: string, ...evaluations: EvaluateInit[]) =>
 
 const STREAMS = [
   one(STREAM, 'takes no message at all', OK, { actions: ['end'] }),
-  one(STREAM, 'wants a large message in time', EXPIRED, {
+  one(STREAM, 'requires a large message in time', EXPIRED, {
     actions: [named('a', GOOD), 'reply', framed(largest(STREAM)).subarray(0, -1)],
   }),
-  one(STREAM, 'gives a small message all the time it wants', EXPIRED, {
+  one(STREAM, 'gives a small message all the time it needs', EXPIRED, {
     headers: { 'grpc-timeout': `${TIMEOUT_SECONDS * 1_500}m` },
     actions: [named('a', GOOD), 'reply', named('b', GOOD).subarray(0, -1)],
   }),

@@ -4,7 +4,7 @@ import { CASES } from './conformance-cases.js';
 import { startConforming } from './conforming-service.js';
 import { play } from './exchange.js';
 
-describe('a client that speaks plain gRPC', () => {
+describe('a client that uses plain gRPC', () => {
   let withLane: TestService;
   let without: TestService;
   beforeAll(async () => {

@@ -104,7 +104,7 @@ describe('a call of the lane', () => {
     ],
     ['rejects', () => Promise.reject(new Error('broken'))],
   ] as [string, Evaluate][])(
-    'answers INTERNAL, tells nothing and logs it when the evaluation %s',
+    'answers INTERNAL, reveals nothing and logs it when the evaluation %s',
     async (_how, evaluate) => {
       lane = await startLane(evaluate);
       const call = open(lane.session(), 'Evaluate');
@@ -115,7 +115,7 @@ describe('a call of the lane', () => {
     },
   );
 
-  it('tells the status even when its text cannot be sent', async () => {
+  it('sends the status even when its text cannot be sent', async () => {
     lane = await startLane(() => {
       throw new ConnectError('half a \ud800 pair', Code.OutOfRange);
     });
@@ -203,7 +203,7 @@ describe('a stream of the lane', () => {
     expect(call.ids).toEqual(['now-third', 'second', 'first']);
   });
 
-  it('stops reading while too many messages wait, and goes on behind them', async () => {
+  it('stops reading while too many messages wait, and continues behind them', async () => {
     const door = doors();
     lane = await startLane(door.evaluate);
     const call = open(lane.session(), 'EvaluateStream');

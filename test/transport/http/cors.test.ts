@@ -80,7 +80,7 @@ describe('cross-origin requests by default', () => {
       expect(exposed).toContain(name);
     }
   });
-  it('may be asked about by a preflight, on any path and without a key', async () => {
+  it('may be preceded by a preflight, on any path and without a key', async () => {
     service = await startService(KEYS);
     for (const path of ['/api/v1/evaluation', RPC, '/health', '/nothing']) {
       const reply = await exchange(service.url, {

@@ -178,7 +178,7 @@ describe('an overloaded server', () => {
   });
 });
 
-it('one connection has no more streams than the setting says', async () => {
+it('one connection has no more streams than the setting allows', async () => {
   await start({ SERVICE_MAX_STREAMS_PER_CONNECTION: '3' });
   const session = connect();
   await new Promise((resolve) => session.once('remoteSettings', resolve));

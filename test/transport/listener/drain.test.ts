@@ -34,7 +34,7 @@ describe.each(TRANSPORTS)('draining over $name', (transport) => {
     await expect(requestHttp1(transport, harness.port, '/hello')).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it('lets a running HTTP/1.1 request finish and says that the connection closes', async () => {
+  it('lets a running HTTP/1.1 request finish and announces that the connection closes', async () => {
     harness = await startHarness(transport);
     const answer = requestHttp1WithAgent(transport, harness.port);
     await harness.door.reached;

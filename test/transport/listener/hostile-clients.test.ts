@@ -95,7 +95,7 @@ describe.each(TRANSPORTS)('a hostile client over $name', (transport) => {
     await expectStillServing(transport, harness.port);
   });
 
-  it('that breaks the chunks of its own body is told so', async () => {
+  it('that breaks the chunks of its own body receives 400', async () => {
     const socket = await start('http/1.1');
     const received = receivedUntilClose(socket);
     socket.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n');
@@ -123,7 +123,7 @@ describe.each(TRANSPORTS)('a hostile client over $name', (transport) => {
     await expectStillServing(transport, harness.port);
   });
 
-  it('that begins with the preface and goes on with garbage loses its session', async () => {
+  it('that begins with the preface and continues with garbage loses its session', async () => {
     const socket = await start('h2', { limits: PING_SOON });
     socket.resume();
     socket.write(Buffer.concat([PREFACE, Buffer.alloc(200, 'GET / HTTP/1.1\r\n')]));

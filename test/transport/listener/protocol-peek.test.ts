@@ -68,7 +68,7 @@ describe('peekProtocol', () => {
     );
   });
 
-  it('knows TLS by the first byte of its handshake, and takes no byte away', async () => {
+  it('detects TLS by the first byte of its handshake, and takes no byte away', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 50 }), cuts, async (rest, places) => {
         const bytes = Buffer.concat([Buffer.from([0x16]), rest]);
@@ -77,7 +77,7 @@ describe('peekProtocol', () => {
     );
   });
 
-  it('destroys a connection that ends before it can tell', async () => {
+  it('destroys a connection that ends before its protocol is detected', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(PREFACE.length - 1), cuts, async (length, places) => {
         expect(await peek(split(PREFACE.subarray(0, length), places))).toBeUndefined();

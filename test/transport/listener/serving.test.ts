@@ -84,7 +84,7 @@ describe.each(TRANSPORTS)('one port over $name', (transport) => {
     expect((await receivedUntilClose(socket)).toString()).toMatch(/^HTTP\/1\.1 200 .*"version":"1\.1"/s);
   });
 
-  it('tells a client that waits for it to go on with its body', async () => {
+  it('sends 100 Continue to a client that waits for it', async () => {
     harness = await startHarness(transport);
     const { socket } = await transport.open(harness.port, 'http/1.1');
     socket.write('POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n');

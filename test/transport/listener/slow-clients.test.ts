@@ -79,7 +79,7 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
     expect((await receivedUntilClose(socket)).toString()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('that leaves its HTTP/2 session without streams is told to go away', async () => {
+  it('that leaves its HTTP/2 session without streams receives GOAWAY', async () => {
     harness = await startHarness(transport, { limits: { http2IdleTimeoutMs: 50 } });
     // On a busy machine a session may be idle for too long before its first request.
     await answeredInTheEnd(async () => {
@@ -178,8 +178,8 @@ describe.each(TRANSPORTS)('a slow client over $name', (transport) => {
 
 describe('a plaintext client', () => {
   it.each([
-    ['that says nothing', ''],
-    ['that says only the start of the HTTP/2 preface', 'PRI * HTTP/2.0\r\n'],
+    ['that sends nothing', ''],
+    ['that sends only the start of the HTTP/2 preface', 'PRI * HTTP/2.0\r\n'],
   ])('%s is dropped', async (_name, start) => {
     const harness = await startHarness(PLAINTEXT, { limits: { openingTimeoutMs: 50 } });
     const { socket } = await PLAINTEXT.open(harness.port, 'http/1.1');

@@ -48,7 +48,7 @@ describe('a TLS port', () => {
     socket.destroy();
   });
 
-  it('speaks HTTP/1.1 to a client without ALPN', async () => {
+  it('serves HTTP/1.1 to a client without ALPN', async () => {
     harness = await startHarness(TLS);
     const socket = connect();
     socket.write('GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -58,7 +58,7 @@ describe('a TLS port', () => {
   it.each([
     ['offers no protocol of ours', { ALPNProtocols: ['spdy/3'] }],
     [
-      'knows nothing newer than TLS 1.1',
+      'supports nothing newer than TLS 1.1',
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' },
     ],
   ] as const)('refuses a client that %s', async (_name, options) => {
@@ -95,7 +95,7 @@ describe('a TLS port', () => {
     ['GET /a%20b HTTP/1.0\r\n\r\n', '/a b'],
     ['G', '/'],
     ['PRI * HTTP/1.1\r\n\r\n', '/'],
-  ])('tells a client of HTTP/1 without TLS to use https: %j', async (request, instance) => {
+  ])('refers a client of HTTP/1 without TLS to https: %j', async (request, instance) => {
     harness = await startHarness(TLS);
     const { wire } = await PLAINTEXT.open(harness.port, 'http/1.1');
     const received = receivedUntilClose(wire);
@@ -120,7 +120,7 @@ describe('a TLS port', () => {
     await expectStillServing(TLS, harness.port);
   });
 
-  it('tells a client of HTTP/2 without TLS to use https', async () => {
+  it('refers a client of HTTP/2 without TLS to https', async () => {
     harness = await startHarness(TLS);
     const session = http2.connect(`http://127.0.0.1:${harness.port}`);
     session.on('error', () => {});
@@ -148,7 +148,7 @@ describe('a TLS port', () => {
     wire.destroy();
   });
 
-  it('cuts off a client without TLS that goes on sending', async () => {
+  it('cuts off a client without TLS that continues sending', async () => {
     harness = await startHarness(TLS, { limits: { lingerMs: 2 ** 30 } });
     const { wire } = await PLAINTEXT.open(harness.port, 'http/1.1', true);
     wire.resume();
@@ -164,7 +164,7 @@ describe('a TLS port', () => {
     wire.destroy();
   });
 
-  it('drops a client that speaks neither TLS nor HTTP', async () => {
+  it('drops a client that uses neither TLS nor HTTP', async () => {
     harness = await startHarness(TLS);
     const { wire } = await PLAINTEXT.open(harness.port, 'http/1.1');
     wire.resume();
@@ -195,7 +195,7 @@ describe('a TLS port', () => {
     expect((await receivedUntilClose(socket)).toString()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('drops an HTTP/1.1 client that sends HTTP/2 against its word', async () => {
+  it('drops a client that negotiated HTTP/1.1 and sends HTTP/2', async () => {
     harness = await startHarness(TLS);
     const { socket } = await TLS.open(harness.port, 'http/1.1');
     const received = receivedUntilClose(socket);

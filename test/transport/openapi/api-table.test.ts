@@ -38,7 +38,7 @@ describe('docs/api.md', () => {
     }
   });
 
-  it('says that an RPC with a path is served over every protocol', () => {
+  it('states that an RPC with a path is served over every protocol', () => {
     const rpcs = ROWS.filter(([rpc]) => rpc !== '–');
     expect(rpcs.length).toBeGreaterThanOrEqual(40);
     for (const [rpc, route, , protocols] of rpcs) {

@@ -101,7 +101,7 @@ describe('the OpenAPI document', () => {
     expect(statuses.get('queryEvents')).toBe('200');
   });
 
-  it('says what replies always have, by the null rule of their route', () => {
+  it('states what replies always have, by the null rule of their route', () => {
     const { schemas } = document.components;
     expect(schemas.Scope).toMatchObject({
       properties: { step_types: { type: ['array', 'null'] } },
@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
     expect(schemas.EvaluateRequest).not.toHaveProperty('properties.min_revision');
   });
 
-  it('says what requests must have, and what else they may have', () => {
+  it('states what requests must have, and what else they may have', () => {
     const { schemas } = document.components;
     expect(schemas.CreateControlRequest).toMatchObject({
       properties: {
@@ -176,7 +176,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('knows only members that exist among those whose presence it settles', () => {
+  it('lists only members that exist among those whose presence it settles', () => {
     const messages = new Map<string, DescMessage>();
     const visit = (message: DescMessage): void => {
       if (messages.has(message.name)) return;

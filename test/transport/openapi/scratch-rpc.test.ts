@@ -127,7 +127,7 @@ describe('the document of an RPC that is in a proto file and has a handler', () 
     });
   });
 
-  it('has the status, the failures and the null rule that the options say', () => {
+  it('has the status, the failures and the null rule that the options specify', () => {
     const { responses, security } = document.paths['/books']?.post ?? { responses: {}, security: [] };
     expect(Object.keys(responses)).toEqual(['202', '401', '403', '422', 'default']);
     expect(security).toEqual([{ apiKey: [] }, { session: [] }]);

@@ -82,7 +82,7 @@ const ANSWERS: Record<string, HttpExchange & { readonly status: number }> = {
 };
 
 describe.each(Object.entries(ANSWERS))('the answer to a request: %s', (_name, request) => {
-  it('tells the version of the server', async () => {
+  it('contains the version of the server', async () => {
     const answer = await send(request);
     expect(answer.status).toBe(request.status);
     expect(answer.headers['x-service-server-version']).toBe(VERSION);
@@ -144,7 +144,7 @@ describe('what is not served', () => {
     ['OPTIONS', '/api/v1/agents/initAgent', 'POST'],
     ['GET', '/api/v1/evaluation', 'POST'],
     ['PUT', '/metrics', 'GET, HEAD'],
-  ])('%s %s is answered 405 and tells what is allowed', async (method, path, allow) => {
+  ])('%s %s is answered 405 and lists what is allowed', async (method, path, allow) => {
     const answer = await send({ method, path });
     expect(answer).toMatchObject({ status: 405, headers: { allow } });
     if (method !== 'HEAD')
@@ -381,7 +381,7 @@ describe('HTTP versions', () => {
 });
 
 describe('health and readiness', () => {
-  it('tell version, database and revision', async () => {
+  it('report version, database and revision', async () => {
     const facts = {
       version: VERSION,
       database: 'up',
@@ -393,7 +393,7 @@ describe('health and readiness', () => {
     expect((await send({ path: '/health' })).json).toEqual({ status: 'healthy', ...facts });
     expect((await send({ path: '/ready' })).json).toEqual({ status: 'ready', ...facts });
   });
-  it('tell the revision that a change reported', async () => {
+  it('report the revision that a change reported', async () => {
     const changed = await restClient(service.url)('POST', '/api/v1/agents/initAgent', {
       agent: { agent_name: 'another-agent' },
     });

@@ -48,7 +48,7 @@ describe('a path that is not served', () => {
     ['GET', '/nothing', ''],
     ['GET', '/api/v1/nothing', ''],
     ['GET', '/api/v1/agents/%zz', ''],
-  ])('says for %s %s where the routes are', async (method, path, question) => {
+  ])('states for %s %s where the routes are', async (method, path, question) => {
     const reply = await exchange(service.url, { method, path });
     expect(reply.status).toBe(404);
     expect(reply.json).toMatchObject({
@@ -58,7 +58,7 @@ describe('a path that is not served', () => {
     expect(reply.json).not.toHaveProperty('hint');
   });
 
-  it('says so over HTTP/2', async () => {
+  it('states the same over HTTP/2', async () => {
     const { status, text } = await overHttp2('/v1/evaluation', 'POST');
     expect(status).toBe(404);
     expect(JSON.parse(text).detail).toBe(

@@ -43,7 +43,7 @@ describe('the session routes', () => {
       attributes: { httponly: true, samesite: 'lax', path: '/', 'max-age': '2592000' },
     });
   });
-  it('make tokens that tell the level and when they end, and nothing of the key', async () => {
+  it('make tokens that contain the level and when they end, and nothing of the key', async () => {
     const before = Math.floor(Date.now() / 1000);
     const token = tokenOf(await logIn(service.url, ADMIN));
     const claims = decodeJwt(token);
@@ -108,11 +108,11 @@ describe('the session routes', () => {
     ['a cookie that is no session', { cookie: 'service_session=nonsense' }, false],
     ['an empty cookie header', { cookie: '' }, false],
     ['cookies of others', { cookie: 'a=b; service_session_old=c' }, false],
-  ])('tell callers with %s whether they have a session', async (_name, headers, active) => {
+  ])('report to callers with %s whether they have a session', async (_name, headers, active) => {
     const expected = { requires_api_key: true, auth_mode: 'api-key', has_active_session: active };
     expect(await config(headers)).toEqual(expected);
   });
-  it('tell callers with a cookie whether they have a session, unless they send a key', async () => {
+  it('report to callers with a cookie whether they have a session, unless they send a key', async () => {
     const cookie = await logIn(service.url, REGULAR);
     expect(await config({ cookie })).toMatchObject({ has_active_session: true });
     expect(await config({ cookie: `a=b; ${cookie};c=d` })).toMatchObject({ has_active_session: true });
@@ -278,7 +278,7 @@ describe('the session routes', () => {
     expect((await sendJson(service.url, 'POST', '/control/logout')).status).toBe(204);
     expect((await sendJson(service.url, 'GET', '/api/config')).status).toBe(404);
   });
-  it('stop answering attempts after too many refusals, and say for how long', async () => {
+  it('stop answering attempts after too many refusals, and state for how long', async () => {
     service = await startService(CLOSED);
     const login = (key: string) => sendJson(service.url, 'POST', '/api/login', { api_key: key });
     const before = await logIn(service.url, REGULAR);

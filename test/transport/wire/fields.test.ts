@@ -45,7 +45,7 @@ const TAGS: [DescMessage, string][] = [
   [ListValueSchema, '0a values'],
 ];
 
-describe('the fields that the direct codec knows', () => {
+describe('the fields that the direct codec supports', () => {
   it.each(TAGS)('are those of %s', (desc, tags) => {
     const found = [...desc.fields]
       .sort((a, b) => a.number - b.number)

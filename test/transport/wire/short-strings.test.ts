@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ShortStrings } from '../../../src/transport/wire/short-strings.js';
 
 describe('short strings', () => {
-  it('are what the bytes say, however many share a place', () => {
+  it('are what the bytes contain, however many share a place', () => {
     const strings = new ShortStrings();
     fc.assert(
       fc.property(

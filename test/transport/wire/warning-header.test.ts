@@ -20,7 +20,7 @@ describe('the header with warnings', () => {
     );
   });
 
-  it('says how many there are beside those it has room for', () => {
+  it('states how many there are beside those it has room for', () => {
     const many = Array.from({ length: 100 }, (_, index) => warning(`parameter-${index}`));
     const text = warningHeader(many) ?? '';
     const shown = text.split(' | ').length - 1;

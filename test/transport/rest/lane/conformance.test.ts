@@ -41,7 +41,7 @@ async function seen(service: TestService, sent: Sent): Promise<string> {
 describe.each([
   ['of any origin', {}],
   ['of listed origins', { SERVICE_CORS_ORIGINS: 'http://listed.example,http://other.example' }],
-])('a client that speaks HTTP/1.1, where pages %s may call,', (_, more) => {
+])('a client that uses HTTP/1.1, where pages %s may call,', (_, more) => {
   let withLane: TestService;
   let without: TestService;
   beforeAll(async () => {

@@ -185,7 +185,7 @@ describe('the REST lane', () => {
     expect([reply.status, reply.json.error_code]).toEqual([504, 'DEADLINE_EXCEEDED']);
   });
 
-  it('tells nothing of a fault of the server, and logs it', async () => {
+  it('reveals nothing of a fault of the server, and logs it', async () => {
     harness = await start(() => Promise.reject(new Error('secret')));
     const reply = await ask();
     expect(reply.status).toBe(500);
@@ -220,7 +220,7 @@ describe('the REST lane', () => {
   it.each([
     ['inside its body', BODY.slice(0, 10), 0],
     ['while it waits for a verdict', BODY, 1],
-  ])('lets go of a client that goes away %s', async (_, sent, evaluations) => {
+  ])('releases a client that goes away %s', async (_, sent, evaluations) => {
     let asked = 0;
     harness = await start(() => {
       asked += 1;
