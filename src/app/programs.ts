@@ -46,7 +46,7 @@ export function createPrograms(foundations: Foundations): Programs {
   });
   const snapshot = new Snapshot({
     reader: lastKnownGood.reader,
-    build: createProgramBuilder({ library, newExecutionId, onFailure: createFailureLog(log, monotonic) }),
+    builder: createProgramBuilder({ library, newExecutionId, onFailure: createFailureLog(log, monotonic) }),
     maxAgents: config.limits.snapshotAgents,
     maxBytes: config.limits.snapshotBytes,
     now: monotonic,

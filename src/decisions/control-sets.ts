@@ -40,13 +40,15 @@ interface Entry extends ControlSet {
   loading: Promise<void> | null;
   /** A load must have read at least this revision. */
   needed: number;
+  /** Controls that may have changed since it was loaded; null when anything may have, and all must be read. */
+  changed: Set<number> | null;
   /** Number of agents. */
   holders: number;
 }
 
 export interface ControlSetsOptions {
-  readonly reader: Pick<StateReader, 'controlsOf'>;
-  readonly build: ProgramBuilder;
+  readonly reader: Pick<StateReader, 'controlsOf' | 'definitionsOf'>;
+  readonly builder: ProgramBuilder;
   /** The state of the database known to this process. */
   readonly progress: () => Progress;
   readonly memory: MemoryLedger;
@@ -70,6 +72,8 @@ export class ControlSets {
     maxAtOnce: MAX_CATCHING_UP,
   });
   readonly #read: (set: Entry) => Promise<LoadedProgram>;
+  /** Reads controls, by their ids as JSON: after a change, the same ones for all sets. */
+  readonly #readDefinitions: (ids: string) => Promise<ReadControls>;
 
   constructor(options: ControlSetsOptions) {
     this.#options = options;
@@ -77,6 +81,10 @@ export class ControlSets {
       load: (sets) => this.#readBatch(sets),
       maxSize: MAX_READ_AT_ONCE,
       weightOf: ({ loaded }) => 1 + (loaded?.program.controlIds.length ?? USUAL_CONTROLS),
+    });
+    this.#readDefinitions = createBatches({
+      load: (some) => some.map((ids) => options.reader.definitionsOf(JSON.parse(ids) as number[])),
+      maxSize: MAX_CATCHING_UP,
     });
   }
 
@@ -102,6 +110,7 @@ export class ControlSets {
       isCurrent: false,
       loading: null,
       needed: 0,
+      changed: null,
       holders: 1,
     };
     this.#sets.set(key, set);
@@ -141,7 +150,7 @@ export class ControlSets {
     for (const set of this.#sets.values()) {
       // The controls of a set that is not loaded are not known yet.
       if (!set.isCurrent || set.loading !== null || concerns(set.links, set.loaded?.program)) {
-        this.#demand(set, change.revision, here);
+        this.#demand(set, change, here);
       }
     }
   }
@@ -169,9 +178,12 @@ export class ControlSets {
     return oldest;
   }
 
-  #demand(set: Entry, revision: number, here: boolean): void {
+  #demand(set: Entry, { revision, agents, controls, policies }: RecordedChange, here: boolean): void {
     if (set.loaded !== null && set.loaded.readRevision >= revision) return;
     set.needed = Math.max(set.needed, revision);
+    const isOther = agents === 'any' || set.links.policyIds.some((id) => policies.includes(id));
+    if (isOther) set.changed = null;
+    else for (const id of controls) set.changed?.add(id);
     if (set.loaded === null) return;
     set.outdated ||= here;
     this.#fallBehind(set);
@@ -185,25 +197,48 @@ export class ControlSets {
 
   async #load(set: Entry): Promise<void> {
     for (let attempt = 1; attempt <= MAX_LOAD_ATTEMPTS; attempt += 1) {
-      const loaded = await this.#read(set);
+      const changed = set.changed === null ? null : [...set.changed];
+      const loaded = (changed && (await this.#readChanged(set, changed))) ?? (await this.#read(set));
       const revision = loaded.readRevision;
       // A later change is not known to this process yet: the agents of the set may have other links since.
       if (revision > this.#options.progress().revision || this.#sets.get(set.key) !== set) return;
       if (revision < set.needed) continue;
+      // A change that was reported while the controls were read, of others than these.
+      if (changed !== null && set.changed?.size !== changed.length) continue;
       const { memory, onGrown } = this.#options;
       memory.add(loaded.program);
       if (set.loaded !== null) memory.remove(set.loaded.program);
       set.loaded = loaded;
       set.outdated = false;
       set.isCurrent = true;
+      set.changed = new Set();
       this.#behind.delete(set);
       onGrown();
       return;
     }
   }
 
+  /**
+   * The program with some controls as they are now, which is that of the revision they are read at if all changes up
+   * to it are known. Null when it cannot be made so.
+   */
+  async #readChanged(set: Entry, ids: readonly number[]): Promise<LoadedProgram | null> {
+    const { builder, now } = this.#options;
+    const { loaded } = set;
+    if (loaded === null || loaded.isKept) return null;
+    const startedAtMs = now();
+    try {
+      const state = await this.#readDefinitions(JSON.stringify(ids));
+      const program = await builder.replace(loaded.program, ids, state.controls);
+      return program && loadedFrom(state, program, startedAtMs);
+    } catch {
+      // The read of all controls has the error, or the last known good file.
+      return null;
+    }
+  }
+
   #readBatch(sets: readonly Entry[]): readonly Promise<LoadedProgram>[] {
-    const { reader, build, now } = this.#options;
+    const { reader, builder, now } = this.#options;
     const startedAtMs = now();
     const states = reader.controlsOf(
       // Never an older state than the last one that decided.
@@ -214,7 +249,7 @@ export class ControlSets {
     );
     return states.map(async (reading) => {
       const state = await reading;
-      return loadedFrom(state, await build(state.controls), startedAtMs);
+      return loadedFrom(state, await builder.build(state.controls), startedAtMs);
     });
   }
 

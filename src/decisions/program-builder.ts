@@ -16,8 +16,20 @@ export interface ProgramBuilderOptions {
   readonly onFailure: (failure: ControlFailure) => void;
 }
 
-/** Compiles and links stored controls. Equal controls give the same program while that is in use. Never rejects. */
-export type ProgramBuilder = (controls: readonly StoredDefinition[]) => Promise<ControlProgram>;
+/** Compiles and links stored controls. Equal controls give the same program while that is in use. */
+export interface ProgramBuilder {
+  /** Never rejects. */
+  build(controls: readonly StoredDefinition[]): Promise<ControlProgram>;
+  /**
+   * The program with some of its controls as they are now; `ids` without a definition are removed, those that it
+   * does not have are ignored. Null for a program of another builder.
+   */
+  replace(
+    program: ControlProgram,
+    ids: readonly number[],
+    definitions: readonly StoredDefinition[],
+  ): Promise<ControlProgram | null>;
+}
 
 export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBuilder {
   const { library, newExecutionId, onFailure } = options;
@@ -34,20 +46,39 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
   };
   const keyOf = (controls: readonly LinkableControl[]): string =>
     JSON.stringify(controls.map(({ id, name, prepared }) => [id, name, numberOf(prepared)]));
-  async function build(controls: readonly StoredDefinition[]): Promise<ControlProgram> {
-    const prepared = await mapInTurns(controls, ({ id, name, data }) => ({
-      id,
-      name,
-      prepared: library.prepare(data),
-    }));
-    const key = keyOf(prepared);
+  /** What each program was linked from. */
+  const sources = new WeakMap<ControlProgram, readonly LinkableControl[]>();
+
+  const prepared = ({ id, name, data }: StoredDefinition): LinkableControl => ({
+    id,
+    name,
+    prepared: library.prepare(data),
+  });
+
+  async function link(controls: readonly LinkableControl[]): Promise<ControlProgram> {
+    const key = keyOf(controls);
     const known = programs.get(key);
     if (known !== undefined) return known;
     const program = await runInTurns(
-      linkSteps(prepared, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate }),
+      linkSteps(controls, { newExecutionId, onFailure, withTimeout, nextTurn: setImmediate }),
     );
     programs.set(key, program);
+    sources.set(program, controls);
     return program;
+  }
+
+  async function replace(
+    program: ControlProgram,
+    ids: readonly number[],
+    definitions: readonly StoredDefinition[],
+  ): Promise<ControlProgram | null> {
+    const source = sources.get(program);
+    if (source === undefined) return null;
+    const changed = new Set(ids);
+    const byId = new Map((await mapInTurns(definitions, prepared)).map((control) => [control.id, control]));
+    return link(
+      source.flatMap((control) => (changed.has(control.id) ? (byId.get(control.id) ?? []) : control)),
+    );
   }
 
   /** After a change of a control that many sets share, programs are linked one after the other, in short turns. */
@@ -58,9 +89,13 @@ export function createProgramBuilder(options: ProgramBuilderOptions): ProgramBui
     await setImmediate();
     turnBegan = performance.now();
   }
-  return (controls) => {
-    const built = previous.then(() => build(controls));
-    previous = built.then(takeTurn);
-    return built;
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = previous.then(work);
+    previous = done.then(takeTurn);
+    return done;
+  }
+  return {
+    build: (controls) => inTurn(async () => link(await mapInTurns(controls, prepared))),
+    replace: (program, ids, definitions) => inTurn(() => replace(program, ids, definitions)),
   };
 }

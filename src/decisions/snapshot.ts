@@ -13,7 +13,7 @@ import { UnknownAgents } from './unknown-agents.js';
 
 export interface SnapshotOptions {
   readonly reader: StateReader;
-  readonly build: ProgramBuilder;
+  readonly builder: ProgramBuilder;
   /** Agents kept in memory; those not used recently are evicted. */
   readonly maxAgents: number;
   /** Estimated memory limit of the agents and their programs, in bytes. */
@@ -38,12 +38,12 @@ export class Snapshot {
   readonly #loadBehind: () => void;
   #progress: Progress = { revision: 0, currentAtMs: Number.NEGATIVE_INFINITY };
 
-  constructor({ reader, build, maxAgents, maxBytes, now }: SnapshotOptions) {
+  constructor({ reader, builder, maxAgents, maxBytes, now }: SnapshotOptions) {
     const memory = new MemoryLedger();
     const progress = () => this.#progress;
     this.#sets = new ControlSets({
       reader,
-      build,
+      builder,
       progress,
       memory,
       onGrown: () => this.#agents.makeRoom(0),

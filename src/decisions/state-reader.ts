@@ -42,4 +42,6 @@ export interface WantedControls {
 export interface StateReader {
   linksOf(agents: readonly WantedLinks[]): readonly Promise<ReadLinks>[];
   controlsOf(sets: readonly WantedControls[]): readonly Promise<ReadControls>[];
+  /** Those of some controls that exist; of the database only, never of the last known good file. */
+  definitionsOf(controlIds: readonly number[]): Promise<ReadControls>;
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { ControlLinksStore } from '../controls/control-links-store.js';
+import { unavailable } from '../database/errors.js';
 import { loadedInTime } from '../database/in-time.js';
 import type {
   ReadControls,
@@ -85,6 +86,12 @@ export function createStateReader(options: StateReaderOptions): StateReader {
             return read;
           }),
       ),
+    async definitionsOf(controlIds) {
+      if (!databaseUp()) throw unavailable('The database does not answer.');
+      const read = await database.definitionsOf(controlIds);
+      if (read.revision > followed()) changes.used({ controls: controlIds }, read.revision);
+      return read;
+    },
   };
 }
 
@@ -107,6 +114,7 @@ export function createDatabaseReader(stored: ControlLinksStore): StateReader {
         return { revision, controls: controls[index] ?? [] };
       });
     },
+    definitionsOf: (controlIds) => loadedInTime(stored.definitionsOf(controlIds)),
   };
 }
 

@@ -51,8 +51,12 @@ function aSnapshot(programs: Map<string, ControlProgram>) {
           revision: revision(),
           controls: links.controlIds.map((id) => ({ id, name: '', data: '' })),
         })),
+      definitionsOf: async () => ({ revision: revision(), controls: [] }),
     },
-    build: async ([control]) => distinct[control?.id ?? -1] as ControlProgram,
+    builder: {
+      build: async ([control]) => distinct[control?.id ?? -1] as ControlProgram,
+      replace: async () => null,
+    },
     maxAgents: 100,
     maxBytes: 1_000_000 + OVERHEAD,
     now: () => 0,

@@ -3,6 +3,7 @@ import type { ControlProgram, Verdict } from '../../src/core/types.js';
 import type { News, RecordedChange } from '../../src/database/change-log.js';
 import type { ChangeSource } from '../../src/database/change-source.js';
 import type { Progress } from '../../src/decisions/loaded-program.js';
+import type { ProgramBuilder } from '../../src/decisions/program-builder.js';
 import { type ChangeFollower, RevisionWatch } from '../../src/decisions/revision-watch.js';
 import { Snapshot } from '../../src/decisions/snapshot.js';
 import type { ReadControls, ReadLinks, StateReader } from '../../src/decisions/state-reader.js';
@@ -43,7 +44,10 @@ export function fakeStore() {
   const policies = new Map<number, readonly number[]>();
   const open: { finish: () => void; fail: () => void }[] = [];
   const demanded: number[] = [];
-  const asked = { agents: 0, sets: 0, statements: 0 };
+  const asked = { agents: 0, sets: 0, statements: 0, definitions: 0 };
+  const deleted = new Set<number>();
+  const exists = (id: number) => !deleted.has(id);
+  const definitionOf = (id: number) => ({ id, name: `control-${id}`, data: '{}' });
   let file: { revision: number; atMs: number } | null = null;
   let revision = 0;
   let most = 0;
@@ -83,9 +87,15 @@ export function fakeStore() {
         wanted,
         wanted.map(({ links: { policyIds, controlIds } }) => {
           const ids = [...controlIds, ...policyIds.flatMap((id) => policies.get(id) ?? [])];
-          return { controls: ids.map((id) => ({ id, name: `control-${id}`, data: '{}' })) };
+          return { controls: ids.filter(exists).map(definitionOf) };
         }),
       );
+    },
+    async definitionsOf(controlIds): Promise<ReadControls> {
+      asked.definitions += controlIds.length;
+      const [read] = reading([{ needed: 0 }], [{ controls: controlIds.filter(exists).map(definitionOf) }]);
+      if (read === undefined) throw new Error('one read was begun');
+      return read;
     },
   };
   return {
@@ -113,6 +123,12 @@ export function fakeStore() {
       revision += 1;
       return revision;
     },
+    /** Deletes a control, under a new revision. */
+    deleteControl(id: number): number {
+      deleted.add(id);
+      revision += 1;
+      return revision;
+    },
     remove(agentName: string): number {
       agents.delete(agentName);
       revision += 1;
@@ -130,6 +146,8 @@ export function fakeStore() {
     mostAtOnce: () => most,
     /** Waits until requested reads have begun. */
     begun: turns,
+    /** Fails the first read that has begun. */
+    failOne: () => open.shift()?.fail(),
     /** Ends the reads that have begun, and waits until those that follow them have. */
     async step(): Promise<void> {
       for (const entry of open.splice(0)) entry.finish();
@@ -153,12 +171,20 @@ async function turns(): Promise<void> {
 
 export type FakeStore = ReturnType<typeof fakeStore>;
 
-/** A snapshot over a store, with a clock of its own. */
-export function snapshotOf(store: FakeStore, maxAgents = 100) {
+/** Removes the controls that have no definition from a program. */
+export const withoutDeleted: ProgramBuilder['replace'] = async ({ controlIds }, ids, definitions) =>
+  programOf(controlIds.filter((id) => !ids.includes(id) || definitions.some((one) => one.id === id)));
+
+/** A snapshot over a store, with a clock of its own. Programs are built anew unless `replace` is given. */
+export function snapshotOf(
+  store: FakeStore,
+  maxAgents = 100,
+  replace: ProgramBuilder['replace'] = async () => null,
+) {
   let time = 0;
   const snapshot = new Snapshot({
     reader: store.reader,
-    build: async (controls) => programOf(controls.map(({ id }) => id)),
+    builder: { build: async (controls) => programOf(controls.map(({ id }) => id)), replace },
     maxAgents,
     maxBytes: 10_000_000,
     now: () => time,

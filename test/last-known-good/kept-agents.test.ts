@@ -49,6 +49,7 @@ function process(startedAt: number) {
         await database.answer;
         return { revision: ask(), controls: some.map(() => []) };
       },
+      definitionsOf: async () => ({ revision: ask(), controls: [] }),
     },
     kept,
     changes,
