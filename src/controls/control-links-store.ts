@@ -52,22 +52,6 @@ export function createControlLinksStore(client: DbClient) {
           ${controlIds.length === 0 ? Prisma.empty : ofIds(controlIds)}`);
         return { revision: revisionOf(rows), controls: controlsByLinks(rows, links) };
       }),
-
-    /** Those of some controls that exist. */
-    definitionsOf: (
-      controlIds: readonly number[],
-    ): Promise<{ readonly revision: number; readonly controls: readonly StoredDefinition[] }> =>
-      withServiceErrors(async () => {
-        const rows = await client.$queryRaw<ControlRow[]>(Prisma.sql`
-          SELECT "revision", CAST(NULL AS INTEGER) AS "policyId", CAST(NULL AS INTEGER) AS "id",
-            CAST(NULL AS TEXT) AS "name", CAST(NULL AS TEXT) AS "data"
-          FROM "service_state" WHERE "id" = 1
-          ${controlIds.length === 0 ? Prisma.empty : ofIds(controlIds)}`);
-        const controls = rows.flatMap(({ id, name, data }) =>
-          id === null ? [] : [{ id: Number(id), name: name ?? '', data: data ?? '' }],
-        );
-        return { revision: revisionOf(rows), controls };
-      }),
   };
 }
 

@@ -114,7 +114,10 @@ export function createDatabaseReader(stored: ControlLinksStore): StateReader {
         return { revision, controls: controls[index] ?? [] };
       });
     },
-    definitionsOf: (controlIds) => loadedInTime(stored.definitionsOf(controlIds)),
+    async definitionsOf(controlIds) {
+      const { revision, controls } = await loadedInTime(stored.controlsOf([{ policyIds: [], controlIds }]));
+      return { revision, controls: controls[0] ?? [] };
+    },
   };
 }
 

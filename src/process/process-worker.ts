@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
 import { fileURLToPath, type URL } from 'node:url';
 import type { WorkerHandle } from './supervised-worker.js';
 
@@ -68,7 +69,7 @@ export class ProcessWorker extends EventEmitter implements WorkerHandle {
       });
     });
     // The pipe of the output does not keep the process alive, the channel does while it is referenced.
-    (child.stderr as unknown as { unref?(): void } | null)?.unref?.();
+    if (child.stderr instanceof Socket) child.stderr.unref();
   }
 
   postMessage(message: unknown): void {

@@ -15,7 +15,7 @@ export interface WorkerHandle {
 
 /** How a worker ended. */
 export interface WorkerEnd {
-  /** The uncaught error, or the reason of the kill. Undefined when the module ended the thread. */
+  /** The uncaught error, or the reason of the kill. Undefined when the module ended the worker. */
   readonly error: Error | undefined;
   readonly code: number;
   readonly wasReady: boolean;

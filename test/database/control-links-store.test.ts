@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createControlLinksStore } from '../../src/controls/control-links-store.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
+import { createDatabaseReader } from '../../src/last-known-good/state-reader.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { newControl, write } from './support.js';
 
@@ -23,8 +24,9 @@ describeOnEachDatabase('The store of effective controls', (freshDatabaseUrl) => 
     const store = createControlLinksStore(database.client);
     const revision = await database.revision();
     const stored = { id: kept.id, name: 'kept', data: '{"of":"kept"}' };
-    expect(await store.definitionsOf([kept.id, deleted.id, 4711])).toEqual({ revision, controls: [stored] });
-    expect(await store.definitionsOf([])).toEqual({ revision, controls: [] });
+    const reader = createDatabaseReader(store);
+    expect(await reader.definitionsOf([kept.id, deleted.id, 4711])).toEqual({ revision, controls: [stored] });
+    expect(await reader.definitionsOf([])).toEqual({ revision, controls: [] });
     const links = { policyIds: [], controlIds: [kept.id, deleted.id] };
     expect(await store.controlsOf([links])).toEqual({ revision, controls: [[stored]] });
   });

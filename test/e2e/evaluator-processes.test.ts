@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restClient } from '../support/http.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import {
@@ -22,6 +22,7 @@ afterAll(() => compiled.remove());
 describe('a service with a custom evaluator', () => {
   let service: ServiceProcess;
   let call: ReturnType<typeof restClient>;
+  afterEach(() => service.dispose());
   /** Starts the service with an agent whose steps are checked by the evaluator. */
   const start = async (): Promise<void> => {
     const environment = { SERVICE_EVALUATORS: UNRULY, MAX_CONCURRENT_EVALUATIONS: '1', TIME_LIMIT: '600000' };
@@ -49,36 +50,28 @@ describe('a service with a custom evaluator', () => {
 
   it('answers after each end of its process, which fails closed', { timeout: 600_000 }, async () => {
     await start();
-    try {
-      for (const what of ['abort', 'be killed', 'fill one array', 'fill buffers']) {
-        const { status, body } = await check(what);
-        expect({ what, status, safe: body.is_safe }).toEqual({ what, status: 200, safe: false });
-      }
-      expect((await evaluate(call, 'agent-under-test', 'good')).body).toMatchObject({
-        is_safe: true,
-        errors: [],
-      });
-    } finally {
-      await service.dispose();
+    for (const what of ['abort', 'be killed', 'fill one array', 'fill buffers']) {
+      const { status, body } = await check(what);
+      expect({ what, status, safe: body.is_safe }).toEqual({ what, status: 200, safe: false });
     }
+    expect((await evaluate(call, 'agent-under-test', 'good')).body).toMatchObject({
+      is_safe: true,
+      errors: [],
+    });
   });
 
   it('keeps its process during signals to the whole group, as of a terminal, until it stops', async () => {
     await start();
-    try {
-      const worker = await workerOf();
-      process.kill(worker, 'SIGINT');
-      process.kill(worker, 'SIGTERM');
-      expect(await workerOf()).toBe(worker);
-      signalGroup(service.process, 'SIGINT');
-      expect(await service.ended).toMatchObject({ code: 0 });
-      await until(
-        () => isThere(worker),
-        (there) => !there,
-      );
-    } finally {
-      await service.dispose();
-    }
+    const worker = await workerOf();
+    process.kill(worker, 'SIGINT');
+    process.kill(worker, 'SIGTERM');
+    expect(await workerOf()).toBe(worker);
+    signalGroup(service.process, 'SIGINT');
+    expect(await service.ended).toMatchObject({ code: 0 });
+    await until(
+      () => isThere(worker),
+      (there) => !there,
+    );
   });
 
   it.each([
@@ -87,22 +80,18 @@ describe('a service with a custom evaluator', () => {
   ])('leaves no process that %s after kill -9', async (_name, what) => {
     await start();
     const worker = await workerOf();
-    try {
-      if (what !== null) {
-        check(what).catch(() => null);
-        await until(
-          async () => String((await call('GET', '/metrics')).body),
-          (text) => /evaluator_running\{evaluator="unruly"[^}]*\} 1/.test(text),
-        );
-      }
-      service.process.kill('SIGKILL');
-      await service.ended;
+    if (what !== null) {
+      check(what).catch(() => null);
       await until(
-        () => isThere(worker),
-        (there) => !there,
+        async () => String((await call('GET', '/metrics')).body),
+        (text) => /evaluator_running\{evaluator="unruly"[^}]*\} 1/.test(text),
       );
-    } finally {
-      await service.dispose();
     }
+    service.process.kill('SIGKILL');
+    await service.ended;
+    await until(
+      () => isThere(worker),
+      (there) => !there,
+    );
   });
 });

@@ -49,7 +49,6 @@ function process(startedAt: number) {
         await database.answer;
         return { revision: ask(), controls: some.map(() => []) };
       },
-      definitionsOf: async () => ({ revision: ask(), controls: [] }),
     },
     kept,
     changes,
