@@ -59,6 +59,7 @@ function protocolsOf(method, hasPath) {
 function rpcRows({ services, registry }) {
   const http = registry.getExtension('google.api.http');
   const access = registry.getExtension('enforcement.v1.access');
+  const scopes = registry.getExtension('enforcement.v1.scopes');
   return services.flatMap((service) =>
     service.methods.flatMap((method) => {
       const rpc = `${service.name}.${method.name}`;
@@ -68,7 +69,8 @@ function rpcRows({ services, registry }) {
       return rules.map((one) => {
         const route = one === undefined ? null : `\`${one.pattern.case.toUpperCase()} ${one.pattern.value}\``;
         const name = `${rpc}${method.deprecated ? ' (deprecated)' : ''}`;
-        return [name, route ?? '–', level, protocolsOf(method, route !== null), scriptOf(rpc)];
+        const scope = getOption(method, scopes).join(', ') || '–';
+        return [name, route ?? '–', level, scope, protocolsOf(method, route !== null), scriptOf(rpc)];
       });
     }),
   );
@@ -78,19 +80,24 @@ function hostRows() {
   return HOST_ROUTES.flatMap(([methods, path, file]) =>
     methods
       .split(', ')
-      .map((method) => ['–', `\`${method} ${path}\``, 'public', 'HTTP', hostTest(path, file)]),
+      .map((method) => ['–', `\`${method} ${path}\``, 'public', '–', 'HTTP', hostTest(path, file)]),
   );
 }
 
 const rows = [...hostRows(), ...rpcRows(readProto())];
-const table = [['RPC', 'Method and path', 'Access', 'Protocols', 'Test'], Array(5).fill('---'), ...rows]
+const table = [
+  ['RPC', 'Method and path', 'Access', 'Scope', 'Protocols', 'Test'],
+  Array(6).fill('---'),
+  ...rows,
+]
   .map((cells) => `| ${cells.join(' | ')} |`)
   .join('\n');
 const current = `# The API
 
 Made from the proto files by \`node scripts/api-table.mjs\`; do not edit. RPC names have \`enforcement.v1.\` in front.
 \`key\` is a regular or an admin key, \`admin\` an admin key; a browser session counts as the key it was made with. Access
-is checked only when keys are enabled. \`GET /openapi.json\` describes requests and replies, \`/docs\` shows them. The
+is checked only when keys are enabled. The scope is what a key will need once keys have scopes; nothing checks it yet.
+\`GET /openapi.json\` (committed as [openapi.json](openapi.json)) describes requests and replies, \`/docs\` shows them. The
 files \`every-rpc.*\` are steps that \`test/e2e/every-rpc.test.ts\` plays over every protocol, on both databases.
 
 ${table}

@@ -1,6 +1,6 @@
 /**
  * Prisma's schema engine as a WebAssembly module from npm, for machines on which the native binary cannot be
- * downloaded. It works through driver adapters; three of their shortcomings are repaired here.
+ * downloaded. It works through driver adapters; four of their shortcomings are repaired here.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -47,8 +47,12 @@ async function instantiate() {
   return bindings;
 }
 
-/** The engine sends whole scripts through `executeRaw`, of which libsql would run only the first statement. */
+/** Repairs queries about partial indexes. The engine sends whole scripts through `executeRaw`, of which libsql would run only the first statement. */
 function runWholeScripts(adapter) {
+  const queryRaw = adapter.queryRaw.bind(adapter);
+  // The engine quotes the name of a partial index as an identifier, which libsql does not read as a text.
+  adapter.queryRaw = ({ sql, ...query }) =>
+    queryRaw({ ...query, sql: sql.replace(/(WHERE type = 'index' AND name = )"([^"']*)"/, "$1'$2'") });
   const executeRaw = adapter.executeRaw.bind(adapter);
   adapter.executeRaw = async (query) => {
     if (query.args?.length) return executeRaw(query);

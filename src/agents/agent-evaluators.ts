@@ -11,7 +11,7 @@ import { agentCorrupted } from './agent-errors.js';
 import { evaluatorInUse, evaluatorNotFound } from './agent-evaluator-errors.js';
 import type { EvaluatorRegistration } from './agent-registration.js';
 import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
-import { existingAgent } from './agent-service.js';
+import { demandedAgent, existingAgent } from './agent-service.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
 import { registeredEvaluators } from './registered-evaluators.js';
 import { compareTexts, stepKey } from './steps-catalogue.js';
@@ -69,7 +69,7 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
       }
       if (strict || input.strict) refuseMistakes(warnings, 'Agent');
       return mutate(context, async (tx) => {
-        const row = await existingAgent(tx, input.agent_name);
+        const row = await demandedAgent(tx, input.agent_name, input.if_version);
         const stored = readStoredRegistration(row.data);
         if (stored === undefined) throw agentCorrupted(row.name);
         const unwantedSteps = new Set(input.remove_steps.map(stepKey));
@@ -79,15 +79,15 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
         const names = [...new Set(evaluators.removed.map(({ name }) => name))];
         if (unwantedNames.size > 0) await demandUnused(tx, row, new Set(names));
         const changed = steps.removed.length > 0 || names.length > 0;
-        if (changed) {
-          const registration = { agent: stored.agent, steps: steps.kept, evaluators: evaluators.kept };
-          await createAgentStore(tx).update(row.id, { data: stringifyJson(registration) });
-        }
+        const registration = { agent: stored.agent, steps: steps.kept, evaluators: evaluators.kept };
+        const data = stringifyJson(registration);
+        const version = changed ? await createAgentStore(tx).update(row.id, { data }) : row.version;
         return {
           value: {
             steps_removed: steps.removed.map(({ type, name }) => ({ type, name })),
             evaluators_removed: names,
             warnings,
+            version,
           },
           // A registration changes no verdict, but the revision shows that something was written.
           change: changed ? {} : null,

@@ -16,6 +16,9 @@ export function agentHandlers(
     initAgent: handler(agentSchemas.initAgent, (input, context) => agents.init(context, input)),
     getAgent: handler(agentSchemas.getAgent, (input) => agents.get(input.agent_name)),
     updateAgent: handler(agentSchemas.updateAgent, (input, context) => evaluators.remove(context, input)),
+    deleteAgent: handler(agentSchemas.deleteAgent, (input, context) =>
+      agents.remove(context, input.agent_name, input.if_version),
+    ),
     listAgentEvaluators: handler(agentSchemas.listAgentEvaluators, (input) => evaluators.list(input)),
     getAgentEvaluator: handler(agentSchemas.getAgentEvaluator, (input) =>
       evaluators.get(input.agent_name, input.evaluator_name),
@@ -25,7 +28,7 @@ export function agentHandlers(
     ),
     watchControls: streamHandler(agentSchemas.watchControls, watchControls),
     addAgentControl: handler(agentSchemas.addAgentControl, (input, context) =>
-      agents.addControl(context, input.agent_name, input.control_id),
+      agents.addControl(context, input.agent_name, input.control_id, input.if_version),
     ),
     removeAgentControl: handler(agentSchemas.removeAgentControl, (input, context) =>
       agents.removeControl(context, input.agent_name, input.control_id),

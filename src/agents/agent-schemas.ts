@@ -12,6 +12,7 @@ import {
   withDefault,
   withExample,
 } from '../contract/input/fields.js';
+import { ifVersion } from '../contract/input/if-version.js';
 import { described } from '../contract/input/messages.js';
 import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
@@ -26,6 +27,13 @@ import type {
 
 /** Agents or evaluators per page; other sizes are clamped, which deployed clients rely on. */
 const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+
+/** Controls per page, when a page is requested. */
+const CONTROLS_PAGE_SIZE = { min: 1, max: 1_000 } as const;
+/** The position of a page of controls is the last id of the one before. */
+const CONTROL_ID = { min: 1, max: 2 ** 31 - 1 } as const;
+/** Size that a client accepts; with less, nothing but errors would fit. */
+const MESSAGE_BYTES = { min: 1_024, max: 2 ** 31 - 1 } as const;
 
 const agent: z.ZodType<AgentProfile> = z.object(
   {
@@ -94,11 +102,16 @@ export const agentSchemas = {
         force_replace: withDefault(boolean(), false),
         conflict_mode: withDefault(oneOf(['strict', 'overwrite'], 'enum'), 'strict'),
         ...targetMembers,
+        omit_controls: strictFlag(),
+        if_version: ifVersion(),
       })
       .superRefine(checkTarget),
     {
       agent: { agent_name: 'billing-bot-01', agent_description: 'Answers questions about invoices.' },
       steps: [{ type: 'tool', name: 'send_email', input_schema: { type: 'object' } }],
+      evaluators: [
+        { name: 'tone-check', description: 'Tells how a text sounds.', config_schema: { type: 'object' } },
+      ],
     },
   ),
   getAgent: z.object({ agent_name: agentNameText }),
@@ -111,9 +124,11 @@ export const agentSchemas = {
       ),
       remove_evaluators: withDefault(list(text()), []),
       strict: strictFlag(),
+      if_version: ifVersion(),
     }),
     { remove_steps: [{ type: 'tool', name: 'send_email' }] },
   ),
+  deleteAgent: z.object({ agent_name: agentNameText, if_version: ifVersion() }),
   listAgentEvaluators: z.object({ agent_name: agentNameText, cursor: nullable(text()), limit: pageSize }),
   getAgentEvaluator: z.object({ agent_name: agentNameText, evaluator_name: text() }),
   listAgentControls: z.object({
@@ -121,12 +136,16 @@ export const agentSchemas = {
     rendered_state: stateFilter('rendered', 'unrendered'),
     enabled_state: stateFilter('enabled', 'disabled'),
     ...targetMembers,
+    page_size: nullable(integer(CONTROLS_PAGE_SIZE)),
+    page_token: nullable(integer(CONTROL_ID)),
+    max_message_bytes: nullable(integer(MESSAGE_BYTES)),
   }),
   watchControls: z.object({
     agent_name: agentNameText,
     from_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
+    max_message_bytes: nullable(integer({ min: 65_536, max: 2 ** 31 - 1 })),
   }),
-  addAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
+  addAgentControl: z.object({ agent_name: agentNameText, control_id: controlId, if_version: ifVersion() }),
   removeAgentControl: z.object({ agent_name: agentNameText, control_id: controlId }),
 };
 

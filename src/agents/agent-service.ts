@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
+import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import { readAgentName } from '../contract/input/names.js';
 import { demandWholeTarget, namesTarget, TARGET_WARNING, type Target } from '../contract/input/target.js';
 import { listed, type Warning } from '../contract/warnings/warning.js';
@@ -18,6 +19,7 @@ import { type AgentInputs, readStoredRegistration } from './agent-schemas.js';
 import { type AgentRow, createAgentStore } from './agent-store.js';
 import type { AskedForControls } from './asked-for-controls.js';
 import { compatibilityProblems, policyControlIncompatible, readCandidates } from './control-compatibility.js';
+import { firstPart } from './control-parts.js';
 import { noChanges } from './overwrite-changes.js';
 import { checkRegistration, type Merge, mergeOverwrite, mergeStrict } from './registration.js';
 
@@ -58,41 +60,64 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
     },
 
     /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration is unreadable. */
-    async get(agentName: string): Promise<AgentRegistration> {
+    async get(agentName: string): Promise<AgentRegistration & { readonly version: number }> {
       const row = await existingAgent(database.client, agentName);
-      return readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
+      const registration = readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
+      return { ...registration, version: row.version };
     },
 
     /** Registers an agent, or refreshes its registration, with the order of checks known to clients. */
     async init(context: HandlerCall, input: AgentInputs['initAgent']) {
-      const { force_replace: force, conflict_mode: mode, target_type, target_id, ...incoming } = input;
+      const { force_replace: force, conflict_mode: mode, target_type, target_id, ...others } = input;
+      const { omit_controls: omitsControls, if_version: ifVersion, ...incoming } = others;
       checkRegistration(incoming, registry);
       const { agent_name: agentName } = incoming.agent;
-      const { created, merge } = await mutate<Registered>(context, async (tx) => {
+      const { created, merge, version } = await mutate<Registered>(context, async (tx) => {
         const store = createAgentStore(tx);
         const row = await store.find(agentName);
+        demandVersion(ifVersion, { kind: 'Agent', name: agentName, version: row?.version ?? 0 });
         if (row === null) {
-          await store.insert({ name: agentName, data: stringifyJson(incoming), createdAtMs: now() });
-          return { value: { created: true, merge: null }, change: { agents: [agentName] } };
+          const data = stringifyJson(incoming);
+          const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
+          const value = { created: true, merge: null, version: inserted.version };
+          return { value, change: { agents: [agentName] } };
         }
         const merged = await mergeInto(tx, row, incoming, mode, force);
         const write = merged.changed || force;
-        if (write) await store.update(row.id, { data: stringifyJson(merged.registration) });
+        const data = stringifyJson(merged.registration);
+        const stored = write ? await store.update(row.id, { data }) : row.version;
         // A registration changes no verdict, but the revision shows that something was written.
-        return { value: { created: false, merge: merged }, change: write ? {} : null };
+        return { value: { created: false, merge: merged, version: stored }, change: write ? {} : null };
       });
+      if (created) asked.forget(agentName);
       return {
         created,
-        controls: created ? [] : await activeControls(database.client, agentName),
+        controls: created || omitsControls ? [] : await activeControls(database.client, agentName),
         overwrite_applied: mode === 'overwrite' && merge?.changed === true,
         overwrite_changes: merge?.changes ?? noChanges(),
         warnings: listed(context.ignoredParts(), ignoredTarget(context, { target_type, target_id })),
+        version,
+      };
+    },
+
+    /** Deletes an agent with its links. Throws AGENT_NOT_FOUND or VERSION_MISMATCH. */
+    async remove(context: CallContext, agentName: string, ifVersion: IfVersion) {
+      const { agent, links } = await mutate(context, async (tx) => {
+        const row = await demandedAgent(tx, agentName, ifVersion);
+        const removed = await createAgentStore(tx).remove(row);
+        return { value: { agent: row, links: removed }, change: { agents: [row.name] } };
+      });
+      asked.forget(agent.name);
+      return {
+        success: true,
+        removed_controls_count: links.controls,
+        removed_policies_count: links.policies,
       };
     },
 
     /**
-     * The controls of an agent, by id descending. Throws a VALIDATION_ERROR for half a target, or
-     * CORRUPTED_DATA when one of them is unreadable.
+     * The controls of an agent, by id descending, or one page of them. Throws a VALIDATION_ERROR for half a target,
+     * CORRUPTED_DATA when one of them is unreadable, or PAYLOAD_TOO_LARGE when one exceeds the size of a page.
      */
     async listControls(context: CallContext, input: AgentInputs['listAgentControls']) {
       demandWholeTarget(input);
@@ -102,18 +127,26 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       const { enabled_state: enabledState, rendered_state: renderedState } = input;
       // Used by clients that evaluate controls themselves; user interfaces list all of them.
       if (enabledState === 'enabled') asked.note(row.name);
-      return {
-        controls: controls
-          .filter(({ rendered }) => renderedState === 'all' || rendered === (renderedState === 'rendered'))
-          .filter(({ control }) => enabledState === 'all' || control.enabled === (enabledState === 'enabled'))
-          .map(printed),
-      };
+      const { page_size: maxControls, page_token: after, max_message_bytes: maxBytes } = input;
+      const wanted = controls
+        .filter(({ rendered }) => renderedState === 'all' || rendered === (renderedState === 'rendered'))
+        .filter(({ control }) => enabledState === 'all' || control.enabled === (enabledState === 'enabled'))
+        .filter(({ id }) => after === undefined || id < after)
+        .map(printed);
+      const limits = { maxControls: maxControls ?? null, maxBytes: maxBytes ?? null };
+      const shown = firstPart(wanted, limits);
+      const last = shown.at(-1);
+      const hasMore = last !== undefined && shown.length < wanted.length;
+      return { controls: shown, next_page_token: hasMore ? String(last.id) : null };
     },
 
-    /** Links a control. Throws AGENT_NOT_FOUND, CONTROL_NOT_FOUND or POLICY_CONTROL_INCOMPATIBLE. */
-    async addControl(context: CallContext, agentName: string, controlId: number) {
+    /**
+     * Links a control. Throws AGENT_NOT_FOUND, VERSION_MISMATCH, CONTROL_NOT_FOUND or
+     * POLICY_CONTROL_INCOMPATIBLE.
+     */
+    async addControl(context: CallContext, agentName: string, controlId: number, ifVersion: IfVersion) {
       const linked = await mutate(context, async (tx) => {
-        const agent = await existingAgent(tx, agentName);
+        const agent = await demandedAgent(tx, agentName, ifVersion);
         const control = await existingControl(tx, controlId);
         // An existing link is checked again, so repeating the call shows whether the agent can still run it.
         const registration = readStoredRegistration(agent.data);
@@ -188,12 +221,20 @@ interface Registered {
   readonly created: boolean;
   /** Null for a new agent. */
   readonly merge: Merge | null;
+  readonly version: number;
 }
 
 /** The row of an agent by its name in a path. Throws a VALIDATION_ERROR or AGENT_NOT_FOUND. */
 export async function existingAgent(client: DbClient, name: string): Promise<AgentRow> {
   const agentName = readAgentName(name, 'agent_name');
   return (await createAgentStore(client).find(agentName)) ?? fail(agentNotFound(agentName));
+}
+
+/** The same in the transaction of a change. Throws VERSION_MISMATCH as well. */
+export async function demandedAgent(tx: DbClient, name: string, ifVersion: IfVersion): Promise<AgentRow> {
+  const row = await existingAgent(tx, name);
+  demandVersion(ifVersion, { kind: 'Agent', name: row.name, version: row.version });
+  return row;
 }
 
 function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount: number) {
@@ -205,6 +246,7 @@ function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount:
     step_count: registration?.steps.length ?? 0,
     evaluator_count: registration?.evaluators.length ?? 0,
     active_controls_count: activeControlsCount,
+    version: row.version,
   };
 }
 

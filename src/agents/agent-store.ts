@@ -15,6 +15,8 @@ export interface AgentRow {
   readonly createdAtMs: number;
   /** When a client first requested its controls, in milliseconds since the epoch; null if never. */
   readonly controlsAskedAtMs: number | null;
+  /** Counts its stored registrations, from 1. */
+  readonly version: number;
 }
 
 /** A stored agent without its registration. */
@@ -23,6 +25,12 @@ export interface KnownAgent {
   readonly name: string;
   /** Null when no client has requested its controls. */
   readonly controlsAskedAtMs: bigint | null;
+}
+
+/** Number of the links that an agent had. */
+export interface RemovedLinks {
+  readonly controls: number;
+  readonly policies: number;
 }
 
 /** Filters of an agent list. */
@@ -54,7 +62,7 @@ export function createAgentStore(client: DbClient) {
       ),
 
     /** The name must be free. */
-    insert: (agent: Omit<AgentRow, 'id' | 'controlsAskedAtMs'>): Promise<AgentRow> =>
+    insert: (agent: Omit<AgentRow, 'id' | 'controlsAskedAtMs' | 'version'>): Promise<AgentRow> =>
       withServiceErrors(async () => {
         assertStorable(agent.name);
         assertStorable(agent.data);
@@ -62,10 +70,23 @@ export function createAgentStore(client: DbClient) {
         return toRow(await client.agent.create({ data }));
       }),
 
-    update: (id: number, { data }: { readonly data: string }): Promise<void> =>
+    /** Returns the new version. */
+    update: (id: number, { data }: { readonly data: string }): Promise<number> =>
       withServiceErrors(async () => {
         assertStorable(data);
-        await client.agent.update({ where: { id }, data: { data }, select: { id: true } });
+        const written = { data, version: { increment: 1 } };
+        const row = await client.agent.update({ where: { id }, data: written, select: { version: true } });
+        return Number(row.version);
+      }),
+
+    /** Removes an agent with its links and policies, and when it was used. Returns the numbers of those. */
+    remove: ({ id, name }: Pick<AgentRow, 'id' | 'name'>): Promise<RemovedLinks> =>
+      withServiceErrors(async () => {
+        const controls = await client.agentControl.deleteMany({ where: { agentId: id } });
+        const policies = await client.agentPolicy.deleteMany({ where: { agentId: id } });
+        await client.agent.delete({ where: { id }, select: { id: true } });
+        await client.agentUse.deleteMany({ where: { agentName: name } });
+        return { controls: controls.count, policies: policies.count };
       }),
 
     /**
@@ -130,14 +151,16 @@ interface StoredRow {
   readonly data: string;
   readonly createdAtMs: bigint;
   readonly controlsAskedAtMs: bigint | null;
+  readonly version: bigint;
 }
 
-function toRow({ id, name, data, createdAtMs, controlsAskedAtMs }: StoredRow): AgentRow {
+function toRow({ id, name, data, createdAtMs, controlsAskedAtMs, version }: StoredRow): AgentRow {
   return {
     id,
     name,
     data,
     createdAtMs: Number(createdAtMs),
     controlsAskedAtMs: controlsAskedAtMs === null ? null : Number(controlsAskedAtMs),
+    version: Number(version),
   };
 }

@@ -8,7 +8,7 @@ const MAX_WRITTEN_AT_ONCE = 500;
 export interface AgentUseStore {
   /** Records that agents were used at a time, in milliseconds since 1970. */
   record(agentNames: readonly string[], usedAtMs: number): Promise<void>;
-  /** Names of agents, those used last first. Some may have been deleted since. */
+  /** Names of agents that exist, those used last first. */
   lastUsed(limit: number): Promise<string[]>;
   /** Forgets uses before a time, in milliseconds since 1970. */
   forgetBefore(timeMs: number): Promise<void>;
@@ -34,7 +34,8 @@ export function createAgentUseStore(bulk: Database['bulk']): AgentUseStore {
       const rows = await bulk.read(
         'search',
         Prisma.sql`
-          SELECT "agent_name" FROM "agent_uses" ORDER BY "used_at_ms" DESC, "agent_name" LIMIT ${limit}`,
+          SELECT u."agent_name" FROM "agent_uses" u JOIN "agents" a ON a."name" = u."agent_name"
+          ORDER BY u."used_at_ms" DESC, u."agent_name" LIMIT ${limit}`,
       );
       return rows.map(([name]) => String(name));
     },

@@ -17,6 +17,8 @@ export interface AgentsOptions {
   /** Whether members without effect are rejected. */
   readonly strict: boolean;
   readonly feed: ControlFeed;
+  /** Largest message of a stream, in bytes. */
+  readonly maxReplyBytes: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Monotonic clock, in milliseconds. */
@@ -30,6 +32,6 @@ export function createAgents(options: AgentsOptions): HandlersOf<typeof AgentSer
   return agentHandlers(
     createAgentService({ ...options, asked }),
     createAgentEvaluators(options),
-    createWatchControls({ feed, asked, now: monotonic }),
+    createWatchControls({ feed, asked, now: monotonic, maxMessageBytes: options.maxReplyBytes }),
   );
 }

@@ -3,11 +3,15 @@ import type { Database } from '../database/database.js';
 
 /** Agents cached as noted; beyond it notes are repeated. */
 const MAX_REMEMBERED = 100_000;
+/** How long a note is not repeated: another process may have deleted the agent, and its client registered it again. */
+const REMEMBERED_MS = 3_600_000;
 
 /** Notes agents whose clients request their controls, as clients that evaluate controls themselves do. */
 export interface AskedForControls {
   /** Notes a request of an agent's client. Returns immediately; a note that fails is repeated next time. */
   note(agentName: string): void;
+  /** The agent was deleted: the next one with its name is noted again. */
+  forget(agentName: string): void;
 }
 
 export interface AskedForControlsOptions {
@@ -18,16 +22,21 @@ export interface AskedForControlsOptions {
 
 /** No verdict depends on the notes, so they are not mutations. The first note of an agent is kept. */
 export function createAskedForControls({ database, now }: AskedForControlsOptions): AskedForControls {
-  const noted = new Set<string>();
+  const notedAtMs = new Map<string, number>();
   return {
     note(agentName) {
-      if (noted.has(agentName)) return;
-      if (noted.size >= MAX_REMEMBERED) noted.clear();
-      noted.add(agentName);
+      const nowMs = now();
+      const before = notedAtMs.get(agentName);
+      if (before !== undefined && Math.abs(nowMs - before) < REMEMBERED_MS) return;
+      if (notedAtMs.size >= MAX_REMEMBERED) notedAtMs.clear();
+      notedAtMs.set(agentName, nowMs);
       const update = Prisma.sql`
-        UPDATE "agents" SET "controls_asked_at_ms" = ${now()}
+        UPDATE "agents" SET "controls_asked_at_ms" = ${nowMs}
         WHERE "name" = ${agentName} AND "controls_asked_at_ms" IS NULL`;
-      database.bulk.transaction((tx) => tx.run(update)).catch(() => noted.delete(agentName));
+      database.bulk.transaction((tx) => tx.run(update)).catch(() => notedAtMs.delete(agentName));
+    },
+    forget(agentName) {
+      notedAtMs.delete(agentName);
     },
   };
 }

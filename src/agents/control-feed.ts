@@ -1,5 +1,5 @@
 import { createWakeTurns } from '../contract/call/wake-turns.js';
-import { ServiceError } from '../contract/errors/service-error.js';
+import { draining } from '../contract/errors/draining.js';
 import { type AgentState, createAgentControlStore } from '../controls/agent-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { createCatchUp } from '../database/catch-up.js';
@@ -131,7 +131,7 @@ export class ControlFeed {
     this.#catchUp();
   }
 
-  /** Ends every stream with SERVICE_UNAVAILABLE, and rejects new ones. */
+  /** Ends every stream with DRAINING, and rejects new ones. */
   close(): void {
     this.#closed = true;
     for (const agent of [...this.#agents.values()]) this.#fail(agent, shuttingDown());
@@ -232,9 +232,6 @@ export class ControlFeed {
   }
 }
 
-function shuttingDown(): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', {
-    detail: 'The server is shutting down.',
-    hint: 'Call again, with the revision of the last message.',
-  });
+function shuttingDown(): Error {
+  return draining('Call again, with the revision of the last message.');
 }

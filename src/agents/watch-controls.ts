@@ -4,15 +4,23 @@ import { readAgentName } from '../contract/input/names.js';
 import type { AgentInputs } from './agent-schemas.js';
 import type { AskedForControls } from './asked-for-controls.js';
 import type { ControlFeed } from './control-feed.js';
+import { PartReader } from './part-reader.js';
 import type { WatchedAgent } from './watched-agent.js';
 
 export interface WatchOptions {
   readonly feed: ControlFeed;
-  readonly asked: AskedForControls;
+  readonly asked: Pick<AskedForControls, 'note'>;
   /** Milliseconds of the clock of the feed. */
   readonly now: () => number;
+  /** Largest message that the server can send, in bytes. */
+  readonly maxMessageBytes: number;
   readonly heartbeatMs?: number;
 }
+
+/** Largest message for clients that do not say what they can receive: most accept 4 MiB. */
+const USUAL_MESSAGE_BYTES = 3 * 1024 * 1024;
+/** What a message has besides its controls, with some reserve. */
+const MESSAGE_OVERHEAD = 16 * 1024;
 
 /** Implements WatchControls: sends the controls of an agent, and then their changes. */
 export type WatchControls = (
@@ -27,17 +35,17 @@ export function createWatchControls(options: WatchOptions): WatchControls {
     const from = input.from_revision;
     const { agent, isCurrent } = await feed.join(readAgentName(input.agent_name, 'agent_name'), from ?? 0);
     asked.note(agent.name);
+    const asks = input.max_message_bytes ?? USUAL_MESSAGE_BYTES;
+    const maxBytes = Math.min(asks, options.maxMessageBytes) - MESSAGE_OVERHEAD;
+    const reader = new PartReader(agent, isCurrent, maxBytes);
     const pause = createPause(agent, signal);
     try {
-      let seen = isCurrent ? agent.position : 0;
       if (isCurrent) yield heartbeat(agent, now());
       while (!signal.aborted) {
         if (agent.failure !== null) throw agent.failure;
-        if (agent.loaded && agent.position > seen) {
-          const message = agent.messageSince(seen);
-          seen = agent.position;
-          yield message;
-        } else if (await pause.next(heartbeatMs)) yield heartbeat(agent, now());
+        const message = reader.next();
+        if (message !== null) yield message;
+        else if (await pause.next(heartbeatMs)) yield reader.unfinished() ?? heartbeat(agent, now());
       }
     } finally {
       pause.end();

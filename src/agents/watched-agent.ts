@@ -1,7 +1,7 @@
 import type { AgentState, StoredDefinition } from '../controls/agent-control-store.js';
 import type { RecordedChange } from '../database/change-log.js';
 import type { AgentControl } from './agent-controls.js';
-import { WatchedControls } from './watched-controls.js';
+import { type ControlNews, type ControlsPart, WatchedControls } from './watched-controls.js';
 
 /** The state of the database known to a process. */
 export interface Followed {
@@ -10,6 +10,9 @@ export interface Followed {
   /** When the database last confirmed that there is no later one, in milliseconds of a monotonic clock. */
   readonly currentAtMs: number;
 }
+
+/** News for a reader with the revision that it then has. */
+export type ControlsMessage = ControlNews & { readonly revision: number };
 
 /** Messages cached for readers at different positions; most of them are at the previous one. */
 const MAX_SHARED_MESSAGES = 16;
@@ -30,7 +33,7 @@ export class WatchedAgent {
   /** The state for which the controls are valid, while a later change is not loaded; null otherwise. */
   #behind: Followed | null = null;
   #unchangedSince = 0;
-  #messages = { revision: 0, position: 0, bySeen: new Map<number, object>() };
+  #messages = { revision: 0, position: 0, bySeen: new Map<number, ControlsMessage>() };
   /** Number of streams of the agent. */
   watchers = 0;
   loading: Promise<void> | null = null;
@@ -140,7 +143,7 @@ export class WatchedAgent {
   }
 
   /** The message for a reader at a position; shared by readers at the same one. */
-  messageSince(seen: number): object {
+  messageSince(seen: number): ControlsMessage {
     const { revision, position } = this;
     if (this.#messages.revision !== revision || this.#messages.position !== position) {
       this.#messages = { revision, position, bySeen: new Map() };
@@ -151,6 +154,11 @@ export class WatchedAgent {
     const message = { revision, ...this.#controls.newsSince(seen) };
     if (bySeen.size < MAX_SHARED_MESSAGES) bySeen.set(seen, message);
     return message;
+  }
+
+  /** See `WatchedControls.partSince`. */
+  partSince(seen: number, below: number, maxBytes: number): ControlsPart {
+    return this.#controls.partSince(seen, below, maxBytes);
   }
 
   /** Calls `wake` once, after the next state or when the streams have to end. */

@@ -1,6 +1,7 @@
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { hashText } from '../database/text.js';
 import type { AgentControl } from './agent-controls.js';
+import { controlBytes } from './control-parts.js';
 
 /** Removed controls remembered per agent; readers that missed older removals receive everything. */
 const MAX_REMEMBERED_REMOVALS = 1_000;
@@ -9,6 +10,14 @@ const MAX_REMEMBERED_REMOVALS = 1_000;
 export type ControlNews =
   | { readonly full: { readonly controls: readonly AgentControl[] } }
   | { readonly changed: { readonly upserted: readonly AgentControl[]; readonly removed: readonly number[] } };
+
+/** Some of the controls of a state. */
+export interface ControlsPart {
+  readonly controls: readonly AgentControl[];
+  /** The id of the last one; 0 if no others follow. */
+  readonly lastId: number;
+  readonly isLast: boolean;
+}
 
 interface Entry {
   /** Changes with name or definition. */
@@ -77,6 +86,23 @@ export class WatchedControls {
     return { changed: { upserted, removed: removed.sort((left, right) => left - right) } };
   }
 
+  /**
+   * A part of the latest state: by id descending, the controls with ids below `below` that are newer than a position,
+   * as many as have at most `maxBytes` together, but at least one.
+   */
+  partSince(position: number, below: number, maxBytes: number): ControlsPart {
+    const controls: AgentControl[] = [];
+    let bytes = 0;
+    for (const [id, entry] of this.#controls) {
+      if (id >= below || entry.position <= position) continue;
+      bytes += controlBytes(entry.view);
+      if (bytes > maxBytes && controls.length > 0)
+        return { controls, lastId: idOfLast(controls), isLast: false };
+      controls.push(entry.view);
+    }
+    return { controls, lastId: 0, isLast: true };
+  }
+
   #entryOf(row: StoredDefinition, position: number, present: (row: StoredDefinition) => AgentControl): Entry {
     const hash = hashText(JSON.stringify([row.name, row.data]));
     const known = this.#controls.get(row.id);
@@ -90,4 +116,8 @@ export class WatchedControls {
       this.#tellAllUpTo = Math.max(this.#tellAllUpTo, position - 1);
     }
   }
+}
+
+function idOfLast(controls: readonly AgentControl[]): number {
+  return controls.at(-1)?.id ?? 0;
 }

@@ -1,6 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { createHealthState, type HealthState } from '../operations/health.js';
 import type { MeasuredMetric } from '../operations/metrics.js';
 import type { OperationalState } from '../operations/operations-routes.js';
@@ -109,15 +110,17 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
 }
 
 function createHealth(
-  { database }: Foundations,
+  { config, database }: Foundations,
   { watch, onDatabaseState }: Programs,
   features: Features,
   state: OperationalState,
 ): HealthState {
   const { storage } = database;
+  const isOff = (name: string) => name === ObservabilityService.typeName && !config.observability.enabled;
   const health = createHealthState(serviceNames(servicesOf(features)), (name) => {
     if (name === '' || name === EvaluationService.typeName) return state.cannotEvaluateBecause() === null;
-    return WITHOUT_DATABASE.has(name) || (watch.databaseUp && storage.state === 'OK');
+    if (WITHOUT_DATABASE.has(name)) return true;
+    return !isOff(name) && watch.databaseUp && storage.state === 'OK';
   });
   storage.onChange(health.refresh);
   onDatabaseState(health.refresh);
@@ -194,13 +197,12 @@ async function drain(
   { config }: Foundations,
   { feed }: Programs,
   { observability }: Features,
-  { listener, shutdown }: Transports,
+  { listener, shutdown, longStreams }: Transports,
 ): Promise<void> {
-  const streamsEnd = setTimeout(
-    () => shutdown.abort(shutdownReason()),
-    Math.max(0, config.limits.drainMs - STREAM_END_MARGIN_MS),
-  );
+  const streamsMs = Math.max(0, config.limits.drainMs - STREAM_END_MARGIN_MS);
+  const streamsEnd = setTimeout(() => shutdown.abort(shutdownReason()), streamsMs);
   const drained = listener.drain();
+  longStreams.drain(streamsMs);
   // These streams are endless, and their clients can reconnect to another process.
   feed.close();
   observability.endStreams();

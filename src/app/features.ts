@@ -4,17 +4,23 @@ import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enfo
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { ServerService } from '../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../gen/proto/enforcement/v1/template_service_pb.js';
 import { checkEvaluatorReferences } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { createControls } from '../controls/controls.js';
+import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createExplain } from '../explain/explain.js';
 import { createPolicies } from '../policies/policies.js';
+import { VERSION } from '../process/package-root.js';
+import { createServerInfo } from '../server-info/server-info.js';
+import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
+import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
 import type { Programs } from './programs.js';
@@ -32,6 +38,7 @@ export interface Features {
 export const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
   TemplateService.typeName,
   EvaluatorService.typeName,
+  ServerService.typeName,
 ]);
 
 export function createFeatures(foundations: Foundations, programs: Programs): Features {
@@ -64,6 +71,7 @@ export function createFeatures(foundations: Foundations, programs: Programs): Fe
     onKeptVerdict: () => {
       keptEvaluations += 1;
     },
+    newDecisionId: newExecutionId,
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
   const explain = createExplain({
@@ -73,14 +81,25 @@ export function createFeatures(foundations: Foundations, programs: Programs): Fe
     newExecutionId,
     now: monotonic,
   });
+  const serverInfo = createServerInfo({
+    version: VERSION,
+    maxMessageBytes: config.limits.bodyBytes,
+    maxBatch: MAX_EVALUATIONS,
+    streamWindow: STREAM_WINDOW,
+    revision: () => watch.progress.revision,
+  });
   return {
     features: [
-      feature(AgentService, createAgents({ ...parts, feed, monotonic })),
+      feature(
+        AgentService,
+        createAgents({ ...parts, feed, monotonic, maxReplyBytes: maxReplyBytes(config.limits.bodyBytes) }),
+      ),
       feature(ControlService, controls.controls),
       feature(PolicyService, createPolicies(parts)),
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
+      feature(ServerService, serverInfo),
       // The other RPCs are evaluations, which the transport serves without handlers.
       feature(EvaluationServiceDesc, explain),
     ],

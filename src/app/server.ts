@@ -1,4 +1,5 @@
-import type { DescService } from '@bufbuild/protobuf';
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { ConnectRouter } from '@connectrpc/connect';
 import Fastify, {
   type FastifyBaseLogger,
@@ -25,6 +26,7 @@ import {
 import { foreignOriginCheck, keylessPageCheck } from '../transport/auth/request-origin.js';
 import type { Call } from '../transport/call/call.js';
 import type { CallHost } from '../transport/call/call-host.js';
+import type { LongStreams } from '../transport/call/long-streams.js';
 import { registerConnect } from '../transport/connect/connect-plugin.js';
 import { rpcCallOf } from '../transport/connect/rpc-call.js';
 import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
@@ -75,6 +77,8 @@ export interface ServerOptions extends ErrorContext {
   readonly registerRpcs: (router: ConnectRouter) => void;
   /** Ends endless streams. */
   readonly shutdownSignal: AbortSignal;
+  /** Asked to end when they are old, and at shutdown. */
+  readonly longStreams: LongStreams;
 }
 
 /** `type/subtype`, with any parameters. */
@@ -229,7 +233,7 @@ async function registerRpcs(
   credentials: CredentialReader,
   register: (router: ConnectRouter) => void,
 ): Promise<void> {
-  const { config, methods, host, shutdownSignal } = options;
+  const { config, methods, host, shutdownSignal, longStreams } = options;
   await app.register((scope) =>
     registerConnect(scope, {
       register,
@@ -238,6 +242,7 @@ async function registerRpcs(
       credentials,
       maxMessageBytes: config.limits.bodyBytes,
       shutdownSignal,
+      longStreams,
     }),
   );
 }
@@ -256,10 +261,16 @@ function servedPaths(options: ServerOptions): ServedPath[] {
   templates.sort((a, b) => parameters(a.template) - parameters(b.template));
   for (const service of options.services) {
     for (const method of service.methods) {
-      paths.push({ template: `/${service.typeName}/${method.name}`, methods: ['POST'] });
+      const methods = isServedWithGet(method) ? ['GET', 'POST'] : ['POST'];
+      paths.push({ template: `/${service.typeName}/${method.name}`, methods });
     }
   }
   return [...paths, ...templates];
+}
+
+/** Connect serves unary RPCs without side effects with GET, too. */
+function isServedWithGet({ methodKind, idempotency }: DescMethod): boolean {
+  return methodKind === 'unary' && idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
 /** `package.Service/Method` of every RPC. */

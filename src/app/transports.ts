@@ -15,6 +15,8 @@ import { createLoadShedder, type LoadShedder } from '../transport/admission/load
 import { createAuthenticator } from '../transport/auth/authenticator.js';
 import { fingerprintOf } from '../transport/auth/key-ring.js';
 import type { CallHost } from '../transport/call/call-host.js';
+import { DueTimes } from '../transport/call/due-times.js';
+import { LongStreams } from '../transport/call/long-streams.js';
 import { evaluationRpcs } from '../transport/connect/evaluation-rpcs.js';
 import { handlerRpc } from '../transport/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
@@ -58,6 +60,7 @@ export interface Transports {
   readonly streamNames: StreamNames;
   /** Ends endless streams. */
   readonly shutdown: AbortController;
+  readonly longStreams: LongStreams;
 }
 
 /** The state that the transports report. */
@@ -102,6 +105,12 @@ export async function createTransports(
   // Connect adds a listener for each of its calls.
   setMaxListeners(0, shutdown.signal);
 
+  const due = new DueTimes();
+  const longStreams = new LongStreams(due, {
+    maxAgeMs: config.limits.maxStreamAgeMs,
+    graceMs: config.limits.maxAgeGraceMs,
+  });
+
   const services = servicesOf(features);
   const methods = new Map(services.flatMap(rpcMethods).map((method) => [method.name, method]));
   const evaluations = evaluationMethods(features);
@@ -130,6 +139,7 @@ export async function createTransports(
     maxMessageBytes: bodyBytes,
     methods: evaluations,
     shutdownSignal: shutdown.signal,
+    longStreams,
   });
   const restLane = createRestLane({
     ...errors,
@@ -157,6 +167,12 @@ export async function createTransports(
     onProblem: (problem) => log.debug(problemFacts(problem), 'a connection was given up'),
     takeStream: config.grpcLane ? hotLane : undefined,
     takeRequest: config.restLane ? restLane : undefined,
+    ages: {
+      due,
+      maxAgeMs: config.limits.maxConnectionAgeMs,
+      graceMs: config.limits.maxAgeGraceMs,
+      onAged: (connection) => longStreams.leaveConnection(connection),
+    },
   });
   const routeOptions = { apiBase: config.apiBase, strict: config.strictDefinitions };
   const serverOptions: Omit<ServerOptions, 'listener' | 'gate'> = {
@@ -182,17 +198,18 @@ export async function createTransports(
           method.desc.localName,
           handlerRpc(method, handler),
         ]);
-        const others = service === EvaluationServiceDesc ? evaluationRpcs(calls) : {};
+        const others = service === EvaluationServiceDesc ? evaluationRpcs(calls, longStreams) : {};
         register(router, service, { ...Object.fromEntries(ofHandlers), ...others });
       }
     },
     shutdownSignal: shutdown.signal,
+    longStreams,
     ...errors,
   };
   const server = await createServer({ ...serverOptions, listener, gate });
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   const streamNames = createStreamNames(services, config.apiBase);
-  return { server, listener, operations, admission, load, streamNames, shutdown };
+  return { server, listener, operations, admission, load, streamNames, shutdown, longStreams };
 }
 
 /** Adds a service to a router. Throws if one of its RPCs has no implementation. */

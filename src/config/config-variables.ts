@@ -298,6 +298,24 @@ export const VARIABLES = {
     10,
     'Longest time running requests get at shutdown.',
   ),
+  maxConnectionAgeSeconds: variable(
+    ['SERVICE_MAX_CONNECTION_AGE_SECONDS'],
+    numberIn(0, 604_800, '1800'),
+    1_800,
+    'Age, ±10 %, at which a connection is closed without losing a call, so that clients spread over all processes; 0 for never.',
+  ),
+  maxConnectionAgeGraceSeconds: variable(
+    ['SERVICE_MAX_CONNECTION_AGE_GRACE_SECONDS'],
+    numberIn(0, 3600, '30'),
+    30,
+    'Longest time streams get to end, after the notice, once they or their connection have reached the maximum age.',
+  ),
+  maxStreamAgeSeconds: variable(
+    ['SERVICE_MAX_STREAM_AGE_SECONDS'],
+    numberIn(0, 604_800, '1800'),
+    1_800,
+    'Age, ±10 %, at which a stream of evaluations, events or controls gets a notice and ends; 0 for never.',
+  ),
   snapshotAgents: variable(
     ['SERVICE_SNAPSHOT_MAX_AGENTS'],
     integerIn(1, 10_000_000, '1000000'),

@@ -65,6 +65,12 @@ export interface Config {
     readonly requestTimeoutMs: number;
     /** Time limit for running requests at shutdown, in milliseconds. */
     readonly drainMs: number;
+    /** Age at which a connection is closed, in milliseconds; infinite for never. */
+    readonly maxConnectionAgeMs: number;
+    /** Time limit for streams to end at a maximum age, in milliseconds. */
+    readonly maxAgeGraceMs: number;
+    /** Age at which a stream is ended, in milliseconds; infinite for never. */
+    readonly maxStreamAgeMs: number;
     /** Most agents whose compiled controls are kept in memory. */
     readonly snapshotAgents: number;
     /** Agents used last that are loaded at the start. */
@@ -213,6 +219,9 @@ function assemble(values: Values, url: string, environment: Environment, problem
       shedDelayMs: values.shedEventLoopDelayMs,
       requestTimeoutMs: values.requestTimeoutSeconds * 1000,
       drainMs: values.drainSeconds * 1000,
+      maxConnectionAgeMs: ageMs(values.maxConnectionAgeSeconds),
+      maxAgeGraceMs: values.maxConnectionAgeGraceSeconds * 1000,
+      maxStreamAgeMs: ageMs(values.maxStreamAgeSeconds),
       snapshotAgents: values.snapshotAgents,
       preloadAgents: values.preloadAgents,
       minRevisionWaitMs: values.minRevisionWaitSeconds * 1000,
@@ -273,4 +282,9 @@ function deepFreeze<T extends object>(value: T): T {
     if (typeof member === 'object' && member !== null) deepFreeze(member);
   }
   return Object.freeze(value);
+}
+
+/** A maximum age; 0 stands for none. */
+function ageMs(seconds: number): number {
+  return seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000;
 }

@@ -4,14 +4,17 @@ import { type HandlersOf, handler } from '../contract/call/handler.js';
 import { withoutUndefined } from '../contract/input/parse-input.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import { controlJsonSchema } from './control-json-schema.js';
-import { createControlSchemas } from './control-schemas.js';
+import { createControlSchemas, EXECUTIONS, STAGES } from './control-schemas.js';
 import type { ControlService } from './control-service.js';
+import type { ControlUsers } from './control-users.js';
 import type { ControlVersions } from './control-versions.js';
+import { filterWord } from './filter-word.js';
 
 /** The RPCs of ControlService. */
 export function controlHandlers(
   controls: ControlService,
   versions: ControlVersions,
+  users: ControlUsers,
   registry: EvaluatorRegistry,
 ): HandlersOf<typeof ControlServiceDesc> {
   const schemas = createControlSchemas(registry);
@@ -19,7 +22,7 @@ export function controlHandlers(
     createControl: handler(schemas.createControl, ({ name, data, strict }, context) =>
       controls.create(context, name, data, strict),
     ),
-    listControls: handler(schemas.listControls, (input) =>
+    listControls: handler(schemas.listControls, (input, context) =>
       controls.list({
         cursor: input.cursor ?? null,
         limit: input.limit,
@@ -27,8 +30,8 @@ export function controlHandlers(
         enabled: input.enabled ?? null,
         templateBacked: input.template_backed ?? null,
         stepType: input.step_type ?? null,
-        stage: input.stage ?? null,
-        execution: input.execution ?? null,
+        stage: filterWord(context, 'stage', STAGES, input.stage, input.stage_filter),
+        execution: filterWord(context, 'execution', EXECUTIONS, input.execution, input.execution_filter),
         tag: input.tag ?? null,
       }),
     ),
@@ -37,11 +40,18 @@ export function controlHandlers(
       controls.validate(context, data, strict),
     ),
     getControl: handler(schemas.getControl, (input) => controls.get(input.control_id)),
-    updateControl: handler(schemas.updateControl, ({ control_id: id, name, enabled, strict }, context) =>
-      controls.update(context, id, withoutUndefined({ name, enabled }), strict),
-    ),
+    updateControl: handler(schemas.updateControl, (input, context) => {
+      const { control_id: id, name, enabled, strict, if_version: ifVersion } = input;
+      return controls.update(context, id, withoutUndefined({ name, enabled }), { strict, ifVersion });
+    }),
     deleteControl: handler(schemas.deleteControl, (input, context) =>
-      controls.remove(context, input.control_id, input.force),
+      controls.remove(context, input.control_id, input.force, input.if_version),
+    ),
+    listControlAgents: handler(schemas.listControlAgents, (input) =>
+      users.agents(input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
+    ),
+    listControlPolicies: handler(schemas.listControlPolicies, (input) =>
+      users.policies(input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
     ),
     listControlVersions: handler(schemas.listControlVersions, (input) =>
       versions.list(input.control_id, { cursor: input.cursor ?? null, limit: input.limit }),
@@ -50,11 +60,14 @@ export function controlHandlers(
       versions.get(input.control_id, input.version_num),
     ),
     restoreControlVersion: handler(schemas.restoreControlVersion, (input, context) =>
-      versions.restore(context, input.control_id, input.version_num),
+      versions.restore(context, input.control_id, input.version_num, input.if_version),
     ),
     getControlData: handler(schemas.getControlData, (input) => controls.getData(input.control_id)),
     setControlData: handler(schemas.setControlData, (input, context) =>
-      controls.setData(context, input.control_id, input.data, input.strict),
+      controls.setData(context, input.control_id, input.data, {
+        strict: input.strict,
+        ifVersion: input.if_version,
+      }),
     ),
   };
 }

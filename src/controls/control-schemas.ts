@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { boolean, nullable, text, withDefault, withExample } from '../contract/input/fields.js';
+import { boolean, nullable, oneOf, text, withDefault, withExample } from '../contract/input/fields.js';
+import { ifVersion } from '../contract/input/if-version.js';
 import { slugName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { strictFlag } from '../contract/input/parse-input.js';
@@ -21,6 +22,10 @@ const strict = strictFlag();
 function within32Bits(cursor: number): number {
   return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
 }
+
+/** Words of filters. */
+export const STAGES = ['pre', 'post'] as const;
+export const EXECUTIONS = ['server', 'sdk'] as const;
 
 /** An example of the OpenAPI document. */
 const EXAMPLE = {
@@ -54,6 +59,8 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
       stage: nullable(text()),
       execution: nullable(text()),
       tag: nullable(text()),
+      stage_filter: nullable(oneOf(STAGES)),
+      execution_filter: nullable(oneOf(EXECUTIONS)),
     }),
     validateControl: withExample(z.object({ data, strict }), { data: EXAMPLE }),
     getControl: z.object({ control_id: controlId }),
@@ -63,18 +70,39 @@ export function createControlSchemas(registry: EvaluatorRegistry) {
         name: nullable(slugName()),
         enabled: nullable(boolean()),
         strict,
+        if_version: ifVersion(),
       }),
       { enabled: false },
     ),
-    deleteControl: z.object({ control_id: controlId, force: withDefault(boolean(), false) }),
+    deleteControl: z.object({
+      control_id: controlId,
+      force: withDefault(boolean(), false),
+      if_version: ifVersion(),
+    }),
+    listControlAgents: z.object({
+      control_id: controlId,
+      cursor: nullable(text()),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    }),
+    listControlPolicies: z.object({
+      control_id: controlId,
+      cursor: nullable(integer().transform(within32Bits)),
+      limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
+    }),
     listControlVersions: z.object({
       control_id: controlId,
       cursor: nullable(integer().transform(within32Bits)),
       limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
     }),
     getControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
-    restoreControlVersion: z.object({ control_id: controlId, version_num: versionNum }),
+    restoreControlVersion: z.object({
+      control_id: controlId,
+      version_num: versionNum,
+      if_version: ifVersion(),
+    }),
     getControlData: z.object({ control_id: controlId }),
-    setControlData: withExample(z.object({ control_id: controlId, data, strict }), { data: EXAMPLE }),
+    setControlData: withExample(z.object({ control_id: controlId, data, strict, if_version: ifVersion() }), {
+      data: EXAMPLE,
+    }),
   };
 }

@@ -1,5 +1,6 @@
 import { type JsonObject, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
+import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
@@ -18,6 +19,7 @@ import { type ControlProposal, proposeControl } from './control-proposal.js';
 import type { Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
 import { NO_ATTACHMENTS, summariseControl } from './control-summary.js';
+import { createControlVersionStore } from './control-version-store.js';
 import { type ControlDefinition, isDraft, type StoredControl } from './definition.js';
 import { definitionIndex } from './definition-index.js';
 import { type PresentedControl, readStoredDefinition } from './definition-presentation.js';
@@ -45,6 +47,13 @@ export interface ControlPatch {
   readonly enabled?: boolean;
 }
 
+/** Conditions under which a control is written. */
+export interface WriteOptions {
+  /** Whether warnings about the request are errors. */
+  readonly strict: boolean;
+  readonly ifVersion: IfVersion;
+}
+
 export type ControlService = ReturnType<typeof createControlService>;
 
 /** Creates, reads, changes and deletes controls. Definitions are validated before. */
@@ -70,17 +79,18 @@ export function createControlService(options: ControlServiceOptions) {
     async create(context: HandlerCall, name: string, data: ControlData, strict: boolean) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      const controlId = await mutate(context, async (tx) => {
+      const created = await mutate(context, async (tx) => {
         const store = createControlStore(tx);
         if ((await store.findByName(name)) !== null) throw controlNameConflict(name);
-        const created = await accepted(tx, proposal, null);
+        const control = await accepted(tx, proposal, null);
         review.demandAcceptable();
-        const row = await store.insert({ name, createdAtMs: now(), ...columns(created) });
-        await recordVersion(tx, context, { eventType: 'created', note: 'Created', before: null, after: row });
+        const row = await store.insert({ name, createdAtMs: now(), ...columns(control) });
+        const change = { eventType: 'created', note: 'Created', before: null, after: row } as const;
+        const version = await recordVersion(tx, context, change);
         // A new control has no links, so no program is invalidated.
-        return { value: row.id, change: {} };
+        return { value: { control_id: row.id, version }, change: {} };
       });
-      return { control_id: controlId, warnings: review.warnings };
+      return { ...created, warnings: review.warnings };
     },
 
     /** Warnings about data that are not stored. Throws like `create`. */
@@ -98,18 +108,18 @@ export function createControlService(options: ControlServiceOptions) {
 
     /** Throws CONTROL_NOT_FOUND. An unreadable definition is null. */
     async get(controlId: number) {
-      const row = await existing(database.client, controlId);
+      const { row, version } = await controlWithVersion(database.client, controlId);
       const stored = readStoredDefinition(row.data, registry);
       const data = stored.ok ? stored.definition : null;
       const action = data !== null && 'action' in data ? data.action : null;
-      return { id: row.id, name: row.name, data, action, ...NO_ATTACHMENTS };
+      return { id: row.id, name: row.name, data, action, ...NO_ATTACHMENTS, version };
     },
 
     /** Throws CONTROL_NOT_FOUND, or CORRUPTED_DATA when the definition is unreadable. */
-    async getData(controlId: number): Promise<{ data: PresentedControl }> {
-      const row = await existing(database.client, controlId);
+    async getData(controlId: number): Promise<{ data: PresentedControl; version: number }> {
+      const { row, version } = await controlWithVersion(database.client, controlId);
       const stored = readStoredDefinition(row.data, registry);
-      if (stored.ok) return { data: stored.definition };
+      if (stored.ok) return { data: stored.definition, version };
       const detail = `The stored definition of control ${row.id} cannot be read.`;
       if (stored.draft) throw controlCorrupted(detail, [CORRUPTED_ITEM], String(row.id));
       throw controlCorrupted(detail, stored.items);
@@ -122,7 +132,10 @@ export function createControlService(options: ControlServiceOptions) {
       const usage = await createAgentControlStore(database.client).usage(ids);
       const last = page.rows.at(-1);
       return {
-        controls: page.rows.map((row) => summariseControl(row, usage.get(row.id), registry)),
+        controls: page.rows.map((row) => ({
+          ...summariseControl(row, usage.get(row.id), registry),
+          version: row.version,
+        })),
         pagination: {
           limit: filters.limit,
           total: page.total,
@@ -136,25 +149,30 @@ export function createControlService(options: ControlServiceOptions) {
      * Throws CONTROL_NOT_FOUND, CONTROL_TEMPLATE_CONFLICT, errors of a template or of `checkReferences`, or a
      * VALIDATION_ERROR for data rejected by `strict`.
      */
-    async setData(context: HandlerCall, controlId: number, data: ControlData, strict: boolean) {
+    async setData(
+      context: HandlerCall,
+      controlId: number,
+      data: ControlData,
+      { strict, ifVersion }: WriteOptions,
+    ) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
-      await mutate(context, async (tx) => {
-        const row = await existing(tx, controlId);
+      const version = await mutate(context, async (tx) => {
+        const { row } = await demandedControl(tx, controlId, ifVersion);
         const changed = await accepted(tx, proposal, row);
         review.demandAcceptable();
         const written = columns(changed);
         await createControlStore(tx).update(controlId, written);
         const after = { ...row, ...written };
-        await recordVersion(tx, context, {
+        const value = await recordVersion(tx, context, {
           eventType: 'updated',
           note: 'Definition replaced',
           before: row,
           after,
         });
-        return { value: undefined, change: { controls: [controlId] } };
+        return { value, change: { controls: [controlId] } };
       });
-      return { success: true, warnings: review.warnings };
+      return { success: true, warnings: review.warnings, version };
     },
 
     /**
@@ -162,11 +180,17 @@ export function createControlService(options: ControlServiceOptions) {
      * draft, for a request whose members all have no effect, or when `strict` rejects those; then nothing was
      * changed.
      */
-    async update(context: HandlerCall, controlId: number, change: ControlPatch, strict: boolean) {
+    async update(
+      context: HandlerCall,
+      controlId: number,
+      change: ControlPatch,
+      { strict, ifVersion }: WriteOptions,
+    ) {
       const warnings = patchWarnings(context.ignoredParts(), controlId, change);
       reviewer.demandEffect(warnings, strict);
       return mutate(context, async (tx) => {
-        const row = await existing(tx, controlId);
+        const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
+        let version = before;
         const renamed = change.name !== undefined && change.name !== row.name;
         if (renamed && (await createControlStore(tx).findByName(change.name ?? '')) !== null) {
           throw controlNameConflict(change.name ?? '');
@@ -189,13 +213,14 @@ export function createControlService(options: ControlServiceOptions) {
           await createControlStore(tx).update(controlId, written);
           const note = changeNote(renamed, switched ? !row.enabled : null);
           const after = { ...row, ...written };
-          await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
+          version = await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
         }
         const value = {
           success: true,
           name: change.name ?? row.name,
           enabled: readable ? (change.enabled ?? row.enabled) : null,
           warnings,
+          version,
         };
         // The name is part of every verdict, so a new one must reach the snapshot too.
         return { value, change: renamed || switched ? { controls: [controlId] } : null };
@@ -203,14 +228,15 @@ export function createControlService(options: ControlServiceOptions) {
     },
 
     /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked or in a policy and `force` is not set. */
-    async remove(context: CallContext, controlId: number, force: boolean) {
+    async remove(context: CallContext, controlId: number, force: boolean, ifVersion: IfVersion) {
       return mutate(context, async (tx) => {
-        const row = await existing(tx, controlId);
+        const { row } = await demandedControl(tx, controlId, ifVersion);
         const agentNames = await createAgentControlStore(tx).agentsOf(controlId);
         const policyIds = await createPolicyControlStore(tx).policyIdsOf(controlId);
         const inUse = agentNames.length > 0 || policyIds.length > 0;
         if (inUse && !force) throw controlInUse(row.name, policyIds, agentNames);
         const after = { ...row, updatedAtMs: now() };
+        await createPolicyControlStore(tx).touch(policyIds, after.updatedAtMs);
         await createControlStore(tx).remove(controlId, after.updatedAtMs);
         await recordVersion(tx, context, { eventType: 'deleted', note: 'Deleted', before: row, after });
         const value = {
@@ -245,6 +271,28 @@ export async function existing(client: DbClient, controlId: number): Promise<Con
   const row = isControlId(controlId) ? await createControlStore(client).find(controlId) : null;
   if (row === null) throw controlNotFound(controlId);
   return row;
+}
+
+/** The row of a control and its version. Throws CONTROL_NOT_FOUND. */
+export async function controlWithVersion(
+  client: DbClient,
+  controlId: number,
+): Promise<{ row: ControlRow; version: number }> {
+  // The version first: if a change comes in between it is too low, which an update notices, and never too high.
+  const store = createControlVersionStore(client);
+  const version = isControlId(controlId) ? await store.lastNumber(controlId) : 0;
+  return { row: await existing(client, controlId), version };
+}
+
+/** The same in a transaction. Throws CONTROL_NOT_FOUND, or VERSION_MISMATCH. */
+export async function demandedControl(
+  tx: DbClient,
+  controlId: number,
+  ifVersion: IfVersion,
+): Promise<{ row: ControlRow; version: number }> {
+  const found = await controlWithVersion(tx, controlId);
+  demandVersion(ifVersion, { kind: 'Control', name: String(controlId), version: found.version });
+  return found;
 }
 
 /** Stored text with another `enabled`; unknown members are preserved. */

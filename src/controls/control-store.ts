@@ -4,6 +4,7 @@ import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
 import { assertStorable, hashText, isStorable } from '../database/text.js';
 import { type ControlFilters, controlPageQuery } from './control-filters.js';
+import { createControlVersionStore } from './control-version-store.js';
 
 export type { ControlFilters } from './control-filters.js';
 
@@ -123,12 +124,13 @@ export function createControlStore(client: DbClient) {
         return count > 0;
       }),
 
-    /** One page, newest id first. */
-    list: (filters: ControlFilters): Promise<Page<ControlRow>> =>
+    /** One page, newest id first, with versions that are at most too low, when something changes meanwhile. */
+    list: (filters: ControlFilters): Promise<Page<ControlRow & { readonly version: number }>> =>
       withServiceErrors(() =>
         findPage(client, controlPageQuery(filters), async (ids) => {
+          const versions = await createControlVersionStore(client).lastNumbers(ids);
           const rows = await client.control.findMany({ where: { id: { in: ids }, deletedAtMs: null } });
-          return rows.map(toControlRow);
+          return rows.map((row) => ({ ...toControlRow(row), version: versions.get(row.id) ?? 0 }));
         }),
       ),
   };

@@ -82,6 +82,17 @@ export function createControlVersionStore(client: DbClient) {
     /** The number of the newest version; 0 when there is none. */
     lastNumber: (controlId: number): Promise<number> => withServiceErrors(() => lastNumber(controlId)),
 
+    /** The number of the newest version of each control. */
+    lastNumbers: (controlIds: readonly number[]): Promise<Map<number, number>> =>
+      withServiceErrors(async () => {
+        const groups = await client.controlVersion.groupBy({
+          by: ['controlId'],
+          where: { controlId: { in: [...controlIds] } },
+          _max: { versionNum: true },
+        });
+        return new Map(groups.map(({ controlId, _max }) => [controlId, _max.versionNum ?? 0]));
+      }),
+
     find: (controlId: number, versionNum: number): Promise<ControlVersionContent | null> =>
       withServiceErrors(async () => {
         const row = await client.controlVersion.findUnique({

@@ -1,4 +1,5 @@
 import type { CallContext } from '../contract/call/handler.js';
+import type { IfVersion } from '../contract/input/if-version.js';
 import type { DbClient } from '../database/database.js';
 import {
   controlNameConflict,
@@ -6,7 +7,7 @@ import {
   controlVersionCorrupted,
   controlVersionNotFound,
 } from './control-errors.js';
-import { type ControlServiceOptions, existing, isControlId } from './control-service.js';
+import { type ControlServiceOptions, demandedControl, existing, isControlId } from './control-service.js';
 import { createControlStore } from './control-store.js';
 import {
   type ControlVersionContent,
@@ -67,7 +68,7 @@ export function createControlVersions(options: ControlServiceOptions) {
      * accepted data must remain restorable. Throws CONTROL_NOT_FOUND, also for a deleted control,
      * CONTROL_VERSION_NOT_FOUND, CORRUPTED_DATA, CONTROL_NAME_CONFLICT, or errors of `checkReferences`.
      */
-    async restore(context: CallContext, controlId: number, versionNum: number) {
+    async restore(context: CallContext, controlId: number, versionNum: number, ifVersion: IfVersion) {
       await existing(database.client, controlId);
       // A version never changes, so it is read and checked before the transaction, which blocks all others.
       const version = await existingVersion(database.client, controlId, versionNum);
@@ -75,7 +76,7 @@ export function createControlVersions(options: ControlServiceOptions) {
       if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
       const control = read.stored;
       const newNumber = await mutate(context, async (tx) => {
-        const row = await existing(tx, controlId);
+        const { row } = await demandedControl(tx, controlId, ifVersion);
         const store = createControlStore(tx);
         const renamed = version.name !== row.name;
         if (renamed && (await store.findByName(version.name)) !== null) {
@@ -94,7 +95,7 @@ export function createControlVersions(options: ControlServiceOptions) {
         return { value: number, change: { controls: [controlId] } };
       });
       const warnings = await reviewer.warningsOf(database.client, control);
-      return { success: true, version_num: newNumber, warnings };
+      return { success: true, version_num: newNumber, warnings, version: newNumber };
     },
   };
 }

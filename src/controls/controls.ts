@@ -4,6 +4,7 @@ import type { HandlersOf } from '../contract/call/handler.js';
 import { controlHandlers } from './control-handlers.js';
 import { createReviewer, type ReviewOptions } from './control-review.js';
 import { type ControlServiceOptions, createControlService } from './control-service.js';
+import { createControlUsers } from './control-users.js';
 import { createControlVersions } from './control-versions.js';
 import { templateHandlers } from './template-handlers.js';
 
@@ -20,7 +21,12 @@ export function createControls(options: ControlsOptions): Controls {
   const reviewer = createReviewer(options);
   const all = { ...options, reviewer };
   return {
-    controls: controlHandlers(createControlService(all), createControlVersions(all), registry),
+    controls: controlHandlers(
+      createControlService(all),
+      createControlVersions(all),
+      createControlUsers(options),
+      registry,
+    ),
     templates: templateHandlers(registry, reviewer, database.client),
   };
 }

@@ -21,6 +21,15 @@ export function createPolicyControlStore(client: DbClient) {
         return count > 0;
       }),
 
+    /** Gives policies whose controls changed their next version. */
+    touch: (policyIds: readonly number[], updatedAtMs: number): Promise<void> =>
+      withServiceErrors(async () => {
+        await client.policy.updateMany({
+          where: { id: { in: [...policyIds] } },
+          data: { version: { increment: 1 }, updatedAtMs: BigInt(updatedAtMs) },
+        });
+      }),
+
     /** The ids of the controls of a policy, ascending. */
     controlIdsOf: (policyId: number): Promise<number[]> =>
       withServiceErrors(async () => {

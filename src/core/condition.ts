@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Evaluation } from './evaluation.js';
 import type { Outcome } from './outcome.js';
-import type { CompositeKind, SkipReason, TraceMaker } from './trace.js';
+import type { CompositeKind, LeafLabel, SkipReason, TraceMaker } from './trace.js';
 import type { EvaluatorResult } from './types.js';
 
 /** A compiled node of a condition tree. Never throws and never rejects. */
@@ -9,6 +9,16 @@ export interface ConditionNode {
   run(evaluation: Evaluation): Outcome | Promise<Outcome>;
   /** Trace of the node when an earlier sibling made it superfluous. */
   skipped(reason: SkipReason): JsonObject;
+  /** The leaf, if the node is one. */
+  readonly leaf: LeafLabel | null;
+}
+
+/**
+ * The leaf that decided an outcome of a node: the leaf that failed, the first one that matched in `or` or that did not
+ * in `and`, else the first one. Null if the definition is damaged.
+ */
+export function decidingLeaf(node: ConditionNode, outcome: Outcome): LeafLabel | null {
+  return outcome.leaf ?? node.leaf;
 }
 
 /** Result of a control from the outcome of its condition, which includes the trace. */
@@ -26,14 +36,13 @@ export function fullResult({
 
 const MATCHED_TEXT = 'Condition matched';
 const NOT_MATCHED_TEXT = 'Condition did not match';
-const MATCHED = composed(true, 1);
-const NOT_MATCHED = composed(false, 1);
 
 /** An `and` or `or` node, with everything a walk through its children needs. */
 interface Sequence {
   readonly kind: 'and' | 'or';
   readonly children: readonly ConditionNode[];
   readonly traces: TraceMaker;
+  readonly recent: RecentOutcomes;
 }
 
 /** Progress of a walk. */
@@ -52,8 +61,9 @@ export function compileSequence(
   children: readonly ConditionNode[],
   traces: TraceMaker,
 ): ConditionNode {
-  const sequence: Sequence = { kind, children, traces };
+  const sequence: Sequence = { kind, children, traces, recent: new RecentOutcomes() };
   return {
+    leaf: null,
     run: (evaluation) => walk(sequence, evaluation, 0, null, 1, null, evaluation.full ? [] : null),
     skipped: (reason) => traces.skippedComposite(kind, reason, skippedAll(children, reason)),
   };
@@ -84,10 +94,10 @@ function walk(
     if (traces !== null && outcome.trace !== undefined) traces.push(outcome.trace);
     if (outcome.error !== null) return failed(sequence, outcome, traces);
     if (outcome.confidence < lowest) lowest = outcome.confidence;
-    if (outcome.matched === deciding) return concluded(sequence, deciding, lowest, outcome, traces);
+    if (outcome.matched === deciding) return concluded(sequence, deciding, lowest, outcome, index, traces);
     first ??= outcome;
   }
-  return concluded(sequence, !deciding, lowest, first, traces);
+  return concluded(sequence, !deciding, lowest, first, 0, traces);
 }
 
 /** Separate from `walk`, so that a walk without promises creates no closure. */
@@ -100,19 +110,23 @@ function walkLater(
   return outcome.then((settled) => walk(sequence, evaluation, next, settled, lowest, first, traces));
 }
 
+/** `source` is the outcome of the child at `index`, which decided or is the first of all. */
 function concluded(
   sequence: Sequence,
   matched: boolean,
   confidence: number,
   source: Outcome | null,
+  index: number,
   traces: JsonObject[] | null,
 ): Outcome {
-  if (traces === null) return constantOr(matched, confidence);
+  const child = sequence.children[index];
+  const leaf = source === null || child === undefined ? null : decidingLeaf(child, source);
+  if (traces === null) return sequence.recent.outcome(matched, confidence, leaf);
   const { kind } = sequence;
   const decided = matched === (kind === 'or');
   const reason: SkipReason | null = decided ? (kind === 'or' ? 'or_matched' : 'and_failed') : null;
   const trace = tracedSequence(sequence, matched, traces, reason);
-  return composedWithTrace(matched, confidence, source?.metadata ?? null, trace);
+  return composedWithTrace(matched, confidence, source?.metadata ?? null, leaf, trace);
 }
 
 function failed(sequence: Sequence, child: Outcome, traces: JsonObject[] | null): Outcome {
@@ -137,16 +151,19 @@ function skippedAll(children: readonly ConditionNode[], reason: SkipReason): Jso
 /** `not`: inverts its child, with the confidence of the child. */
 export function compileNot(child: ConditionNode, traces: TraceMaker): ConditionNode {
   const kind: CompositeKind = 'not';
+  const recent = new RecentOutcomes();
   const invert = (outcome: Outcome): Outcome => {
     const { error, metadata, confidence, trace } = outcome;
     const matched = error === null && !outcome.matched;
-    if (trace === undefined) return error === null ? constantOr(matched, confidence) : outcome;
+    const leaf = decidingLeaf(child, outcome);
+    if (trace === undefined) return error === null ? recent.outcome(matched, confidence, leaf) : outcome;
     const own = traces.composite(kind, error === null ? matched : null, [trace], null);
     return error === null
-      ? composedWithTrace(matched, confidence, metadata, own)
+      ? composedWithTrace(matched, confidence, metadata, leaf, own)
       : { ...outcome, trace: own };
   };
   return {
+    leaf: null,
     run(evaluation) {
       const outcome = child.run(evaluation);
       return outcome instanceof Promise ? outcome.then(invert) : invert(outcome);
@@ -155,9 +172,9 @@ export function compileNot(child: ConditionNode, traces: TraceMaker): ConditionN
   };
 }
 
-function composed(matched: boolean, confidence: number): Outcome {
+function composed(matched: boolean, confidence: number, leaf: LeafLabel | null): Outcome {
   const message = matched ? MATCHED_TEXT : NOT_MATCHED_TEXT;
-  return { matched, confidence, message, metadata: null, error: null };
+  return { matched, confidence, message, metadata: null, error: null, leaf };
 }
 
 /** Written out: copying an outcome and adding to it takes ten times as long. */
@@ -165,13 +182,24 @@ function composedWithTrace(
   matched: boolean,
   confidence: number,
   metadata: JsonObject | null,
+  leaf: LeafLabel | null,
   trace: JsonObject,
 ): Outcome {
   const message = matched ? MATCHED_TEXT : NOT_MATCHED_TEXT;
-  return { matched, confidence, message, metadata, error: null, trace };
+  return { matched, confidence, message, metadata, error: null, leaf, trace };
 }
 
-function constantOr(matched: boolean, confidence: number): Outcome {
-  if (confidence === 1) return matched ? MATCHED : NOT_MATCHED;
-  return composed(matched, confidence);
+/** The last outcomes of a node without traces: nearly always the next one is equal, and is not created again. */
+class RecentOutcomes {
+  #matched: Outcome | null = null;
+  #notMatched: Outcome | null = null;
+
+  outcome(matched: boolean, confidence: number, leaf: LeafLabel | null): Outcome {
+    const recent = matched ? this.#matched : this.#notMatched;
+    if (recent !== null && recent.leaf === leaf && recent.confidence === confidence) return recent;
+    const outcome = composed(matched, confidence, leaf);
+    if (matched) this.#matched = outcome;
+    else this.#notMatched = outcome;
+    return outcome;
+  }
 }

@@ -89,6 +89,11 @@ export class Evaluation {
     this.#external?.cancel();
   }
 
+  /** Ends external checks, as after a deny: the verdict is not awaited any more. */
+  stop(): void {
+    this.deny();
+  }
+
   /** The call context of the check of the leaf at `place`. Checks share it until one claims it. */
   nextCall(place: LeafPlace): LazyCheckCall {
     if (this.#call.claimed) this.#call = this.#newCall(this.#call.detail, place);

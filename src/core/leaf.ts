@@ -43,7 +43,15 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
   const fail = (evaluation: Evaluation, what: string, metadata: JsonObject | null): Outcome => {
     const error = failureText(what);
     const problem = `evaluator ${evaluatorName}: ${what}`;
-    const failed: Outcome = { matched: false, confidence: 0, message: error, metadata, error, problem };
+    const failed: Outcome = {
+      matched: false,
+      confidence: 0,
+      message: error,
+      metadata,
+      error,
+      problem,
+      leaf: label,
+    };
     return evaluation.full ? { ...failed, trace: traces.leaf(label, failed) } : failed;
   };
   const refuse = (evaluation: Evaluation): Outcome =>
@@ -113,6 +121,7 @@ export function compileLeaf(parts: LeafParts): ConditionNode {
     evaluation.runExternally(place, (call) => checkSafely(evaluation, call));
   const run = part.external ? runElsewhere : runHere;
   return {
+    leaf: label,
     run: slot === null ? run : onceIn(slot, run),
     skipped: (reason) => traces.skippedLeaf(label, reason),
   };

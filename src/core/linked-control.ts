@@ -1,11 +1,11 @@
 import { type ConditionNode, compileNot, compileSequence } from './condition.js';
+import type { ControlLabel } from './decided-result.js';
 import { failureText } from './failure.js';
 import type { LeafTable } from './leaf-table.js';
 import type { Outcome } from './outcome.js';
 import type { PreparedControl, PreparedNode } from './prepared-control.js';
 import type { CompiledScope } from './scope.js';
 import type { TraceMaker } from './trace.js';
-import type { ControlLabel } from './verdict.js';
 
 /** A failure as reported to the operator of the service; verdicts contain fixed texts only. */
 export interface ControlFailure {
@@ -70,7 +70,7 @@ const BROKEN_OUTCOME: Outcome = {
   metadata: null,
   error: failureText(''),
 };
-const BROKEN: ConditionNode = { run: () => BROKEN_OUTCOME, skipped: () => ({}) };
+const BROKEN: ConditionNode = { run: () => BROKEN_OUTCOME, skipped: () => ({}), leaf: null };
 
 function linkCondition(node: PreparedNode, leaves: LeafTable, traces: TraceMaker): ConditionNode {
   switch (node.kind) {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../packages/exact-json/src/index.js';
+import type { LeafLabel } from './trace.js';
 import type { EvaluatorResult } from './types.js';
 
 /** Result of a node. The trace is present exactly when the evaluation is a full one. */
@@ -10,4 +11,6 @@ export interface Outcome extends EvaluatorResult {
   readonly problem?: string;
   /** Set when a check was skipped or aborted because the step is already denied. `error` is set too. */
   readonly cancelled?: true;
+  /** The leaf that decided a composite, or that failed. Without it, the outcome is that of a leaf itself. */
+  readonly leaf?: LeafLabel | null;
 }

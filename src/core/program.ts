@@ -1,3 +1,4 @@
+import { decidingLeaf } from './condition.js';
 import { Evaluation } from './evaluation.js';
 import type { WithTimeout } from './leaf.js';
 import { leafTableSteps } from './leaf-table.js';
@@ -70,13 +71,14 @@ export function* linkSteps(
     sizeBytes:
       index.sizeBytes + leaves.sizeBytes + active.reduce((sum, control) => sum + linkedBytes(control), 0),
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
-    evaluate(step, stage, detail) {
+    evaluate(step, stage, detail, signal) {
       const selection = index.find(stage, step.type, step.name);
       // Taken during use: an evaluator could evaluate another step, and an asynchronous evaluation keeps it.
       const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);
       idle = null;
       evaluation.begin(step, detail);
-      const verdict = evaluateAll(selection, evaluation, new Tally(evaluation.full, options.newExecutionId));
+      const tally = new Tally(evaluation.full, options.newExecutionId);
+      const verdict = evaluateAll(selection, evaluation, tally, signal);
       if (verdict instanceof Promise) return verdict;
       evaluation.end();
       idle = evaluation;
@@ -89,6 +91,7 @@ function evaluateAll(
   { controls, failures }: Selection<LinkedControl>,
   evaluation: Evaluation,
   tally: Tally,
+  signal: (() => AbortSignal) | undefined,
 ): Verdict | Promise<Verdict> {
   for (const { control, problem } of failures) {
     if (problem !== null) control.report(problem);
@@ -108,7 +111,7 @@ function evaluateAll(
     else pending.push({ control, outcome });
   }
   if (pending === null) return tally.verdict();
-  if (!evaluation.denied || evaluation.waitsForLocal) return settle(pending, evaluation, tally);
+  if (!evaluation.denied || evaluation.waitsForLocal) return settle(pending, evaluation, tally, signal?.());
   // All promises are those of external checks, which a deny has made superfluous.
   for (const { control, outcome } of pending) {
     if (!(outcome instanceof Promise)) record(tally, control, outcome);
@@ -116,14 +119,24 @@ function evaluateAll(
   return tally.verdict();
 }
 
-async function settle(pending: readonly Pending[], evaluation: Evaluation, tally: Tally): Promise<Verdict> {
+async function settle(
+  pending: readonly Pending[],
+  evaluation: Evaluation,
+  tally: Tally,
+  signal: AbortSignal | undefined,
+): Promise<Verdict> {
+  const stop = (): void => evaluation.stop();
+  if (signal?.aborted === true) stop();
+  else signal?.addEventListener('abort', stop, { once: true });
   evaluation.beginExternal();
   const outcomes = pending.map(async ({ control, outcome }) => {
     const settled = await outcome;
     if (settled.matched && control.decision === 'deny') evaluation.deny();
     return { control, outcome: settled };
   });
-  for (const { control, outcome } of await Promise.all(outcomes)) record(tally, control, outcome);
+  const settledAll = await Promise.all(outcomes);
+  signal?.removeEventListener('abort', stop);
+  for (const { control, outcome } of settledAll) record(tally, control, outcome);
   return tally.verdict();
 }
 
@@ -132,5 +145,5 @@ function record(tally: Tally, control: LinkedControl, outcome: Outcome): void {
     if (outcome.cancelled === true) return;
     if (outcome.problem !== undefined) control.report(outcome.problem);
   }
-  tally.add(control, outcome);
+  tally.add(control, outcome, decidingLeaf(control.condition, outcome));
 }

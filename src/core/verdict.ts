@@ -1,21 +1,15 @@
 import { shorten } from '../../packages/linear-text/src/index.js';
 import { fullResult } from './condition.js';
+import { type ControlLabel, DecidedResult } from './decided-result.js';
 import { SCOPE_FAILURE_TEXT } from './failure.js';
 import type { Outcome } from './outcome.js';
-import type { ControlResult, Decision, EvaluatorResult, SteeringContext, Verdict } from './types.js';
+import type { LeafLabel } from './trace.js';
+import type { ControlResult, EvaluatorResult, Verdict } from './types.js';
 
 /** Most controls that a reason names. */
 const NAMED_CAUSES = 5;
 /** Longest quotation of a control's message in a reason, in characters. */
 const QUOTED_MESSAGE_LENGTH = 200;
-
-/** Properties of a control in a verdict besides its outcome. */
-export interface ControlLabel {
-  readonly id: number;
-  readonly name: string;
-  readonly decision: Decision;
-  readonly steeringContext: SteeringContext | null;
-}
 
 const SCOPE_FAILURE: EvaluatorResult = {
   matched: false,
@@ -46,14 +40,15 @@ export class Tally {
   /** Adds a control whose applicability to the step is unknown. Call before `add`: these come first. */
   addScopeFailure(control: ControlLabel): void {
     this.#scopeFailures += 1;
-    this.#errors.push(this.#item(control, SCOPE_FAILURE));
+    this.#errors.push(this.#item(control, SCOPE_FAILURE, null));
   }
 
-  add(control: ControlLabel, outcome: Outcome): void {
+  /** Adds an evaluated control. `leaf` decided its condition. */
+  add(control: ControlLabel, outcome: Outcome, leaf: LeafLabel | null): void {
     this.#evaluated += 1;
-    if (outcome.error !== null) this.#errors.push(this.#item(control, resultOf(outcome, this.#full)));
-    else if (outcome.matched) this.#matches.push(this.#item(control, resultOf(outcome, this.#full)));
-    else if (this.#full) this.#nonMatches.push(this.#item(control, resultOf(outcome, true)));
+    if (outcome.error !== null) this.#errors.push(this.#item(control, resultOf(outcome, this.#full), leaf));
+    else if (outcome.matched) this.#matches.push(this.#item(control, resultOf(outcome, this.#full), leaf));
+    else if (this.#full) this.#nonMatches.push(this.#item(control, resultOf(outcome, true), leaf));
   }
 
   verdict(): Verdict {
@@ -69,15 +64,8 @@ export class Tally {
     };
   }
 
-  #item(control: ControlLabel, result: EvaluatorResult): ControlResult {
-    return {
-      control_execution_id: this.#newExecutionId(),
-      control_id: control.id,
-      control_name: control.name,
-      action: control.decision,
-      result,
-      steering_context: control.steeringContext,
-    };
+  #item(control: ControlLabel, result: EvaluatorResult, leaf: LeafLabel | null): ControlResult {
+    return new DecidedResult(this.#newExecutionId(), control, result, leaf);
   }
 }
 

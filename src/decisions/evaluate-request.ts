@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { isObject, type JsonObject, type JsonValue } from '../../packages/exact-json/src/index.js';
+import {
+  isObject,
+  JsonNumberError,
+  type JsonObject,
+  JsonSyntaxError,
+  JsonTooDeepError,
+  JsonTooLargeError,
+  JsonUndecodableError,
+  type JsonValue,
+  parseJson,
+} from '../../packages/exact-json/src/index.js';
 import {
   anyJson,
   field,
@@ -7,6 +17,7 @@ import {
   jsonSchemaOf,
   nullable,
   oneOf,
+  readWith,
   refuse,
   report,
   text,
@@ -18,6 +29,7 @@ import { integer } from '../contract/input/numbers.js';
 import { parseInput } from '../contract/input/parse-input.js';
 import { checkTarget, MAX_TARGET_LENGTH, namesTarget, targetMembers } from '../contract/input/target.js';
 import type { Stage, Step } from '../core/types.js';
+import { type EvaluationOptions, optionMembers, optionsOf, wellFormedOptions } from './evaluation-options.js';
 
 /** Input of an evaluation. */
 export interface EvaluateRequest {
@@ -29,6 +41,8 @@ export interface EvaluateRequest {
   readonly minRevision: number;
   /** Whether a target is also named, which has no effect. */
   readonly namesTarget: boolean;
+  /** Null without options, the usual case. */
+  readonly options: EvaluationOptions | null;
 }
 
 /** An agent name that is already normalised. */
@@ -45,7 +59,10 @@ export function readEvaluateRequest(value: unknown): EvaluateRequest {
 function readWellFormed(request: JsonValue | undefined): EvaluateRequest | undefined {
   if (!isObject(request)) return undefined;
   const { agent_name, step, stage, min_revision = 0, target_type, target_id } = request;
-  return wellFormedRequest(agent_name, stage, step, min_revision, target_type, target_id);
+  const { session_id, step_id, traceparent, timeout, accepts } = request;
+  const options = wellFormedOptions(session_id, step_id, traceparent, timeout, accepts);
+  if (options === undefined) return undefined;
+  return wellFormedRequest(agent_name, stage, step, min_revision, target_type, target_id, options);
 }
 
 /**
@@ -59,6 +76,7 @@ export function wellFormedRequest(
   minRevision: JsonValue,
   targetType: JsonValue | undefined,
   targetId: JsonValue | undefined,
+  options: EvaluationOptions | null,
 ): EvaluateRequest | undefined {
   if (typeof agentName !== 'string' || !NORMAL_AGENT_NAME.test(agentName)) return undefined;
   if (stage !== 'pre' && stage !== 'post') return undefined;
@@ -66,7 +84,7 @@ export function wellFormedRequest(
   const hasTarget = targetType !== undefined || targetId !== undefined;
   if (hasTarget && !(isTargetPart(targetType) && isTargetPart(targetId))) return undefined;
   const read = readStep(step);
-  return read && { agentName, stage, step: read, minRevision, namesTarget: hasTarget };
+  return read && { agentName, stage, step: read, minRevision, namesTarget: hasTarget, options };
 }
 
 function isTargetPart(value: JsonValue | undefined): boolean {
@@ -102,6 +120,39 @@ export const stepSchema: z.ZodType<Step> = z
     return { ...read, output: read.output ?? null, context: read.context ?? null };
   });
 
+/** Reads a step that is sent as JSON text. */
+export function stepText(): z.ZodType<Step> {
+  return field(
+    (value, sink) => {
+      if (typeof value !== 'string') return refuse(sink, 'string_type', 'must be a string', value);
+      let step: JsonValue;
+      try {
+        step = parseJson(value);
+      } catch (error) {
+        const problem = jsonProblem(error);
+        if (problem === undefined) throw error;
+        return refuse(sink, problem.code, problem.message, null);
+      }
+      return readWith(stepSchema, step, sink) ?? z.NEVER;
+    },
+    { type: 'string', contentMediaType: 'application/json' },
+  );
+}
+
+/** The problem of a text that is not JSON within the limits; undefined for any other error. */
+export function jsonProblem(error: unknown): { code: string; message: string } | undefined {
+  const code = JSON_PROBLEMS.find(([kind]) => error instanceof kind)?.[1];
+  return code === undefined ? undefined : { code, message: (error as Error).message };
+}
+
+const JSON_PROBLEMS = [
+  [JsonTooDeepError, 'recursion_loop'],
+  [JsonTooLargeError, 'too_long'],
+  [JsonNumberError, 'finite_number'],
+  [JsonSyntaxError, 'json_invalid'],
+  [JsonUndecodableError, 'json_invalid'],
+] as const;
+
 /** An example of the OpenAPI document. */
 export const EXAMPLE_EVALUATION = {
   agent_name: 'billing-bot-01',
@@ -117,15 +168,17 @@ export const evaluateRequestSchema: z.ZodType<EvaluateRequest> = z
     stage: oneOf(['pre', 'post']),
     min_revision: withDefault(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0),
     ...targetMembers,
+    ...optionMembers,
   })
-  .transform(({ agent_name, step, stage, min_revision, ...target }, sink) => {
-    checkTarget(target, sink);
+  .transform(({ agent_name, step, stage, min_revision, ...others }, sink) => {
+    checkTarget(others, sink);
     return {
       agentName: agent_name,
       stage,
       step,
       minRevision: min_revision,
-      namesTarget: namesTarget(target),
+      namesTarget: namesTarget(others),
+      options: optionsOf(others),
     };
   });
 withExample(evaluateRequestSchema, EXAMPLE_EVALUATION);

@@ -1,14 +1,18 @@
 import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
 import type { EvaluateRequest } from './evaluate-request.js';
+import { type EvaluationCaller, sharedSignal } from './evaluation-caller.js';
+import type { EvaluationOptions, VerdictOutcome } from './evaluation-options.js';
 import type { LoadedProgram } from './loaded-program.js';
 import type { RevisionWatch } from './revision-watch.js';
 import type { DemandFresh } from './staleness.js';
+import { TimedCaller } from './timed-caller.js';
 
 /** A step to evaluate. `agentName` is normalised. */
 export interface EvaluationRequest {
   readonly agentName: string;
   readonly step: Step;
   readonly stage: Stage;
+  readonly options: EvaluationOptions | null;
 }
 
 /** A verdict with the revision of its controls. */
@@ -19,31 +23,22 @@ export interface RevisedVerdict extends Verdict {
    * the latest.
    */
   readonly staleness_seconds: number | null;
+  /** `allow` if and only if the step is safe. */
+  readonly outcome: VerdictOutcome;
+  /** Unique; a UUID. */
+  readonly decision_id: string;
 }
 
 /** Summary of a verdict in one word, for the metrics. */
 export type VerdictLabel = 'deny' | 'steer' | 'observe' | 'allow' | 'error';
 
-/** Caller of an evaluation. */
-export interface EvaluationCaller {
-  readonly protocol: string;
-  /** Returns a header, or an entry of the metadata; its name is in lower case. */
-  header(name: string): string | undefined;
-  /**
-   * Aborted when the answer is no longer awaited: the caller disconnected, its deadline passed, or the server
-   * shuts down. Read only by code that waits: reading it may start the time limit of the call.
-   */
-  readonly signal: AbortSignal;
-  /** Counts evaluations beyond the first of a call. Fails with RATE_LIMITED above the caller's limit. */
-  spend(evaluations: number): void;
-}
-
 /** Evaluates steps with the controls of their agents. */
 export interface EvaluationService {
   /**
    * Returns a promise only when the agent has to be loaded, a required revision is not known yet, or an
-   * evaluator is asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, and with the
-   * reason of the caller's signal when that is aborted before a revision is reached.
+   * evaluator is asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, with
+   * DEADLINE_EXCEEDED after the timeout of the request, and with the reason of the caller's signal when that is
+   * aborted while the evaluation waits.
    */
   evaluate(
     request: EvaluateRequest,
@@ -62,6 +57,7 @@ export interface EvaluationServiceOptions {
   readonly onKeptVerdict?: () => void;
   /** Called for every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
+  readonly newDecisionId: () => string;
   /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
 }
@@ -70,46 +66,97 @@ export interface EvaluationServiceOptions {
 export interface VerdictRecorder {
   /** Whether it also needs the non-matches, whatever the caller requested. */
   readonly nonMatches: boolean;
-  record(request: EvaluationRequest, verdict: Verdict, caller: EvaluationCaller): void;
+  /**
+   * Records the results of a verdict of any detail. A verdict that nothing awaits any more, because its caller
+   * disconnected or its time was up, may lack the results of external evaluators.
+   */
+  record(request: EvaluationRequest, verdict: RevisedVerdict, caller: EvaluationCaller): void;
 }
 
 export function createEvaluationService(options: EvaluationServiceOptions): EvaluationService {
-  const { programs, demandFresh, onVerdict, recorder } = options;
+  const { programs, demandFresh, onVerdict, newDecisionId, recorder } = options;
   const stalenessOf = (loaded: LoadedProgram): number => {
     options.onKeptVerdict?.();
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
   };
   const needed = (detail: Detail): Detail => (recorder?.nonMatches === true ? 'full' : detail);
+  const decide = (
+    request: EvaluateRequest,
+    detail: Detail,
+    caller: EvaluationCaller,
+  ): RevisedVerdict | Promise<RevisedVerdict> => {
+    const { agentName, step, stage, minRevision } = request;
+    const judge = (loaded: LoadedProgram) => {
+      demandFresh?.(loaded.currentAtMs(programs.progress));
+      // Read before evaluating: the program may fall behind during a slow evaluation.
+      const revision = loaded.revision(programs.progress);
+      const staleness = loaded.isKept ? stalenessOf(loaded) : null;
+      const accepts = request.options?.accepts;
+      const recorded = (verdict: Verdict): RevisedVerdict => {
+        const made = revised(verdict, revision, staleness, outcomeOf(verdict, accepts), newDecisionId());
+        recorder?.record(request, made, caller);
+        return made;
+      };
+      const tell = (made: RevisedVerdict): RevisedVerdict => {
+        onVerdict(verdictLabel(made), stage, caller.protocol);
+        return needed(detail) === detail ? made : withoutDetail(made);
+      };
+      const verdict = loaded.program.evaluate(step, stage, needed(detail), () => sharedSignal(caller));
+      if (!(verdict instanceof Promise)) return tell(recorded(verdict));
+      return verdict.then((late) => {
+        const made = recorded(late);
+        // It is incomplete if nothing awaited it any more before its evaluators had answered.
+        caller.signal.throwIfAborted();
+        return tell(made);
+      });
+    };
+    const loaded = programs.programOf(agentName, minRevision, caller);
+    return loaded instanceof Promise ? loaded.then(judge) : judge(loaded);
+  };
   return {
     evaluate(request, detail, caller) {
-      const { agentName, step, stage, minRevision } = request;
-      const judge = (loaded: LoadedProgram) => {
-        demandFresh?.(loaded.currentAtMs(programs.progress));
-        // Read before evaluating: the program may fall behind during a slow evaluation.
-        const revision = loaded.revision(programs.progress);
-        const staleness = loaded.isKept ? stalenessOf(loaded) : null;
-        const tell = (verdict: Verdict): RevisedVerdict => {
-          onVerdict(verdictLabel(verdict), stage, caller.protocol);
-          recorder?.record(request, verdict, caller);
-          return revised(needed(detail) === detail ? verdict : withoutDetail(verdict), revision, staleness);
-        };
-        const verdict = loaded.program.evaluate(step, stage, needed(detail));
-        return verdict instanceof Promise ? verdict.then(tell) : tell(verdict);
-      };
-      const loaded = programs.programOf(agentName, minRevision, caller);
-      return loaded instanceof Promise ? loaded.then(judge) : judge(loaded);
+      const timeoutMs = request.options?.timeoutMs;
+      if (timeoutMs === undefined) return decide(request, detail, caller);
+      const timed = new TimedCaller(caller, timeoutMs);
+      return timed.bound(decide(request, detail, timed));
     },
   };
 }
 
+/** The outcome of a verdict for a caller that accepts these outcomes besides allow and deny. */
+export function outcomeOf(verdict: Verdict, accepts: EvaluationOptions['accepts']): VerdictOutcome {
+  if (verdict.is_safe) return 'allow';
+  if (accepts !== undefined && !accepts.includes('steer')) return 'deny';
+  return verdict.matches.some(isDeny) || verdict.errors.some(isDeny) ? 'deny' : 'steer';
+}
+
+const isDeny = ({ action }: ControlResult): boolean => action === 'deny';
+
 /** Member by member, for speed: this runs for every verdict. */
-function revised(verdict: Verdict, revision: number, staleness_seconds: number | null): RevisedVerdict {
+function revised(
+  verdict: Verdict,
+  revision: number,
+  staleness_seconds: number | null,
+  outcome: VerdictOutcome,
+  decision_id: string,
+): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
-  return { is_safe, confidence, reason, matches, errors, non_matches, revision, staleness_seconds };
+  return {
+    is_safe,
+    confidence,
+    reason,
+    matches,
+    errors,
+    non_matches,
+    revision,
+    staleness_seconds,
+    outcome,
+    decision_id,
+  };
 }
 
 /** A full verdict reduced to the detail `verdict`. */
-function withoutDetail(verdict: Verdict): Verdict {
+function withoutDetail(verdict: RevisedVerdict): RevisedVerdict {
   const bare = (one: ControlResult): ControlResult => ({ ...one, result: { ...one.result, metadata: null } });
   return {
     ...verdict,

@@ -39,7 +39,7 @@ export class RevisionGate {
     const { waitMs, maxWaiting = MAX_WAITING, revision, onWaiting } = this.#options;
     if (revision() >= demanded) return Promise.resolve();
     if (signal?.aborted === true) return Promise.reject(signal.reason);
-    if (this.#waiting.size >= maxWaiting) return Promise.reject(notReached(demanded, revision()));
+    if (this.#waiting.size >= maxWaiting) return Promise.reject(revisionNotReached(demanded, revision()));
     const reached = new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
@@ -56,7 +56,7 @@ export class RevisionGate {
       };
       const timer = setTimeout(() => {
         leave();
-        reject(notReached(demanded, revision()));
+        reject(revisionNotReached(demanded, revision()));
       }, waitMs);
       if (signal !== undefined) {
         // All evaluations of one call share its signal.
@@ -77,7 +77,7 @@ export class RevisionGate {
 }
 
 /** UNAVAILABLE, not FAILED_PRECONDITION: clients retry it, and may reach a replica that is further ahead. */
-function notReached(demanded: number, known: number): ServiceError {
+export function revisionNotReached(demanded: number, known: number): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', {
     detail: `Revision ${demanded} is demanded, but this process knows the controls up to revision ${known} only.`,
     hint: 'Try again shortly, with a revision that a change reported.',

@@ -1,3 +1,4 @@
+import { draining } from '../contract/errors/draining.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { unavailable } from '../database/errors.js';
 import type { EventTail } from './event-tail.js';
@@ -85,7 +86,7 @@ export class EventFeed {
     if (this.#live !== null) this.#refresh().catch(() => {});
   }
 
-  /** Ends every stream with SERVICE_UNAVAILABLE, and rejects new ones. */
+  /** Ends every stream with DRAINING, and rejects new ones. */
   close(): void {
     this.#closed = true;
     this.#live?.fail(shuttingDown());
@@ -154,9 +155,5 @@ export class EventFeed {
 }
 
 function shuttingDown(): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', {
-    detail: 'The server is shutting down.',
-    hint: 'Call again, with the position of the last message.',
-    retryAfterSeconds: 1,
-  });
+  return draining('Call again, with the position of the last message.');
 }

@@ -22,6 +22,14 @@ export interface EventFilter {
   /** Both inclusive. */
   readonly fromUs?: bigint | undefined;
   readonly toUs?: bigint | undefined;
+  readonly stepType?: string | undefined;
+  readonly stepName?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly stepId?: string | undefined;
+  readonly decisionId?: string | undefined;
+  /** Both inclusive; events without a revision pass neither. */
+  readonly minRevision?: number | undefined;
+  readonly maxRevision?: number | undefined;
 }
 
 /** Filters as given in requests. */
@@ -37,6 +45,13 @@ export interface FilterInput {
   readonly applies_to: readonly AppliesTo[] | undefined;
   readonly start_time: EventTime | undefined;
   readonly end_time: EventTime | undefined;
+  readonly step_type: string | undefined;
+  readonly step_name: string | undefined;
+  readonly session_id: string | undefined;
+  readonly step_id: string | undefined;
+  readonly decision_id: string | undefined;
+  readonly min_revision: number | undefined;
+  readonly max_revision: number | undefined;
 }
 
 export function filterOf(input: FilterInput): EventFilter {
@@ -52,13 +67,21 @@ export function filterOf(input: FilterInput): EventFilter {
     appliesTo: input.applies_to ?? [],
     fromUs: input.start_time?.us,
     toUs: input.end_time?.us,
+    stepType: input.step_type,
+    stepName: input.step_name,
+    sessionId: input.session_id,
+    stepId: input.step_id,
+    decisionId: input.decision_id,
+    minRevision: input.min_revision,
+    maxRevision: input.max_revision,
   };
 }
 
 /** All conditions for the database; or that no event can match the filter. */
 export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs } = filter;
-  const texts = [traceId, spanId, executionId, agentName];
+  const { stepType, stepName, sessionId, stepId, decisionId, minRevision, maxRevision } = filter;
+  const texts = [traceId, spanId, executionId, agentName, stepType, stepName, sessionId, stepId, decisionId];
   if (!texts.every((text) => text === undefined || isStorable(text))) return 'nothing';
   const ids = [...new Set(controlIds)].filter((id) => (id | 0) === id);
   if (controlIds.length > 0 && ids.length === 0) return 'nothing';
@@ -71,6 +94,13 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
       Prisma.sql`("span_key" = ${idKey(spanId)} OR "span_key" IS NULL) AND "span_id" = ${spanId}`,
     );
   }
+  if (decisionId) conditions.push(Prisma.sql`"decision_id" = ${decisionId}`);
+  if (stepId) conditions.push(Prisma.sql`"step_id" = ${stepId}`);
+  if (sessionId) conditions.push(Prisma.sql`"session_id" = ${sessionId}`);
+  if (stepType) conditions.push(Prisma.sql`"step_type" = ${stepType}`);
+  if (stepName) conditions.push(Prisma.sql`"step_name" = ${stepName}`);
+  if (minRevision !== undefined) conditions.push(Prisma.sql`"revision" >= ${minRevision}`);
+  if (maxRevision !== undefined) conditions.push(Prisma.sql`"revision" <= ${maxRevision}`);
   if (agentName) conditions.push(Prisma.sql`"agent_name" = ${agentName}`);
   if (ids.length > 0) conditions.push(Prisma.sql`"control_id" IN (${Prisma.join(ids)})`);
   const facets = wantedFacets(filter);
@@ -86,6 +116,7 @@ export function eventTest(filter: EventFilter): (event: ControlEvent) => boolean
   const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs } = filter;
   const ids = new Set(controlIds);
   const passes = facetsTest(filter);
+  const isStepOf = stepTest(filter);
   return (event) =>
     (!agentName || event.agent_name === agentName) &&
     (ids.size === 0 || ids.has(event.control_id)) &&
@@ -93,8 +124,22 @@ export function eventTest(filter: EventFilter): (event: ControlEvent) => boolean
     (!traceId || event.trace_id === traceId) &&
     (!spanId || event.span_id === spanId) &&
     (!executionId || event.control_execution_id === executionId) &&
+    isStepOf(event) &&
     (fromUs === undefined || event.timestamp.us >= fromUs) &&
     (toUs === undefined || event.timestamp.us <= toUs);
+}
+
+function stepTest(filter: EventFilter): (event: ControlEvent) => boolean {
+  const { stepType, stepName, sessionId, stepId, decisionId, minRevision = 0, maxRevision } = filter;
+  const anyRevision = filter.minRevision === undefined && maxRevision === undefined;
+  const upTo = maxRevision ?? Number.MAX_SAFE_INTEGER;
+  return (event) =>
+    (!sessionId || event.session_id === sessionId) &&
+    (!stepId || event.step_id === stepId) &&
+    (!decisionId || event.decision_id === decisionId) &&
+    (!stepType || event.step_type === stepType) &&
+    (!stepName || event.step_name === stepName) &&
+    (anyRevision || (event.revision !== null && event.revision >= minRevision && event.revision <= upTo));
 }
 
 /** The same text for the same filter. */
@@ -111,6 +156,13 @@ export function filterKey(filter: EventFilter): string {
     filter.appliesTo ?? [],
     filter.fromUs?.toString() ?? null,
     filter.toUs?.toString() ?? null,
+    filter.stepType || null,
+    filter.stepName || null,
+    filter.sessionId || null,
+    filter.stepId || null,
+    filter.decisionId || null,
+    filter.minRevision ?? null,
+    filter.maxRevision ?? null,
   ]);
 }
 

@@ -16,7 +16,16 @@ export const MESSAGE_LIMITS: PartLimits = { events: 500, octets: 256 * 1024 };
 /** Memory of an event besides its unlimited texts: keys, numbers and texts with a limit. */
 const FIXED_OCTETS = 400;
 const TEXTS = ['trace_id', 'span_id', 'control_name', 'metadata'];
-const OPTIONAL_TEXTS = ['evaluator_name', 'selector_path', 'error_message'];
+const OPTIONAL_TEXTS = [
+  'evaluator_name',
+  'selector_path',
+  'error_message',
+  'step_type',
+  'step_name',
+  'session_id',
+  'step_id',
+  'decision_id',
+];
 const OCTETS = Prisma.raw(
   [
     FIXED_OCTETS,

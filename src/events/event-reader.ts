@@ -6,7 +6,7 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
 } from '../../packages/exact-json/src/index.js';
-import type { ControlEvent } from './event.js';
+import { type ControlEvent, type EventStep, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
 import { readTime, utcTimeOfMs } from './event-time.js';
 
 /** An agent name that is already normalised. */
@@ -32,6 +32,8 @@ export function readWellFormedEvent(value: JsonValue, now: () => number): Contro
   if (typeof matched !== 'boolean' || !isWithin(confidence, 1)) return undefined;
   const optional = readOptional(value, now);
   if (optional === undefined) return undefined;
+  const step = readStep(value);
+  if (step === undefined) return undefined;
   return {
     origin: 'client',
     control_execution_id: id ?? randomUUID(),
@@ -46,7 +48,47 @@ export function readWellFormedEvent(value: JsonValue, now: () => number): Contro
     matched,
     confidence,
     ...optional,
+    ...step,
   };
+}
+
+/** Most events of clients have none of these. */
+const NO_STEP: EventStep = {
+  step_type: null,
+  step_name: null,
+  session_id: null,
+  step_id: null,
+  revision: null,
+  decision_id: null,
+};
+
+function readStep(value: JsonObject): EventStep | undefined {
+  const { step_type, step_name, session_id, step_id, revision, decision_id } = value as Partial<JsonObject>;
+  const first = step_type ?? step_name ?? session_id ?? step_id ?? revision ?? decision_id;
+  if (first === undefined || first === null) return NO_STEP;
+  if (!isStepText(step_type, MAX_STEP_TEXT_LENGTH) || !isStepText(step_name, MAX_STEP_NAME_LENGTH)) {
+    return undefined;
+  }
+  if (!isStepText(session_id, MAX_STEP_TEXT_LENGTH) || !isStepText(step_id, MAX_STEP_TEXT_LENGTH)) {
+    return undefined;
+  }
+  if (!isStepText(decision_id, MAX_STEP_TEXT_LENGTH)) return undefined;
+  const read = typeof revision === 'bigint' ? Number(revision) : (revision ?? null);
+  if (read !== null && !(Number.isSafeInteger(read) && isWithin(read, Number.MAX_SAFE_INTEGER)))
+    return undefined;
+  return {
+    step_type: step_type ?? null,
+    step_name: step_name ?? null,
+    session_id: session_id ?? null,
+    step_id: step_id ?? null,
+    revision: read as number | null,
+    decision_id: decision_id ?? null,
+  };
+}
+
+function isStepText(value: JsonValue | undefined, max: number): value is string | null | undefined {
+  if (value === undefined || value === null) return true;
+  return typeof value === 'string' && value !== '' && value.length <= max;
 }
 
 type Optional = Pick<

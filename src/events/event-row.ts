@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type JsonObject, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { BulkRow } from '../database/bulk.js';
-import { type ControlEvent, ORIGINS } from './event.js';
+import { type ControlEvent, ORIGINS, STEP_MEMBERS } from './event.js';
 import { facetsOf, readFacets } from './event-facets.js';
 
 /** Longest control name used as its own key in the rollups, in UTF-16 code units: indexes limit texts. */
 const MAX_NAME_KEY_LENGTH = 64;
 
-/** Columns of an event after its position, with the type that an element is cast to; in the order of `eventRow`. */
-const COLUMNS = [
+/** Columns of an event after its position, with the type that an element is cast to. */
+const MAIN_COLUMNS = [
   ['control_execution_id', 'TEXT'],
   ['time_us', 'BIGINT'],
   ['time_text', 'TEXT'],
@@ -30,9 +30,27 @@ const COLUMNS = [
   ['error_message', 'TEXT'],
   ['metadata', 'TEXT'],
 ] as const;
+/** In the order of `STEP_MEMBERS`. */
+const STEP_COLUMNS = [
+  ['step_type', 'TEXT'],
+  ['step_name', 'TEXT'],
+  ['session_id', 'TEXT'],
+  ['step_id', 'TEXT'],
+  ['revision', 'BIGINT'],
+  ['decision_id', 'TEXT'],
+] as const;
+const COLUMNS = [...MAIN_COLUMNS, ...STEP_COLUMNS];
 type Column = (typeof COLUMNS)[number][0];
 
-/** An event as the JSON text of a list of its columns, which both databases parse fast. */
+/** Whether a column of the step has a value. Few events of clients have one. */
+export function hasStep(event: ControlEvent): boolean {
+  return STEP_MEMBERS.some((member) => event[member] !== null);
+}
+
+/**
+ * An event as the JSON text of a list, which both databases parse fast: its main columns, the halvings of its numbers, and
+ * the columns of its step if there is a value.
+ */
 export function eventRow(event: ControlEvent): string {
   const { confidence: exact, execution_duration_ms: exactMs } = event;
   const [confidence, confidenceHalvings] = halved(exact);
@@ -60,6 +78,7 @@ export function eventRow(event: ControlEvent): string {
     metadataText(event.metadata),
     confidenceHalvings,
     durationHalvings,
+    ...(hasStep(event) ? STEP_MEMBERS.map((member) => event[member]) : []),
   ]);
 }
 
@@ -98,32 +117,50 @@ export function nameKey(name: string): string | null {
   return name.length <= MAX_NAME_KEY_LENGTH ? null : `sha256:${hash('sha256', name)}`;
 }
 
-/** Names of the columns in the order of `eventRow`. */
-export const EVENT_COLUMNS = Prisma.raw(COLUMNS.map(([name]) => `"${name}"`).join(', '));
-
 /** Index of a number's halvings in the list of `eventRow`. */
 const HALVINGS: Partial<Record<Column, number>> = {
-  confidence: COLUMNS.length,
-  duration_ms: COLUMNS.length + 1,
+  confidence: MAIN_COLUMNS.length,
+  duration_ms: MAIN_COLUMNS.length + 1,
 };
+/** Index of the first column of the step. */
+const FIRST_STEP = MAIN_COLUMNS.length + 2;
 
-const ELEMENTS = COLUMNS.map(([name, type], index) => {
-  const element = `CAST("j"."item" ->> ${index} AS ${type})`;
+function elementOf([name, type]: readonly [Column, string], index: number): string {
+  const at = index < MAIN_COLUMNS.length ? index : index - MAIN_COLUMNS.length + FIRST_STEP;
+  const element = `CAST("j"."item" ->> ${at} AS ${type})`;
   const halvings = HALVINGS[name];
   if (halvings === undefined) return element;
   const count = `CAST("j"."item" ->> ${halvings} AS INTEGER)`;
   const half = (exponent: string) => `(CAST(1 AS BIGINT) << (${exponent}))`;
   return `${element} / ${half(`${count} / 2`)} / ${half(`${count} - ${count} / 2`)}`;
-});
-/** The columns, read from lists of `eventRow` as a table `"j"` with the column `"item"`. */
-export const ELEMENT_COLUMNS = Prisma.raw(ELEMENTS.join(', '));
+}
+
+const ELEMENTS = COLUMNS.map(elementOf);
+const namesOf = (columns: readonly (readonly [Column, string])[]) =>
+  Prisma.raw(columns.map(([name]) => `"${name}"`).join(', '));
+
+/** Names of columns, and their values read from lists of `eventRow` as a table `"j"` with the column `"item"`. */
+export interface InsertedColumns {
+  readonly names: Prisma.Sql;
+  readonly values: Prisma.Sql;
+}
+
+export const EVERY_COLUMN: InsertedColumns = {
+  names: namesOf(COLUMNS),
+  values: Prisma.raw(ELEMENTS.join(', ')),
+};
+/** For events without a step: each column read costs time. */
+export const COLUMNS_WITHOUT_STEP: InsertedColumns = {
+  names: namesOf(MAIN_COLUMNS),
+  values: Prisma.raw(ELEMENTS.slice(0, MAIN_COLUMNS.length).join(', ')),
+};
 /** `"column" = …` for every column, read from the same. */
 export const SET_FROM_ELEMENT = Prisma.raw(
   COLUMNS.map(([name], index) => `"${name}" = ${ELEMENTS[index]}`).join(', '),
 );
 
 /** The columns read by `readEvent`, in its order. */
-export const READ_COLUMNS = Prisma.sql`"position", ${EVENT_COLUMNS}`;
+export const READ_COLUMNS = Prisma.sql`"position", ${EVERY_COLUMN.names}`;
 
 const INDEX = Object.fromEntries(COLUMNS.map(([name], index) => [name, index + 1])) as Record<Column, number>;
 
@@ -138,6 +175,7 @@ export function readEvent(row: BulkRow): StoredEvent {
   const text = (column: Column) => String(row[INDEX[column]]);
   const orNull = (column: Column) => (row[INDEX[column]] === null ? null : text(column));
   const number = (column: Column) => Number(row[INDEX[column]]);
+  const numberOrNull = (column: Column) => (row[INDEX[column]] === null ? null : number(column));
   const event: ControlEvent = {
     origin: ORIGINS[number('origin')] ?? 'merged',
     control_execution_id: text('control_execution_id'),
@@ -149,11 +187,17 @@ export function readEvent(row: BulkRow): StoredEvent {
     ...readFacets(number('facets')),
     confidence: number('confidence'),
     timestamp: { us: BigInt(text('time_us')), text: text('time_text') },
-    execution_duration_ms: orNull('duration_ms') === null ? null : number('duration_ms'),
+    execution_duration_ms: numberOrNull('duration_ms'),
     evaluator_name: orNull('evaluator_name'),
     selector_path: orNull('selector_path'),
     error_message: orNull('error_message'),
     metadata: parseStoredJson(text('metadata')) as JsonObject,
+    step_type: orNull('step_type'),
+    step_name: orNull('step_name'),
+    session_id: orNull('session_id'),
+    step_id: orNull('step_id'),
+    revision: numberOrNull('revision'),
+    decision_id: orNull('decision_id'),
   };
   return { position: BigInt(String(row[0])), event };
 }

@@ -21,7 +21,7 @@ import {
 import { normaliseAgentName } from '../contract/input/names.js';
 import { integer, number } from '../contract/input/numbers.js';
 import type { Decision } from '../core/types.js';
-import type { ControlEvent } from './event.js';
+import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
 import type { EventCursor } from './event-search.js';
@@ -33,6 +33,7 @@ const MAX_EVENTS = 1_000;
 /** Ids of one filter: they are sent to the database one by one. */
 const MAX_FILTER_IDS = 1_000;
 const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;
+const REVISION = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 
 const STAGES = ['pre', 'post'] as const;
@@ -84,6 +85,8 @@ const notBlank = text().transform((value, sink) => {
   return value;
 });
 
+const stepText = text({ min: 1, max: MAX_STEP_TEXT_LENGTH });
+
 /** A number that JSON can represent: gRPC also allows others. */
 function finite(limits: { min: number; max: number }): z.ZodType<number> {
   return number(limits).transform((value, sink) => {
@@ -117,6 +120,12 @@ export function eventSchema(now: () => number): z.ZodType<ControlEvent> {
     selector_path: orNull(text()),
     error_message: orNull(text()),
     metadata: withDefault(freeObject(), {}),
+    step_type: orNull(stepText),
+    step_name: orNull(text({ min: 1, max: MAX_STEP_NAME_LENGTH })),
+    session_id: orNull(stepText),
+    step_id: orNull(stepText),
+    revision: orNull(integer(REVISION)),
+    decision_id: orNull(stepText),
   });
   return schema.transform((event): ControlEvent => ({ origin: 'client', ...event }));
 }
@@ -186,7 +195,17 @@ const filters = (id: z.ZodType<string>, name: z.ZodType<string>) => ({
   applies_to: nullable(anyOf(KINDS_OF_STEP)),
   start_time: nullable(time),
   end_time: nullable(time),
+  step_type: nullable(id),
+  step_name: nullable(id),
+  session_id: nullable(id),
+  step_id: nullable(id),
+  decision_id: nullable(id),
+  min_revision: nullable(integer(REVISION)),
+  max_revision: nullable(integer(REVISION)),
 });
+
+/** Read by the JSON routes: see the option `on_request` of the members of an event. */
+const include_step = nullable(boolean());
 
 const EXAMPLE_FILTERS = { agent_name: 'billing-bot-01', actions: ['deny'], matched: true };
 
@@ -213,16 +232,19 @@ export function createEventSchemas(now: () => number) {
     }),
     /** One message of the stream. */
     ingestEvents: z.object({ events }),
+    publishEvents: z.object({ events }),
     queryEvents: withExample(
       z.object({
         ...filters(text(), agentName),
         limit: withDefault(integer(PAGE_SIZE), PAGE_SIZE.default),
         offset: withDefault(integer({ min: 0, max: INT32.max }), 0),
         cursor: nullable(cursor),
+        include_step,
+        include_buffered: withDefault(boolean(), false),
       }),
       { ...EXAMPLE_FILTERS, limit: 20 },
     ),
-    exportEvents: withExample(z.object(filters(text(), agentName)), EXAMPLE_FILTERS),
+    exportEvents: withExample(z.object({ ...filters(text(), agentName), include_step }), EXAMPLE_FILTERS),
     watchEvents: z.object({
       ...filters(text({ max: MAX_WATCHED_TEXT }), watchedName),
       after_position: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
@@ -234,6 +256,7 @@ export function createEventSchemas(now: () => number) {
       limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
     }),
     getObservabilityStatus: z.object({}),
+    flushEvents: z.object({}),
   };
 }
 

@@ -5,9 +5,10 @@ import { type JsonElements, jsonElements } from '../database/json-elements.js';
 import { TRUE } from '../database/text.js';
 import type { ControlEvent } from './event.js';
 import {
-  ELEMENT_COLUMNS,
-  EVENT_COLUMNS,
+  COLUMNS_WITHOUT_STEP,
+  EVERY_COLUMN,
   eventRow,
+  hasStep,
   nameKey,
   READ_COLUMNS,
   readEvent,
@@ -94,9 +95,10 @@ async function insert(
   batch: readonly EncodedEvent[],
   base: bigint,
 ): Promise<number> {
+  const { names, values } = batch.some(({ event }) => hasStep(event)) ? EVERY_COLUMN : COLUMNS_WITHOUT_STEP;
   const [result] = await tx.run(Prisma.sql`
-    INSERT INTO "events" ("position", ${EVENT_COLUMNS})
-    SELECT CAST(${base} AS BIGINT) + "ordinal", ${ELEMENT_COLUMNS}
+    INSERT INTO "events" ("position", ${names})
+    SELECT CAST(${base} AS BIGINT) + "ordinal", ${values}
     FROM ${elements(jsonList(batch.map(({ row }) => row)))} WHERE 1 = 1
     ON CONFLICT ("control_execution_id") DO NOTHING`);
   return result?.changes ?? 0;
@@ -170,8 +172,9 @@ function jsonList(items: readonly string[]): string {
  *
  * The events of a client and of the service for the same check become one event, in any order of arrival. The
  * service's own observations take precedence: agent, control, decision, outcome and time; a client cannot
- * rewrite the record of its own denial. The client adds data unknown to the service: duration, evaluator,
- * selector, metadata, and the ids of its trace when the evaluation had none. Of two events of clients the
+ * rewrite the record of its own denial. The client adds data unknown to the service: duration, metadata, the
+ * ids of its trace when the evaluation had none, and what the service does not know of the step. Its evaluator
+ * and selector are kept where it names them. Of two events of clients the
  * first one is kept, and likewise for the service.
  */
 export function mergeEvents(first: ControlEvent, later: ControlEvent): ControlEvent {
@@ -189,8 +192,14 @@ function withClientsPart(own: ControlEvent, client: ControlEvent): ControlEvent 
     trace_id,
     span_id,
     execution_duration_ms: own.execution_duration_ms ?? client.execution_duration_ms,
-    evaluator_name: own.evaluator_name ?? client.evaluator_name,
-    selector_path: own.selector_path ?? client.selector_path,
+    evaluator_name: client.evaluator_name ?? own.evaluator_name,
+    selector_path: client.selector_path ?? own.selector_path,
     metadata: Object.keys(own.metadata).length === 0 ? client.metadata : own.metadata,
+    step_type: own.step_type ?? client.step_type,
+    step_name: own.step_name ?? client.step_name,
+    session_id: own.session_id ?? client.session_id,
+    step_id: own.step_id ?? client.step_id,
+    revision: own.revision ?? client.revision,
+    decision_id: own.decision_id ?? client.decision_id,
   };
 }

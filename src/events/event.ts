@@ -34,7 +34,30 @@ export interface ControlEvent {
   readonly selector_path: string | null;
   readonly error_message: string | null;
   readonly metadata: JsonObject;
+  readonly step_type: string | null;
+  readonly step_name: string | null;
+  readonly session_id: string | null;
+  readonly step_id: string | null;
+  readonly revision: number | null;
+  readonly decision_id: string | null;
 }
+
+/** The step of a check, and the verdict that the check is part of. */
+export type EventStep = Pick<ControlEvent, (typeof STEP_MEMBERS)[number]>;
+
+/** The members of `EventStep`. */
+export const STEP_MEMBERS = [
+  'step_type',
+  'step_name',
+  'session_id',
+  'step_id',
+  'revision',
+  'decision_id',
+] as const;
+
+/** Longest name of a step, in UTF-16 code units; and longest other text of `EventStep`. */
+export const MAX_STEP_NAME_LENGTH = 1_024;
+export const MAX_STEP_TEXT_LENGTH = 255;
 
 /** The length of a UUID. */
 const MAX_EXECUTION_ID_LENGTH = 36;
@@ -53,6 +76,11 @@ export function isStorableEvent(event: ControlEvent): boolean {
       event.evaluator_name ?? '',
       event.selector_path ?? '',
       event.error_message ?? '',
+      event.step_type ?? '',
+      event.step_name ?? '',
+      event.session_id ?? '',
+      event.step_id ?? '',
+      event.decision_id ?? '',
     ].every(isStorable)
   );
 }

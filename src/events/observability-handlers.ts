@@ -3,6 +3,7 @@ import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen
 import {
   bulkHandler,
   collectHandler,
+  exchangeHandler,
   type Handler,
   type HandlersOf,
   handler,
@@ -15,12 +16,14 @@ import { createEventSchemas } from './event-schemas.js';
 import type { WatchEvents } from './event-watch.js';
 import type { IngestStream } from './ingest-stream.js';
 import type { ObservabilityService } from './observability-service.js';
+import type { PublishStream } from './publish-stream.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
 
 /** Implementations of the streaming RPCs. */
 export interface EventStreams {
   readonly ingest: IngestStream;
+  readonly publish: PublishStream;
   readonly export: ExportEvents;
   readonly watch: WatchEvents;
 }
@@ -35,6 +38,8 @@ export function observabilityHandlers(
   return {
     createEvents: bulkHandler(schemas.createEvents, ({ events }) => service.create(events)),
     ingestEvents: collectHandler(schemas.ingestEvents, streams.ingest),
+    publishEvents: exchangeHandler(schemas.publishEvents, streams.publish),
+    flushEvents: handler(schemas.flushEvents, async () => ({ stored: await service.flush() })),
     queryEvents: handler(schemas.queryEvents, (input, context) => {
       refuseUnknownFilters(context.ignoredParts());
       return service.query(input);
@@ -59,6 +64,8 @@ export function observabilityOffHandlers(): Handlers {
   return {
     createEvents: off,
     ingestEvents: collectHandler(z.unknown(), async () => refuse()),
+    publishEvents: exchangeHandler(z.unknown(), refuse),
+    flushEvents: off,
     queryEvents: off,
     exportEvents: streamHandler(refused, refuse),
     watchEvents: streamHandler(refused, refuse),

@@ -10,6 +10,7 @@ import { type Ingest, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
 import type { EventSearch } from './event-search.js';
 import type { ObservabilityMeter } from './observability-meter.js';
+import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { timeWindow } from './time-range.js';
@@ -26,6 +27,8 @@ export interface ObservabilityService {
    * are stored.
    */
   create(events: readonly ControlEvent[]): Promise<object>;
+  /** Stores what this process has recorded itself, and returns the number of events. */
+  flush(): Promise<number>;
   query(input: ObservabilityInputs['queryEvents']): Promise<object>;
   stats(input: ObservabilityInputs['getStats']): Promise<object>;
   controlStats(input: ObservabilityInputs['getControlStats']): Promise<object>;
@@ -38,12 +41,14 @@ export interface ObservabilityOptions {
   readonly ingest: Ingest;
   readonly meter: Pick<ObservabilityMeter, 'dropped'>;
   readonly failures: Pick<RepeatLog, 'told'>;
+  /** Undefined when the service itself records nothing. */
+  readonly recorder: Pick<Recorder, 'flush'> | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
-  const { database, search, ingest, meter, failures, now } = options;
+  const { database, search, ingest, meter, failures, recorder, now } = options;
   const statistics = createStatisticsStore(database);
 
   /** True when the events are committed, false when the database can never store them. */
@@ -89,13 +94,17 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
         ? { received, enqueued: received, dropped: 0, status: 'queued' }
         : { received, enqueued: 0, dropped: received, status: 'failed' };
     },
+    async flush() {
+      return (await recorder?.flush()) ?? 0;
+    },
     async query(input) {
+      if (input.include_buffered) await recorder?.flush();
       const { limit, offset, cursor: after } = input;
       const filter = filterOf(input);
       const total = await search.count(filter);
       const { events, next } = await search.page(filter, { limit, offset, after });
       const next_cursor = next === undefined ? null : printCursor(next);
-      return { events: events.map(shownEvent), total, limit, offset, next_cursor };
+      return { events: events.map(shownEvent), total, event_total: total, limit, offset, next_cursor };
     },
     async stats(input) {
       const { head, totals, controls } = await count(input, null);

@@ -15,7 +15,9 @@ import { createIngestStream } from './ingest-stream.js';
 import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
 import type { ObservabilityMeter } from './observability-meter.js';
 import { createObservabilityService } from './observability-service.js';
+import { createPublishStream } from './publish-stream.js';
 import { createRecorder, type Recorder } from './recorder.js';
+import { createStreamStore } from './stream-store.js';
 
 export interface ObservabilityParts {
   readonly config: Config['observability'];
@@ -67,9 +69,21 @@ export function createObservability({
     logEvents: config.stdout,
     meter,
   });
-  const service = createObservabilityService({ database, search, ingest, meter, failures, now });
+  const created = createRecorder({
+    ingest,
+    nonMatches: config.record === 'all',
+    flushIntervalMs: config.flushIntervalSeconds * 1000,
+    meter,
+    log,
+    failures,
+    now,
+  });
+  const recorder = config.record === 'none' ? undefined : created;
+  const service = createObservabilityService({ database, search, ingest, meter, failures, recorder, now });
+  const streamStore = createStreamStore({ ingest, meter, failures });
   const streams = {
-    ingest: createIngestStream({ ingest, meter, failures }),
+    ingest: createIngestStream(streamStore),
+    publish: createPublishStream(streamStore),
     export: createExportEvents(search),
     watch: createWatchEvents({ feed, tail, now: monotonic }),
   };
@@ -81,18 +95,9 @@ export function createObservability({
     meter,
     now,
   });
-  const recorder = createRecorder({
-    ingest,
-    nonMatches: config.record === 'all',
-    flushIntervalMs: config.flushIntervalSeconds * 1000,
-    meter,
-    log,
-    failures,
-    now,
-  });
   return {
     handlers: observabilityHandlers(service, streams, now),
-    recorder: config.record === 'none' ? undefined : recorder,
+    recorder,
     endStreams: () => feed.close(),
     pruner,
   };

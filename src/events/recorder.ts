@@ -1,16 +1,17 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { ServiceError } from '../contract/errors/service-error.js';
-import type { ControlResult, Verdict } from '../core/types.js';
-import type {
-  EvaluationCaller,
-  EvaluationRequest,
-  VerdictRecorder,
-} from '../decisions/evaluation-service.js';
+import { leafOfResult } from '../core/decided-result.js';
+import type { LeafLabel } from '../core/trace.js';
+import type { ControlResult } from '../core/types.js';
+import { unavailable } from '../database/errors.js';
+import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
+import type { EvaluationRequest, RevisedVerdict, VerdictRecorder } from '../decisions/evaluation-service.js';
 import type { RepeatLog } from '../process/repeat-log.js';
-import type { ControlEvent } from './event.js';
+import { type ControlEvent, type EventStep, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
 import type { Ingest } from './event-ingest.js';
 import { utcTimeOfMs } from './event-time.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
+import { createRepeatedTexts } from './repeated-texts.js';
 import { type TraceIds, traceIdsOf } from './trace-ids.js';
 
 /** Most events waiting in memory; further ones are lost while the database does not keep up. */
@@ -28,7 +29,12 @@ const EVENTS_PER_WRITE = 2_000;
 /** Records results of the service itself: every match and every error, optionally every non-match too. */
 export interface Recorder extends VerdictRecorder {
   /** Buffers the results of a verdict; they are written later. */
-  record(request: EvaluationRequest, verdict: Verdict, caller: EvaluationCaller): void;
+  record(request: EvaluationRequest, verdict: RevisedVerdict, caller: EvaluationCaller): void;
+  /**
+   * Writes all events that are buffered now, and returns the number of events that were written meanwhile. Rejects with
+   * SERVICE_UNAVAILABLE when some of them have to wait for the database.
+   */
+  flush(): Promise<number>;
   /** Starts writing at every interval. */
   start(): void;
   /** Writes the remaining events, and nothing after that. Never rejects. */
@@ -53,7 +59,8 @@ interface Note {
   readonly matched: boolean;
   readonly confidence: number;
   readonly error: string | null;
-  readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'>;
+  readonly leaf: LeafLabel | null;
+  readonly request: Pick<ControlEvent, 'agent_name' | 'check_stage' | 'applies_to'> & EventStep;
   readonly trace: TraceIds;
   readonly atMs: number;
 }
@@ -63,6 +70,7 @@ const DOES_NOT_KEEP_UP = new Error('the database does not keep up');
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { ingest, flushIntervalMs, log, failures, now, meter = createObservabilityMeter() } = options;
+  const texts = createRepeatedTexts();
   let buffer: Note[] = [];
   /** Since the last log line about it, and before that. */
   let lost = 0;
@@ -70,6 +78,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   /** Whether the last attempt failed. Then only the interval triggers the next one. */
   let away = false;
   let flushing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let written = 0;
   let timer: NodeJS.Timeout | undefined;
   let started = false;
   meter.buffered = () => buffer.length;
@@ -103,6 +113,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   async function writePortion(portion: readonly Note[]): Promise<void> {
     try {
       await ingest(portion.map(eventOf));
+      written += portion.length;
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') throw error;
       // It would fail repeatedly, and block all later ones.
@@ -148,19 +159,42 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return flushing;
   }
 
+  /** The same, with the events that were buffered after the start of a running write. */
+  function flushLatest(): Promise<void> {
+    if (flushing === undefined) return flush();
+    next ??= flushing.then(() => {
+      next = undefined;
+      return flush();
+    });
+    return next;
+  }
+
   return {
     nonMatches: options.nonMatches,
+    async flush() {
+      const before = written;
+      await flushLatest();
+      if (away && buffer.length > 0) throw unavailable('Recorded events cannot be stored at present.');
+      return written - before;
+    },
     record(request, verdict, caller) {
       const { matches, errors } = verdict;
       const nonMatches = options.nonMatches ? verdict.non_matches : NONE;
       if (matches.length + errors.length + nonMatches.length === 0) return;
+      const { type, name } = request.step;
       const shared = {
         request: {
-          agent_name: request.agentName,
+          agent_name: texts(request.agentName, MAX_STEP_TEXT_LENGTH) ?? request.agentName,
           check_stage: request.stage,
-          applies_to: request.step.type === 'tool' ? 'tool_call' : 'llm_call',
+          applies_to: type === 'tool' ? 'tool_call' : 'llm_call',
+          step_type: texts(type, MAX_STEP_TEXT_LENGTH),
+          step_name: texts(name, MAX_STEP_NAME_LENGTH),
+          session_id: texts(request.options?.sessionId, MAX_STEP_TEXT_LENGTH),
+          step_id: texts(request.options?.stepId, MAX_STEP_TEXT_LENGTH),
+          revision: verdict.revision,
+          decision_id: verdict.decision_id,
         },
-        trace: traceIdsOf(caller),
+        trace: traceIdsOf(caller, request.options?.traceparent),
         atMs: now(),
       } as const;
       for (const list of [matches, errors, nonMatches]) {
@@ -196,11 +230,12 @@ function noteOf(item: ControlResult, shared: Pick<Note, 'request' | 'trace' | 'a
     matched: result.matched,
     confidence: result.confidence,
     error: result.error,
+    leaf: leafOfResult(item),
     ...shared,
   };
 }
 
-function eventOf({ item, matched, confidence, error, request, trace, atMs }: Note): ControlEvent {
+function eventOf({ item, matched, confidence, error, leaf, request, trace, atMs }: Note): ControlEvent {
   return {
     ...item,
     ...request,
@@ -211,8 +246,8 @@ function eventOf({ item, matched, confidence, error, request, trace, atMs }: Not
     confidence,
     timestamp: utcTimeOfMs(atMs),
     execution_duration_ms: null,
-    evaluator_name: null,
-    selector_path: null,
+    evaluator_name: leaf?.evaluatorName ?? null,
+    selector_path: leaf?.path ?? null,
     error_message: error,
     metadata: {},
   };

@@ -3,21 +3,22 @@ import type { BulkDatabase, BulkRow } from '../database/bulk.js';
 import type { DatabaseLocation } from '../database/database-url.js';
 import { jsonElements } from '../database/json-elements.js';
 import { allOf } from '../database/text.js';
-import { SUM_OF_SUMS } from './rollups.js';
+import { type Count, countOf } from './count.js';
+import { SUMS } from './rollups.js';
 import { segmentsOf, type TimeWindow } from './time-range.js';
 
 /** Counts of events. */
 export interface Sums {
-  readonly executions: number;
-  readonly matches: number;
-  readonly nonMatches: number;
-  readonly errors: number;
-  readonly denies: number;
-  readonly steers: number;
-  readonly observes: number;
+  readonly executions: Count;
+  readonly matches: Count;
+  readonly nonMatches: Count;
+  readonly errors: Count;
+  readonly denies: Count;
+  readonly steers: Count;
+  readonly observes: Count;
   readonly confidenceSum: number;
   /** Events that have a duration. */
-  readonly durations: number;
+  readonly durations: Count;
   /** In milliseconds. */
   readonly durationSum: number;
 }
@@ -87,11 +88,11 @@ export function createStatisticsStore(database: {
         'statistics',
         Prisma.sql`
           WITH "found" AS MATERIALIZED (
-            SELECT CAST("item" ->> 0 AS INTEGER) AS "bucket", "agent_name", "control_id", "name_key", ${SUM_OF_SUMS}
+            SELECT CAST("item" ->> 0 AS INTEGER) AS "bucket", "agent_name", "control_id", "name_key", ${SUMS_OF_ROLLUPS}
             FROM ${elements(JSON.stringify(segments))} ${rollups}
             GROUP BY 1, 2, 3, 4
           )
-          SELECT 0, "bucket", ${NO_TEXT}, ${NO_INTEGER}, ${NO_TEXT}, ${SUM_OF_SUMS}
+          SELECT 0, "bucket", ${NO_TEXT}, ${NO_INTEGER}, ${NO_TEXT}, ${SUMS_OF_FOUND}
           FROM "found" GROUP BY "bucket"
           ${agents === 0 ? Prisma.empty : byAgent(agents)}
           ${byControl(controls)}`,
@@ -101,6 +102,28 @@ export function createStatisticsStore(database: {
   };
 }
 
+/**
+ * Sums of billionths and nanoseconds, which can exceed 64 bits over many rollups. They are summed as two parts, which
+ * cannot: the multiples of 2^32, and the rest.
+ */
+const WIDE: ReadonlySet<string> = new Set(['confidence_nano', 'duration_high', 'duration_low']);
+const PART = 2 ** 32;
+
+const sumAs = (value: string, name: string) => `CAST(SUM(${value}) AS BIGINT) AS "${name}"`;
+const SUMS_OF_ROLLUPS = Prisma.raw(
+  SUMS.flatMap((name) =>
+    WIDE.has(name)
+      ? [sumAs(`"${name}" / ${PART}`, `${name}_parts`), sumAs(`"${name}" % ${PART}`, `${name}_rest`)]
+      : [sumAs(`"${name}"`, name)],
+  ).join(', '),
+);
+/** The same of the table `"found"`. */
+const SUMS_OF_FOUND = Prisma.raw(
+  SUMS.flatMap((name) => (WIDE.has(name) ? [`${name}_parts`, `${name}_rest`] : [name]))
+    .map((name) => sumAs(`"${name}"`, name))
+    .join(', '),
+);
+
 /** PostgreSQL treats a bare NULL in a UNION as text. */
 const NO_TEXT = Prisma.raw('CAST(NULL AS TEXT)');
 const NO_INTEGER = Prisma.raw('CAST(NULL AS INTEGER)');
@@ -109,7 +132,7 @@ const NO_INTEGER = Prisma.raw('CAST(NULL AS INTEGER)');
 function byAgent(limit: number): Prisma.Sql {
   return Prisma.sql`
     UNION ALL SELECT * FROM (
-      SELECT 1, ${NO_INTEGER}, "agent_name", ${NO_INTEGER}, ${NO_TEXT}, ${SUM_OF_SUMS} FROM "found"
+      SELECT 1, ${NO_INTEGER}, "agent_name", ${NO_INTEGER}, ${NO_TEXT}, ${SUMS_OF_FOUND} FROM "found"
       GROUP BY "agent_name" ORDER BY "executions" DESC, "agent_name" LIMIT ${limit}
     ) AS "top_agents"`;
 }
@@ -118,7 +141,7 @@ function byAgent(limit: number): Prisma.Sql {
 function byControl(limit: number): Prisma.Sql {
   return Prisma.sql`
     UNION ALL SELECT * FROM (
-      SELECT 2, ${NO_INTEGER}, "agent_name", "control_id", COALESCE("control_name", "found"."name_key") AS "shown", ${SUM_OF_SUMS}
+      SELECT 2, ${NO_INTEGER}, "agent_name", "control_id", COALESCE("control_name", "found"."name_key") AS "shown", ${SUMS_OF_FOUND}
       FROM "found" LEFT JOIN "event_control_names" ON "event_control_names"."name_key" = "found"."name_key"
       GROUP BY "agent_name", "control_id", "shown"
       ORDER BY "executions" DESC, "agent_name", "control_id", "shown" LIMIT ${limit}
@@ -133,7 +156,7 @@ function readStatistics(rows: readonly BulkRow[]): Statistics {
   const controls: ControlSums[] = [];
   for (const row of rows) {
     const [kind, bucket, agentName, controlId, controlName] = row;
-    const sums = readSums(row.slice(FIRST_SUM).map(String));
+    const sums = readSums(row.slice(FIRST_SUM));
     if (Number(kind) === 0) buckets.set(bucket === null ? null : Number(bucket), sums);
     else if (Number(kind) === 1) agents.push({ agentName: String(agentName), ...sums });
     else {
@@ -145,7 +168,8 @@ function readStatistics(rows: readonly BulkRow[]): Statistics {
       controls.push({ ...key, ...sums });
     }
   }
-  const most = (a: Sums, b: Sums) => b.executions - a.executions;
+  const most = (a: Sums, b: Sums) =>
+    Number(b.executions > a.executions) - Number(b.executions < a.executions);
   agents.sort((a, b) => most(a, b) || byText(a.agentName, b.agentName));
   controls.sort(
     (a, b) =>
@@ -162,9 +186,11 @@ function byText(a: string, b: string): number {
 }
 
 /** In the order of `SUMS`. */
-function readSums(row: readonly string[]): Sums {
-  const [executions, matches, nonMatches, errors, denies, steers, observes, nanos, durations, high, low] =
-    row.map(Number);
+function readSums(row: BulkRow): Sums {
+  const [executions, matches, nonMatches, errors, denies, steers, observes, ...rest] = row.map(countOf);
+  const [nanoParts, nanoRest, durations, highParts, highRest, lowParts, lowRest] = rest;
+  const whole = (parts: Count | undefined, remainder: Count | undefined) =>
+    Number(parts ?? 0) * PART + Number(remainder ?? 0);
   return {
     executions: executions ?? 0,
     matches: matches ?? 0,
@@ -173,8 +199,8 @@ function readSums(row: readonly string[]): Sums {
     denies: denies ?? 0,
     steers: steers ?? 0,
     observes: observes ?? 0,
-    confidenceSum: (nanos ?? 0) / 1e9,
+    confidenceSum: whole(nanoParts, nanoRest) / 1e9,
     durations: durations ?? 0,
-    durationSum: (high ?? 0) * 65_536 + (low ?? 0) / 1e6,
+    durationSum: whole(highParts, highRest) * 65_536 + whole(lowParts, lowRest) / 1e6,
   };
 }

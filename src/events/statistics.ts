@@ -1,3 +1,4 @@
+import { addCounts } from './count.js';
 import type { ControlSums, Statistics, Sums } from './statistics-store.js';
 import { bucketStart, type TimeWindow } from './time-range.js';
 
@@ -13,13 +14,22 @@ const NOTHING: Sums = {
   durationSum: 0,
   durations: 0,
 };
-const FIGURES = Object.keys(NOTHING) as (keyof Sums)[];
+const COUNTS = [
+  'executions',
+  'matches',
+  'nonMatches',
+  'errors',
+  'denies',
+  'steers',
+  'observes',
+  'durations',
+] as const;
 
 /** Totals over all buckets; also by bucket when a window is given. */
 export function totals({ buckets }: Statistics, window: TimeWindow | null): object {
-  const sums: Record<keyof Sums, number> = { ...NOTHING };
+  const sums = { ...NOTHING } as { -readonly [Figure in keyof Sums]: Sums[Figure] };
   for (const bucket of buckets.values()) {
-    for (const figure of FIGURES) sums[figure] += bucket[figure];
+    for (const figure of COUNTS) sums[figure] = addCounts(sums[figure], bucket[figure]);
   }
   return { ...counts(sums), timeseries: window === null ? null : timeseries(buckets, window) };
 }
@@ -30,7 +40,7 @@ function timeseries(buckets: Statistics['buckets'], window: TimeWindow): object[
     return {
       timestamp: bucketStart(window, index),
       ...counts(sums),
-      avg_confidence: sums.executions === 0 ? null : sums.confidenceSum / sums.executions,
+      avg_confidence: sums.executions === 0 ? null : averageConfidence(sums),
       avg_duration_ms: averageDuration(sums),
     };
   });
@@ -48,7 +58,14 @@ export function controlStats(sums: ControlSums): object {
     steer_count: sums.steers,
     observe_count: sums.observes,
     error_count: sums.errors,
-    avg_confidence: sums.executions === 0 ? 0 : sums.confidenceSum / sums.executions,
+    execution_total: sums.executions,
+    match_total: sums.matches,
+    non_match_total: sums.nonMatches,
+    deny_total: sums.denies,
+    steer_total: sums.steers,
+    observe_total: sums.observes,
+    error_total: sums.errors,
+    avg_confidence: sums.executions === 0 ? 0 : averageConfidence(sums),
     avg_duration_ms: averageDuration(sums),
   };
 }
@@ -58,20 +75,31 @@ export function agentStats({ agentName, ...sums }: Statistics['agents'][number])
   return { agent_name: agentName, ...counts(sums) };
 }
 
+/** Every count, and once more for the members that are exact over RPCs. */
 function counts(sums: Sums): object {
+  const actions = {
+    ...(sums.denies > 0 ? { deny: sums.denies } : {}),
+    ...(sums.steers > 0 ? { steer: sums.steers } : {}),
+    ...(sums.observes > 0 ? { observe: sums.observes } : {}),
+  };
   return {
     execution_count: sums.executions,
     match_count: sums.matches,
     non_match_count: sums.nonMatches,
     error_count: sums.errors,
-    action_counts: {
-      ...(sums.denies > 0 ? { deny: sums.denies } : {}),
-      ...(sums.steers > 0 ? { steer: sums.steers } : {}),
-      ...(sums.observes > 0 ? { observe: sums.observes } : {}),
-    },
+    action_counts: actions,
+    execution_total: sums.executions,
+    match_total: sums.matches,
+    non_match_total: sums.nonMatches,
+    error_total: sums.errors,
+    action_totals: actions,
   };
 }
 
+function averageConfidence({ confidenceSum, executions }: Sums): number {
+  return confidenceSum / Number(executions);
+}
+
 function averageDuration({ durations, durationSum }: Sums): number | null {
-  return durations === 0 ? null : durationSum / durations;
+  return durations === 0 ? null : durationSum / Number(durations);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isStorable } from '../database/text.js';
-import type { EvaluationCaller } from '../decisions/evaluation-service.js';
+import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 
 /** Position of a check in the trace of its caller. */
 export interface TraceIds {
@@ -15,8 +15,13 @@ const MAX_ID_LENGTH = 128;
 /** W3C trace context: version, trace, parent span, flags. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/;
 
-/** The ids sent by the caller: in separate headers, else in `traceparent`; missing ones are generated. */
-export function traceIdsOf(caller: Pick<EvaluationCaller, 'header'>): TraceIds {
+/**
+ * The ids of an evaluation: those of its own `traceparent`, which is valid; else those sent by the caller, in separate
+ * headers or in `traceparent`. Missing ones are generated.
+ */
+export function traceIdsOf(caller: Pick<EvaluationCaller, 'header'>, own?: string): TraceIds {
+  const [, trace, span] = own === undefined ? [] : (TRACEPARENT.exec(own) ?? []);
+  if (trace !== undefined && span !== undefined) return { traceId: trace, spanId: span, madeUp: false };
   const parent = TRACEPARENT.exec(caller.header('traceparent') ?? '');
   const traceId = readId(caller.header('x-trace-id')) ?? parent?.[1];
   const spanId = readId(caller.header('x-span-id')) ?? parent?.[2];

@@ -1,6 +1,7 @@
 import { type Handler, handler } from '../contract/call/handler.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Verdict } from '../core/types.js';
+import { outcomeOf } from '../decisions/evaluation-service.js';
 import { createExplainSchema } from './explain-schema.js';
 import type { ExplainService } from './explain-service.js';
 
@@ -10,13 +11,17 @@ export function explainHandler(service: ExplainService, registry: EvaluatorRegis
     // Only data are part of the reply; other parts without effect are reported by the host.
     const ignored = input.data === undefined ? [] : context.ignoredParts();
     // Without authentication every caller has all permissions.
-    const explanation = await service.explain(input, context.principal.level !== 'key', ignored);
-    return { ...explanation, verdict: presentVerdict(explanation.verdict) };
+    const { revision, verdict, ...explanation } = await service.explain(
+      input,
+      context.principal.level !== 'key',
+      ignored,
+    );
+    return { verdict: presentVerdict(verdict, revision), ...explanation };
   });
 }
 
 /** A verdict as printed by Evaluate. */
-function presentVerdict(verdict: Verdict): object {
+function presentVerdict(verdict: Verdict, revision: number): object {
   const present = (results: Verdict['matches']) =>
     results.map(({ steering_context: steering, ...result }) => ({
       ...result,
@@ -33,5 +38,7 @@ function presentVerdict(verdict: Verdict): object {
     matches: present(matches),
     errors: present(errors),
     non_matches: present(non_matches),
+    revision,
+    outcome: outcomeOf(verdict, undefined),
   };
 }

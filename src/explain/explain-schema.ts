@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { isObject, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { list, nullable, oneOf, report, withExample } from '../contract/input/fields.js';
+import { FIELD_REQUIRED } from '../contract/input/messages.js';
 import { agentName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { createControlDataSchema } from '../controls/control-data.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
-import { EXAMPLE_EVALUATION, stepSchema } from '../decisions/evaluate-request.js';
+import { EXAMPLE_EVALUATION, stepSchema, stepText } from '../decisions/evaluate-request.js';
 
 /** Most controls explained by one call: enough for an agent, and the reply stays at some megabytes. */
 export const MAX_EXPLAINED_CONTROLS = 1_000;
@@ -15,11 +17,23 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
     .object({
       agent_name: nullable(agentName()),
       stage: oneOf(['pre', 'post']),
-      step: stepSchema,
+      step: stepSchema.optional(),
       control_ids: nullable(list(integer())),
       data: nullable(createControlDataSchema(registry)),
+      step_json: nullable(stepText()),
+      min_revision: nullable(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
     })
-    .superRefine(({ agent_name, control_ids: ids = [], data }, sink) => {
+    // Also if other members are invalid, so that every missing member is named at once.
+    .refine(({ step, step_json }) => step !== undefined || step_json !== undefined, {
+      path: ['step'],
+      message: FIELD_REQUIRED,
+      params: { code: 'missing' },
+      when: ({ value }) => isObject(value as JsonValue),
+    })
+    .superRefine(({ agent_name, step, step_json, control_ids: ids = [], data, min_revision }, sink) => {
+      if (step !== undefined && step_json !== undefined) {
+        report(sink, 'value_error', 'must not stand beside step', null, ['step_json']);
+      }
       if (agent_name === undefined && data === undefined) {
         report(sink, 'missing', 'Field required: agent_name is needed when there are no data', undefined, [
           'agent_name',
@@ -27,6 +41,9 @@ export function createExplainSchema(registry: EvaluatorRegistry) {
       }
       if (ids.length > 0 && data !== undefined) {
         report(sink, 'value_error', 'must not stand beside data', ids.length, ['control_ids']);
+      }
+      if (min_revision !== undefined && data !== undefined) {
+        report(sink, 'value_error', 'must not stand beside data', min_revision, ['min_revision']);
       }
       if (ids.length > MAX_EXPLAINED_CONTROLS) {
         const rule = `must have at most ${MAX_EXPLAINED_CONTROLS} items`;

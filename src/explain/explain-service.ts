@@ -8,6 +8,8 @@ import type { ControlData } from '../controls/control-data.js';
 import { proposeControl } from '../controls/control-proposal.js';
 import { type ControlDefinition, isDraft } from '../controls/definition.js';
 import type { DbClient } from '../database/database.js';
+import { revisionNotReached } from '../decisions/revision-gate.js';
+import { stepSha256 } from '../decisions/step-hash.js';
 import type { ExplainInput } from './explain-schema.js';
 import { type Explanation, type TrialOptions, tryStep } from './trial.js';
 
@@ -22,6 +24,15 @@ interface TriedRows {
   readonly rows: readonly StoredDefinition[];
   /** See `Trial.neverAsked`. */
   readonly neverAsked: boolean;
+  /** The revision of the stored controls; 0 for data of a request. */
+  readonly revision: number;
+}
+
+/** An explanation, and what it is based on. */
+export interface TracedExplanation extends Explanation {
+  readonly step_sha256: string;
+  /** The revision of the stored controls; 0 for data of a request. */
+  readonly revision: number;
 }
 
 export type ExplainService = ReturnType<typeof createExplainService>;
@@ -38,25 +49,32 @@ export function createExplainService(options: ExplainServiceOptions) {
     if (agent === null) throw agentNotFound(agentName);
     return agent;
   };
-  const controlsOf = async (agentName: string, controlIds: readonly number[]): Promise<TriedRows> => {
-    const agent = await demandAgent(agentName);
-    const neverAsked = agent.controlsAskedAtMs === null;
-    const rows = await createAgentControlStore(client).controlsOf(agent.id);
-    if (controlIds.length === 0) return { rows, neverAsked };
+  const controlsOf = async (
+    agentName: string,
+    controlIds: readonly number[],
+    minRevision: number,
+  ): Promise<TriedRows> => {
+    const neverAsked = (await demandAgent(agentName)).controlsAskedAtMs === null;
+    const { controls: rows, revision } = await createAgentControlStore(client).stateOf(agentName);
+    if (rows === null) throw agentNotFound(agentName);
+    // The database has every change that was reported, so waiting for a later revision is useless.
+    if (revision < minRevision) throw revisionNotReached(minRevision, revision);
+    if (controlIds.length === 0) return { rows, neverAsked, revision };
     const wanted = new Set(controlIds);
     const found = rows.filter(({ id }) => wanted.delete(id));
     for (const missing of wanted) throw notControlOfAgent(missing, agentName);
-    return { rows: found, neverAsked };
+    return { rows: found, neverAsked, revision };
   };
   const trialOf = async (data: ControlData): Promise<StoredDefinition> => {
     const control = proposeControl(data, registry).storedInPlaceOf(null);
     if (!isDraft(control)) await checkReferences(client, control);
     return { ...TRIAL, data: stringifyJson(control as unknown as JsonObject) };
   };
-  const rowsOf = async ({ agent_name, control_ids = [], data }: ExplainInput): Promise<TriedRows> => {
-    if (data === undefined) return controlsOf(agent_name ?? '', control_ids);
+  const rowsOf = async (input: ExplainInput): Promise<TriedRows> => {
+    const { agent_name, control_ids = [], data, min_revision = 0 } = input;
+    if (data === undefined) return controlsOf(agent_name ?? '', control_ids, min_revision);
     if (agent_name !== undefined) await demandAgent(agent_name);
-    return { rows: [await trialOf(data)], neverAsked: false };
+    return { rows: [await trialOf(data)], neverAsked: false, revision: 0 };
   };
 
   return {
@@ -69,10 +87,14 @@ export function createExplainService(options: ExplainServiceOptions) {
       input: ExplainInput,
       mayKnowAll: boolean,
       ignored: readonly Warning[],
-    ): Promise<Explanation> {
+    ): Promise<TracedExplanation> {
       if (input.data !== undefined && !mayKnowAll) throw trialIsForAdmins();
-      const { rows, neverAsked } = await rowsOf(input);
-      return tryStep(rows, { ...input, mayKnowAll, neverAsked, ignored }, options);
+      const { rows, neverAsked, revision } = await rowsOf(input);
+      const step = input.step ?? input.step_json;
+      // The schema demands one of them.
+      if (step === undefined) throw new Error('an explanation needs a step');
+      const explanation = await tryStep(rows, { ...input, step, mayKnowAll, neverAsked, ignored }, options);
+      return { ...explanation, step_sha256: stepSha256(step), revision };
     },
   };
 }

@@ -9,6 +9,7 @@ import {
 } from '../agents/control-compatibility.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { callerError, type ErrorItem, type ServiceError } from '../contract/errors/service-error.js';
+import type { IfVersion } from '../contract/input/if-version.js';
 import { listed } from '../contract/warnings/warning.js';
 import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { reviewLink } from '../controls/link-warnings.js';
@@ -16,7 +17,7 @@ import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import { clientsOf, existingPolicy } from './policy-service.js';
+import { clientsOf, demandedPolicy, existingPolicy } from './policy-service.js';
 
 /** Problems that are listed in all, and of one agent. */
 const MAX_ITEMS = 100;
@@ -35,10 +36,10 @@ export type PolicyAgents = ReturnType<typeof createPolicyAgents>;
  */
 export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
   return {
-    /** Throws POLICY_CONTROL_INCOMPATIBLE with every reason why an agent cannot run a control. */
-    async add(context: CallContext, policyId: number, agentNames: readonly string[]) {
+    /** Throws VERSION_MISMATCH, or POLICY_CONTROL_INCOMPATIBLE with every reason why an agent cannot run a control. */
+    async add(context: CallContext, policyId: number, agentNames: readonly string[], ifVersion: IfVersion) {
       const given = await mutate(context, async (tx) => {
-        const policy = await existingPolicy(tx, policyId);
+        const policy = await demandedPolicy(tx, policyId, ifVersion);
         const agents = await existingAgents(tx, agentNames);
         const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
         await demandCompatible(tx, agentNames, controls);

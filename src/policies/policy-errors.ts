@@ -18,6 +18,23 @@ export function agentWithoutPolicy(agentName: string): ServiceError {
   });
 }
 
+/** Lists the given agents, which are the first ones with the policy. */
+export function policyInUse(name: string, agentNames: readonly string[], count: number): ServiceError {
+  return new ServiceError('POLICY_IN_USE', {
+    detail: `${count} ${count === 1 ? 'agent has' : 'agents have'} the policy "${name}".`,
+    hint: 'Remove it from them first, or delete it with force=true.',
+    name,
+    kind: 'Policy',
+    items: agentNames.map((agentName) => ({
+      resource: 'Agent',
+      field: 'policies',
+      code: 'policy_in_use',
+      message: 'has this policy',
+      value: agentName,
+    })),
+  });
+}
+
 export function policyNameConflict(name: string): ServiceError {
   return new ServiceError('POLICY_NAME_CONFLICT', {
     detail: `The name "${name}" is taken by another policy.`,

@@ -13,17 +13,30 @@ export function policyHandlers(
 ): HandlersOf<typeof PolicyServiceDesc> {
   return {
     createPolicy: handler(schemas.createPolicy, ({ name }, context) => policies.create(context, name)),
+    listPolicies: handler(schemas.listPolicies, ({ cursor, limit, name }) =>
+      policies.list({ cursor: cursor ?? null, limit, nameContains: name || null }),
+    ),
+    getPolicy: handler(schemas.getPolicy, (input) => policies.get(input.policy_id)),
+    updatePolicy: handler(schemas.updatePolicy, (input, context) =>
+      policies.rename(context, input.policy_id, input.name, input.if_version),
+    ),
+    deletePolicy: handler(schemas.deletePolicy, (input, context) =>
+      policies.remove(context, input.policy_id, input.force, input.if_version),
+    ),
+    listPolicyAgents: handler(schemas.listPolicyAgents, ({ policy_id: policyId, cursor, limit }) =>
+      policies.listAgents(policyId, { cursor: cursor ?? null, limit }),
+    ),
     listPolicyControls: handler(schemas.listPolicyControls, (input) =>
       policies.listControls(input.policy_id),
     ),
     addPolicyControl: handler(schemas.addPolicyControl, (input, context) =>
-      policies.addControl(context, input.policy_id, input.control_id),
+      policies.addControl(context, input.policy_id, input.control_id, input.if_version),
     ),
     removePolicyControl: handler(schemas.removePolicyControl, (input, context) =>
-      policies.removeControl(context, input.policy_id, input.control_id),
+      policies.removeControl(context, input.policy_id, input.control_id, input.if_version),
     ),
     addPolicyAgents: handler(schemas.addPolicyAgents, (input, context) =>
-      policyAgents.add(context, input.policy_id, input.agent_names),
+      policyAgents.add(context, input.policy_id, input.agent_names, input.if_version),
     ),
     removePolicyAgents: handler(schemas.removePolicyAgents, (input, context) =>
       policyAgents.remove(context, input.policy_id, input.agent_names),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { list, text, withExample } from '../contract/input/fields.js';
+import { boolean, list, nullable, text, withDefault, withExample } from '../contract/input/fields.js';
+import { ifVersion } from '../contract/input/if-version.js';
 import { agentName as checkedAgentName, slugName } from '../contract/input/names.js';
 import { integer } from '../contract/input/numbers.js';
 import { MAX_LISTED_AGENTS } from '../database/change-log.js';
@@ -10,23 +11,48 @@ const agentName = text();
 const id = integer();
 
 const ofPolicy = z.object({ policy_id: id });
-const controlOfPolicy = z.object({ policy_id: id, control_id: id });
+const controlOfPolicy = z.object({ policy_id: id, control_id: id, if_version: ifVersion() });
 const ofAgent = z.object({ agent_name: agentName });
 const policyOfAgent = z.object({ agent_name: agentName, policy_id: id });
 
-const agentsOfPolicy = withExample(
-  z.object({ policy_id: id, agent_names: list(checkedAgentName(), { min: 1, max: MAX_LISTED_AGENTS }) }),
-  { agent_names: ['billing-bot-01'] },
-);
+const agentNames = list(checkedAgentName(), { min: 1, max: MAX_LISTED_AGENTS });
+const AGENT_NAMES = { agent_names: ['billing-bot-01'] };
+
+/** Policies, or agents of one, per page. */
+const PAGE_SIZE = { min: 1, max: 100, default: 20 } as const;
+const limit = withDefault(integer(PAGE_SIZE), PAGE_SIZE.default);
+
+/** Clamps a cursor to the 32 bits of ids, with which it is compared. */
+function within32Bits(cursor: number): number {
+  return Math.min(Math.max(cursor, -(2 ** 31)), 2 ** 31 - 1);
+}
 
 /** Input schemas of PolicyService, by RPC. Members are in the order of the messages. */
 export const policySchemas = {
   createPolicy: withExample(z.object({ name: slugName() }), { name: 'payments' }),
+  listPolicies: z.object({
+    cursor: nullable(integer().transform(within32Bits)),
+    limit,
+    name: nullable(text()),
+  }),
+  getPolicy: ofPolicy,
+  updatePolicy: withExample(z.object({ policy_id: id, name: slugName(), if_version: ifVersion() }), {
+    name: 'payments',
+  }),
+  deletePolicy: z.object({
+    policy_id: id,
+    force: withDefault(boolean(), false),
+    if_version: ifVersion(),
+  }),
+  listPolicyAgents: z.object({ policy_id: id, cursor: nullable(text()), limit }),
   listPolicyControls: ofPolicy,
   addPolicyControl: controlOfPolicy,
   removePolicyControl: controlOfPolicy,
-  addPolicyAgents: agentsOfPolicy,
-  removePolicyAgents: agentsOfPolicy,
+  addPolicyAgents: withExample(
+    z.object({ policy_id: id, agent_names: agentNames, if_version: ifVersion() }),
+    AGENT_NAMES,
+  ),
+  removePolicyAgents: withExample(z.object({ policy_id: id, agent_names: agentNames }), AGENT_NAMES),
   listAgentPolicies: ofAgent,
   addAgentPolicy: policyOfAgent,
   removeAgentPolicy: policyOfAgent,

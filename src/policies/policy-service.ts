@@ -1,14 +1,17 @@
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import type { CallContext } from '../contract/call/handler.js';
+import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
+import { MAX_ERROR_ITEMS } from '../contract/input/items.js';
 import { listed } from '../contract/warnings/warning.js';
 import { existing as existingControl } from '../controls/control-service.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
-import { policyNameConflict, policyNotFound } from './policy-errors.js';
-import { createPolicyStore, type PolicyRow } from './policy-store.js';
+import { policyInUse, policyNameConflict, policyNotFound } from './policy-errors.js';
+import { createPolicyStore, type PolicyFilters, type PolicyRow, type WholePolicy } from './policy-store.js';
 
 export interface PolicyServiceOptions {
   readonly database: Database;
@@ -20,19 +23,84 @@ export interface PolicyServiceOptions {
 
 export type PolicyService = ReturnType<typeof createPolicyService>;
 
-/** Creates policies and manages their controls. */
+/** Creates, reads, changes and deletes policies, and manages their controls. */
 export function createPolicyService({ database, mutate, registry, now }: PolicyServiceOptions) {
   return {
     /** Throws POLICY_NAME_CONFLICT. */
     async create(context: CallContext, name: string) {
-      const policyId = await mutate(context, async (tx) => {
+      return mutate(context, async (tx) => {
         const store = createPolicyStore(tx);
         if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
         const row = await store.insert({ name, createdAtMs: now() });
         // No agent has a new policy, so no program is invalidated.
-        return { value: row.id, change: {} };
+        return { value: { policy_id: row.id, version: row.version }, change: {} };
       });
-      return { policy_id: policyId };
+    },
+
+    /** One page of policies, newest id first. */
+    async list(filters: PolicyFilters) {
+      const { rows, total, hasMore } = await createPolicyStore(database.client).list(filters);
+      const last = rows.at(-1);
+      return {
+        policies: rows.map(printed),
+        pagination: {
+          limit: filters.limit,
+          total,
+          next_cursor: hasMore && last !== undefined ? String(last.id) : null,
+          has_more: hasMore,
+        },
+      };
+    },
+
+    /** Throws POLICY_NOT_FOUND. */
+    get: (policyId: number) => replyOf(database.client, policyId),
+
+    /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH or POLICY_NAME_CONFLICT. */
+    async rename(context: CallContext, policyId: number, name: string, ifVersion: IfVersion) {
+      return mutate(context, async (tx) => {
+        const policy = await demandedPolicy(tx, policyId, ifVersion);
+        const store = createPolicyStore(tx);
+        const renamed = name !== policy.name;
+        if (renamed) {
+          if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
+          await store.rename(policy.id, { name, updatedAtMs: now() });
+        }
+        // No verdict contains the name of a policy.
+        return { value: await replyOf(tx, policy.id), change: renamed ? {} : null };
+      });
+    },
+
+    /** Throws POLICY_NOT_FOUND, VERSION_MISMATCH, or POLICY_IN_USE if agents have it and `force` is not set. */
+    async remove(context: CallContext, policyId: number, force: boolean, ifVersion: IfVersion) {
+      return mutate(context, async (tx) => {
+        const policy = await demandedPolicy(tx, policyId, ifVersion);
+        const store = createPolicyStore(tx);
+        // One more than a change lists tells that there are too many.
+        const { names, count } = await store.agentNames(policy.id, MAX_LISTED_AGENTS + 1);
+        if (count > 0 && !force) throw policyInUse(policy.name, names.slice(0, MAX_ERROR_ITEMS), count);
+        await store.remove(policy.id);
+        const value = {
+          success: true,
+          removed_from_agents_count: count,
+          removed_from_agents: names.slice(0, MAX_LISTED_AGENTS),
+        };
+        return { value, change: { agents: names } };
+      });
+    },
+
+    /** One page of the agents with a policy, by name. Throws POLICY_NOT_FOUND. */
+    async listAgents(policyId: number, page: { readonly cursor: string | null; readonly limit: number }) {
+      const policy = await existingPolicy(database.client, policyId);
+      const { rows, total, hasMore } = await createPolicyStore(database.client).agents(policy.id, page);
+      return {
+        agents: rows.map(({ name }) => ({ agent_name: name })),
+        pagination: {
+          limit: page.limit,
+          total,
+          next_cursor: hasMore ? (rows.at(-1)?.name ?? null) : null,
+          has_more: hasMore,
+        },
+      };
     },
 
     /** The ids of the controls of a policy, ascending. Throws POLICY_NOT_FOUND. */
@@ -42,33 +110,58 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
     },
 
     /**
-     * Adds a control to a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. Whether the agents of the
+     * Adds a control to a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH or CONTROL_NOT_FOUND. Whether the agents of the
      * policy can run the control is not checked here: clients have always been able to change a policy in
      * use, and a control that an agent cannot run fails closed in evaluation.
      */
-    async addControl(context: CallContext, policyId: number, controlId: number) {
+    async addControl(context: CallContext, policyId: number, controlId: number, ifVersion: IfVersion) {
       const put = await mutate(context, async (tx) => {
-        const policy = await existingPolicy(tx, policyId);
+        const policy = await demandedPolicy(tx, policyId, ifVersion);
         const control = await existingControl(tx, controlId);
         const added = await createPolicyControlStore(tx).add(policy.id, control.id);
         const silent = await createAgentPolicyStore(tx).agentsThatNeverAsked(policy.id);
-        return { value: { control, silent }, change: added ? { policies: [policy.id] } : null };
+        const version = added ? await nextVersion(tx, policy) : policy.version;
+        return { value: { control, silent, version }, change: added ? { policies: [policy.id] } : null };
       });
       const { warnings } = reviewLink(put.control, registry, clientsOf(put.silent));
-      return { success: true, warnings: listed(warnings) };
+      return { success: true, warnings: listed(warnings), version: put.version };
     },
 
-    /** Removes a control from a policy. Throws POLICY_NOT_FOUND or CONTROL_NOT_FOUND. */
-    async removeControl(context: CallContext, policyId: number, controlId: number) {
-      await mutate(context, async (tx) => {
-        const policy = await existingPolicy(tx, policyId);
+    /** Removes a control from a policy. Throws POLICY_NOT_FOUND, VERSION_MISMATCH or CONTROL_NOT_FOUND. */
+    async removeControl(context: CallContext, policyId: number, controlId: number, ifVersion: IfVersion) {
+      return mutate(context, async (tx) => {
+        const policy = await demandedPolicy(tx, policyId, ifVersion);
         const control = await existingControl(tx, controlId);
         const removed = await createPolicyControlStore(tx).remove(policy.id, control.id);
-        return { value: undefined, change: removed ? { policies: [policy.id] } : null };
+        const version = removed ? await nextVersion(tx, policy) : policy.version;
+        return { value: { success: true, version }, change: removed ? { policies: [policy.id] } : null };
       });
-      return { success: true };
     },
   };
+
+  async function nextVersion(tx: DbClient, policy: PolicyRow): Promise<number> {
+    await createPolicyControlStore(tx).touch([policy.id], now());
+    return policy.version + 1;
+  }
+}
+
+/** A policy as contained in replies. */
+function printed({ id, name, version, controlIds, agentCount, createdAtMs, updatedAtMs }: WholePolicy) {
+  return {
+    id,
+    name,
+    control_ids: controlIds,
+    version,
+    update_time: new Date(updatedAtMs).toISOString(),
+    agent_count: agentCount,
+    create_time: new Date(createdAtMs).toISOString(),
+  };
+}
+
+async function replyOf(client: DbClient, policyId: number) {
+  const policy = await createPolicyStore(client).findWhole(policyId);
+  if (policy === null) throw policyNotFound(policyId);
+  return { policy: printed(policy), version: policy.version };
 }
 
 /** Agents of a policy whose clients have never requested controls, in words; null for none. */
@@ -84,4 +177,15 @@ export async function existingPolicy(client: DbClient, policyId: number): Promis
   const row = await createPolicyStore(client).find(policyId);
   if (row === null) throw policyNotFound(policyId);
   return row;
+}
+
+/** The same in the transaction of a change. Throws POLICY_NOT_FOUND, or VERSION_MISMATCH. */
+export async function demandedPolicy(
+  tx: DbClient,
+  policyId: number,
+  ifVersion: IfVersion,
+): Promise<PolicyRow> {
+  const policy = await existingPolicy(tx, policyId);
+  demandVersion(ifVersion, { kind: 'Policy', name: String(policy.id), version: policy.version });
+  return policy;
 }

@@ -1,16 +1,54 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { afterName } from '../controls/control-users-store.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
-import { assertStorable, isStorable } from '../database/text.js';
+import { findPage, type Page } from '../database/page.js';
+import { assertStorable, isStorable, nameContains } from '../database/text.js';
 
 /** A stored policy. */
 export interface PolicyRow {
+  readonly id: number;
+  readonly name: string;
+  /** Counts the states of its name and controls, from 1. */
+  readonly version: number;
+}
+
+/** The same with its controls, times and agents. */
+export interface WholePolicy extends PolicyRow {
+  /** Ascending. */
+  readonly controlIds: readonly number[];
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  /** When the version began, in milliseconds since the epoch. */
+  readonly updatedAtMs: number;
+  readonly agentCount: number;
+}
+
+/** Selection of policies to list. */
+export interface PolicyFilters {
+  /** Only smaller ids, 32 bits; null for the first page. */
+  readonly cursor: number | null;
+  readonly limit: number;
+  /** Part of the name, ignoring case. */
+  readonly nameContains: string | null;
+}
+
+/** An agent that has a policy. */
+export interface PolicyAgentRow {
   readonly id: number;
   readonly name: string;
 }
 
 /** Largest id a policy can have: ids are 32-bit in storage. */
 const MAX_POLICY_ID = 2 ** 31 - 1;
-const SHOWN = { id: true, name: true } as const;
+const SHOWN = { id: true, name: true, version: true } as const;
+const WHOLE = {
+  ...SHOWN,
+  createdAtMs: true,
+  updatedAtMs: true,
+  controls: { select: { controlId: true }, orderBy: { controlId: 'asc' } },
+  _count: { select: { agents: true } },
+} as const satisfies Prisma.PolicySelect;
 
 /** Stored policies. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
 export function createPolicyStore(client: DbClient) {
@@ -18,21 +56,114 @@ export function createPolicyStore(client: DbClient) {
     /** Null also for a number that cannot be the id of a policy. */
     find: (id: number): Promise<PolicyRow | null> =>
       withServiceErrors(async () => {
-        if (!Number.isInteger(id) || id < 1 || id > MAX_POLICY_ID) return null;
-        return client.policy.findUnique({ where: { id }, select: SHOWN });
+        if (!isPolicyId(id)) return null;
+        const row = await client.policy.findUnique({ where: { id }, select: SHOWN });
+        return row === null ? null : toRow(row);
+      }),
+
+    /** The same with its controls. They may be later than its version if they change meanwhile, never earlier. */
+    findWhole: (id: number): Promise<WholePolicy | null> =>
+      withServiceErrors(async () => {
+        if (!isPolicyId(id)) return null;
+        const row = await client.policy.findUnique({ where: { id }, select: WHOLE });
+        return row === null ? null : toWhole(row);
       }),
 
     findByName: (name: string): Promise<PolicyRow | null> =>
       withServiceErrors(async () => {
         if (!isStorable(name)) return null;
-        return client.policy.findUnique({ where: { name }, select: SHOWN });
+        const row = await client.policy.findUnique({ where: { name }, select: SHOWN });
+        return row === null ? null : toRow(row);
+      }),
+
+    /** One page, newest id first. */
+    list: ({ cursor, limit, nameContains: part }: PolicyFilters): Promise<Page<WholePolicy>> =>
+      withServiceErrors(() => {
+        const query = {
+          from: Prisma.sql`"policies" p`,
+          id: Prisma.sql`p."id"`,
+          filters: [nameContains(Prisma.sql`p."name"`, part ?? '')],
+          after: cursor === null ? null : Prisma.sql`p."id" < ${cursor}`,
+          orderBy: Prisma.sql`p."id" DESC`,
+          limit,
+        };
+        return findPage(client, query, async (ids) => {
+          const rows = await client.policy.findMany({ where: { id: { in: ids } }, select: WHOLE });
+          return rows.map(toWhole);
+        });
+      }),
+
+    /** One page of the agents with a policy, by name; only names after the cursor. */
+    agents: (
+      policyId: number,
+      { cursor, limit }: { readonly cursor: string | null; readonly limit: number },
+    ): Promise<Page<PolicyAgentRow>> =>
+      withServiceErrors(() => {
+        const query = {
+          from: Prisma.sql`"agent_policies" g JOIN "agents" a ON a."id" = g."agent_id"`,
+          id: Prisma.sql`a."id"`,
+          filters: [Prisma.sql`g."policy_id" = ${policyId}`],
+          after: afterName(cursor),
+          orderBy: Prisma.sql`a."name"`,
+          limit,
+        };
+        return findPage(client, query, (ids) =>
+          client.agent.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } }),
+        );
+      }),
+
+    /** The names of the first agents with a policy, ascending, and the number of all. */
+    agentNames: (policyId: number, limit: number): Promise<{ names: string[]; count: number }> =>
+      withServiceErrors(async () => {
+        const where = { policies: { some: { policyId } } };
+        const orderBy = { name: 'asc' } as const;
+        const rows = await client.agent.findMany({ where, select: { name: true }, orderBy, take: limit });
+        return {
+          names: rows.map(({ name }) => name),
+          count: await client.agentPolicy.count({ where: { policyId } }),
+        };
       }),
 
     /** The name must be free. */
     insert: ({ name, createdAtMs }: { name: string; createdAtMs: number }): Promise<PolicyRow> =>
       withServiceErrors(async () => {
         assertStorable(name);
-        return client.policy.create({ data: { name, createdAtMs: BigInt(createdAtMs) }, select: SHOWN });
+        const data = { name, createdAtMs: BigInt(createdAtMs) };
+        return toRow(await client.policy.create({ data, select: SHOWN }));
       }),
+
+    /** The policy must exist, and the name must be free. */
+    rename: (id: number, { name, updatedAtMs }: { name: string; updatedAtMs: number }): Promise<void> =>
+      withServiceErrors(async () => {
+        assertStorable(name);
+        const data = { name, version: { increment: 1 }, updatedAtMs: BigInt(updatedAtMs) };
+        await client.policy.update({ where: { id }, data, select: { id: true } });
+      }),
+
+    /** Removes a policy from all agents, and then the policy itself, which must exist. */
+    remove: (id: number): Promise<void> =>
+      withServiceErrors(async () => {
+        await client.agentPolicy.deleteMany({ where: { policyId: id } });
+        await client.policyControl.deleteMany({ where: { policyId: id } });
+        await client.policy.delete({ where: { id }, select: { id: true } });
+      }),
+  };
+}
+
+function isPolicyId(id: number): boolean {
+  return Number.isInteger(id) && id >= 1 && id <= MAX_POLICY_ID;
+}
+
+function toRow({ id, name, version }: Prisma.PolicyGetPayload<{ select: typeof SHOWN }>): PolicyRow {
+  return { id, name, version: Number(version) };
+}
+
+function toWhole(row: Prisma.PolicyGetPayload<{ select: typeof WHOLE }>): WholePolicy {
+  return {
+    ...toRow(row),
+    controlIds: row.controls.map(({ controlId }) => controlId),
+    createdAtMs: Number(row.createdAtMs),
+    updatedAtMs: Number(row.updatedAtMs ?? row.createdAtMs),
+    agentCount: row._count.agents,
   };
 }

@@ -3,12 +3,19 @@ import { type AgentUseStore, createAgentUseStore } from '../../src/agents/agent-
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 
+const MANY = Array.from({ length: 1_200 }, (_, index) => `agent-${index}`);
+
 describeOnEachDatabase('The store of agent uses', (freshDatabaseUrl) => {
   let database: Database;
   let uses: AgentUseStore;
   beforeAll(async () => {
     database = await openDatabase({ url: await freshDatabaseUrl() });
     uses = createAgentUseStore(database.bulk);
+    await database.mutate(async (tx) => {
+      const names = ['a', 'b', 'c', 'd', ...MANY];
+      await tx.agent.createMany({ data: names.map((name) => ({ name, data: '{}', createdAtMs: 1n })) });
+      return { value: undefined, changed: true };
+    });
   });
   afterAll(() => database.close());
 
@@ -22,9 +29,13 @@ describeOnEachDatabase('The store of agent uses', (freshDatabaseUrl) => {
     expect(await uses.lastUsed(10)).toEqual(['a', 'd']);
   });
 
+  it('lists no agents that do not exist', async () => {
+    await uses.record(['unknown'], 9_000);
+    expect(await uses.lastUsed(2_000)).not.toContain('unknown');
+  });
+
   it('records many agents, also when several processes record the same ones', async () => {
-    const names = Array.from({ length: 1_200 }, (_, index) => `agent-${index}`);
-    await Promise.all([uses.record(names, 5_000), uses.record([...names].reverse(), 5_000)]);
-    expect(new Set(await uses.lastUsed(1_200))).toEqual(new Set(names));
+    await Promise.all([uses.record(MANY, 5_000), uses.record([...MANY].reverse(), 5_000)]);
+    expect(new Set(await uses.lastUsed(1_200))).toEqual(new Set(MANY));
   });
 });

@@ -76,9 +76,9 @@ describe('the feed of controls', () => {
   }
 
   const watcher = (heartbeatMs = HOUR_MS, now = () => 0): WatchControls =>
-    createWatchControls({ feed, asked: { note: () => {} }, now, heartbeatMs });
+    createWatchControls({ feed, asked: { note: () => {} }, now, heartbeatMs, maxMessageBytes: 1_000_000 });
   const open = (watch = watcher(), signal = NEVER, fromRevision?: number) =>
-    watch({ agent_name: AGENT, from_revision: fromRevision }, { signal });
+    watch({ agent_name: AGENT, from_revision: fromRevision, max_message_bytes: undefined }, { signal });
   const next = async (stream: AsyncGenerator<object>) => (await stream.next()).value as Message;
 
   /** Commits a control that is linked to the agent, without telling the feed. */
@@ -218,8 +218,8 @@ describe('the feed of controls', () => {
     await Promise.all(streams.map(next));
     const ends = streams.map((stream) => stream.next().catch((error: unknown) => error));
     feed.close();
-    for (const end of ends) expect(await end).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await expect(next(open())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    for (const end of ends) expect(await end).toMatchObject({ code: 'DRAINING' });
+    await expect(next(open())).rejects.toMatchObject({ code: 'DRAINING' });
     expect(feed.watchers).toBe(0);
   });
 });

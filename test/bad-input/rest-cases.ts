@@ -708,7 +708,7 @@ const PATHS: readonly (readonly [method: string, path: string, refusal: Refusal]
   ['GET', '///etc/passwd', NOTHING_HERE],
   ['GET', '/evaluation', NOT_ALLOWED],
   ['DELETE', '/controls', NOT_ALLOWED],
-  ['DELETE', '/agents/initAgent', NOT_ALLOWED],
+  ['PUT', '/agents/initAgent', NOT_ALLOWED],
   ['OPTIONS', '/controls', NOT_ALLOWED],
   ['POST', '//health', NOT_ALLOWED],
   ['DELETE', '//metrics', NOT_ALLOWED],

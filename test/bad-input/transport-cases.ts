@@ -74,7 +74,7 @@ const ENVELOPED: TransportCase[] = (['gRPC', 'gRPC-Web'] as const).flatMap((prot
   {
     name: 'a method that does not exist',
     protocol,
-    path: '/enforcement.v1.AgentService/DeleteAgent',
+    path: '/enforcement.v1.AgentService/EraseAgent',
     body: GOOD,
     code: 'UNIMPLEMENTED',
   },
@@ -120,7 +120,14 @@ const contentTypes: TransportCase[] = [
 
 const GRPC: TransportCase[] = [
   ...contentTypes,
-  { name: 'GET', protocol: 'gRPC', method: 'GET', path: GET_AGENT, body: Buffer.alloc(0), code: 'HTTP 405' },
+  {
+    name: 'GET of an RPC with side effects',
+    protocol: 'gRPC',
+    method: 'GET',
+    path: CREATE_CONTROL,
+    body: Buffer.alloc(0),
+    code: 'HTTP 405',
+  },
   {
     name: 'metadata of 40,000 bytes',
     protocol: 'gRPC',
@@ -157,10 +164,10 @@ const GRPC_WEB: TransportCase[] = [
     code: 'HTTP 415',
   },
   {
-    name: 'GET',
+    name: 'GET of an RPC with side effects',
     protocol: 'gRPC-Web',
     method: 'GET',
-    path: GET_AGENT,
+    path: CREATE_CONTROL,
     body: Buffer.alloc(0),
     code: 'HTTP 405',
   },
@@ -265,17 +272,17 @@ const CONNECT: TransportCase[] = [
     code,
   })),
   {
-    name: 'GET',
+    name: 'GET of an RPC with side effects',
     protocol: 'Connect',
     method: 'GET',
-    path: `${GET_AGENT}?encoding=json&message={}`,
+    path: `${CREATE_CONTROL}?encoding=json&message={}`,
     body: Buffer.alloc(0),
     code: 'HTTP 405',
   },
   {
     name: 'a method that does not exist',
     protocol: 'Connect',
-    path: '/enforcement.v1.AgentService/DeleteAgent',
+    path: '/enforcement.v1.AgentService/EraseAgent',
     body: MESSAGE,
     code: 'UNIMPLEMENTED',
   },

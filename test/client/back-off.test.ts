@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { pauseMs } from '../../packages/client/src/batcher.js';
+import { pauseMs } from '../../packages/client/src/pause.js';
 
 it('pauses grow up to a bound, are spread over it, and respect what the service requests', () => {
   const part = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });

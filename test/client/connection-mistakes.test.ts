@@ -6,8 +6,8 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { explainedError } from '../../packages/client/src/connection-mistakes.js';
-import { createClient as createBrowserClient } from '../../packages/client/src/index.js';
 import { type AddressOptions, type Client, createClient } from '../../packages/client/src/node.js';
+import { createClient as createBrowserClient } from '../../packages/client/src/web.js';
 import { startService, type TestService } from '../support/service.js';
 import { AGENT, asking, PATIENT_MS } from './client-harness.js';
 
@@ -56,9 +56,16 @@ describe('createClient', () => {
     (baseUrl) => createClient({ baseUrl }).close(),
   );
 
-  it('reports in browsers that a transport is missing', () => {
-    const options = { baseUrl: 'http://localhost:8000' } as never;
-    expect(() => createBrowserClient(options)).toThrow(/transport is missing/);
+  it('reports in browsers that an address is missing, and in both what belongs to the transport', () => {
+    expect(() => createBrowserClient({} as never)).toThrow(/baseUrl must begin with http/);
+    const transport = createGrpcWebTransport({ baseUrl: 'http://localhost:8000', httpVersion: '1.1' });
+    for (const create of [createBrowserClient, createClient]) {
+      expect(() => create({ transport: undefined } as never)).toThrow(/transport is missing/);
+      const options = { transport, interceptors: [] } as never;
+      expect(() => create(options)).toThrow(
+        'interceptors cannot be combined with transport: give it to the transport',
+      );
+    }
   });
 });
 

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-web';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient as createBrowserClient } from '../../packages/client/src/index.js';
 import { createClient } from '../../packages/client/src/node.js';
+import { createClient as createBrowserClient } from '../../packages/client/src/web.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 import { AGENT, asking, PATIENT_MS, seedAgent, watchedClient } from './client-harness.js';

@@ -396,6 +396,37 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['3601', '-1', 'soon'],
   },
+  maxConnectionAgeSeconds: {
+    names: ['SERVICE_MAX_CONNECTION_AGE_SECONDS'],
+    value: (config) => config.limits.maxConnectionAgeMs,
+    fallback: 1_800_000,
+    accepts: [
+      ['0', Number.POSITIVE_INFINITY],
+      ['0.5', 500],
+      ['604800', 604_800_000],
+    ],
+    refuses: ['604801', '-1', 'old'],
+  },
+  maxConnectionAgeGraceSeconds: {
+    names: ['SERVICE_MAX_CONNECTION_AGE_GRACE_SECONDS'],
+    value: (config) => config.limits.maxAgeGraceMs,
+    fallback: 30_000,
+    accepts: [
+      ['0', 0],
+      ['2.5', 2500],
+    ],
+    refuses: ['3601', '-1', 'soon'],
+  },
+  maxStreamAgeSeconds: {
+    names: ['SERVICE_MAX_STREAM_AGE_SECONDS'],
+    value: (config) => config.limits.maxStreamAgeMs,
+    fallback: 1_800_000,
+    accepts: [
+      ['0', Number.POSITIVE_INFINITY],
+      ['0.5', 500],
+    ],
+    refuses: ['604801', '-1', 'old'],
+  },
   snapshotAgents: {
     names: ['SERVICE_SNAPSHOT_MAX_AGENTS'],
     value: (config) => config.limits.snapshotAgents,

@@ -197,6 +197,25 @@ describe('the signal of a check', () => {
     expect([check('in-time').signal.aborted, check('late').signal.aborted]).toEqual([false, true]);
   });
 
+  it('is aborted with that of the evaluation, and the verdict has the other results only', async () => {
+    const { evaluators, check } = scene();
+    const stop = new AbortController();
+    const definitions = [aDefinition(model('a')), aDefinition(hello, 'observe'), aDefinition(model('b'))];
+    const verdict = aProgram(definitions, evaluators).evaluate(aStep(), 'pre', 'full', () => stop.signal);
+    check('b').answer(aResult());
+    await turn();
+    stop.abort();
+    expect(listed(await verdict)).toEqual([2, 3]);
+    expect(check('a').signal.aborted).toBe(true);
+  });
+
+  it('is aborted when that of the evaluation already is, and the check is not started', async () => {
+    const { evaluators, begun } = scene();
+    const program = aProgram([aDefinition(model('a')), aDefinition(goodbye)], evaluators);
+    const verdict = await program.evaluate(aStep(), 'pre', 'full', () => AbortSignal.abort());
+    expect([begun, listed(verdict)]).toEqual([[], [2]]);
+  });
+
   it('is aborted already when it is requested afterwards', async () => {
     let told: CheckCall | undefined;
     const hanging = fakeEvaluator('hanging', (_config, _data, call) => {

@@ -46,12 +46,12 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
     const inserted = await write(database, ({ agents }) => agents.insert(agent));
     expect(inserted).toMatchObject(agent);
     expect(await createAgentStore(database.client).find(agent.name)).toEqual(inserted);
-    await write(database, ({ agents }) => agents.update(inserted.id, { data: '[]' }));
-    expect(await createAgentStore(database.client).find(agent.name)).toEqual({ ...inserted, data: '[]' });
-    await database.mutate(async (tx) => ({
-      value: await tx.agent.delete({ where: { id: inserted.id } }),
-      changed: true,
-    }));
+    expect(await write(database, ({ agents }) => agents.update(inserted.id, { data: '[]' }))).toBe(2);
+    const changed = { ...inserted, data: '[]', version: 2 };
+    expect(await createAgentStore(database.client).find(agent.name)).toEqual(changed);
+    const removed = await write(database, ({ agents }) => agents.remove(inserted));
+    expect(removed).toEqual({ controls: 0, policies: 0 });
+    expect(await createAgentStore(database.client).find(agent.name)).toBeNull();
   });
 
   it('keeps data of several megabytes', async () => {

@@ -207,6 +207,6 @@ describeOnEachDatabase('The control store', (freshDatabaseUrl) => {
   it('lists with a fixed number of statements, however many controls there are', async () => {
     statements.length = 0;
     await list({ stepType: 'tool', tag: 'tag' });
-    expect(statements.length).toBeLessThanOrEqual(3);
+    expect(statements.length).toBeLessThanOrEqual(4);
   });
 });

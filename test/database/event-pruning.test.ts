@@ -76,7 +76,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
       agents: 10,
       controls: 10,
     });
-    return found.agents.reduce((sum, one) => sum + one.executions, 0);
+    return found.agents.reduce((sum, one) => sum + Number(one.executions), 0);
   };
   const ids = async () => (await allEvents(database)).map((one) => one.control_execution_id).sort();
   const logRow = async () => {

@@ -33,7 +33,7 @@ describe('Migrations', () => {
     });
     const rebuild = `CREATE TABLE new_agents AS SELECT * FROM agents; DROP TABLE agents;
       CREATE TABLE agents (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, data TEXT NOT NULL,
-        created_at_ms BIGINT NOT NULL, controls_asked_at_ms BIGINT);
+        created_at_ms BIGINT NOT NULL, controls_asked_at_ms BIGINT, version BIGINT NOT NULL DEFAULT 1);
       INSERT INTO agents SELECT * FROM new_agents; DROP TABLE new_agents`;
     const step = { name: '9999_rebuild', sql: rebuild, checksum: 'rebuild' };
     await migrate(location, [...readMigrations('sqlite'), step]);

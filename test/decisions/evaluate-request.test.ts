@@ -28,6 +28,7 @@ describe('a well-formed evaluation request', () => {
       step: { ...step, output: null, context: null },
       minRevision: 0,
       namesTarget: false,
+      options: null,
     });
   });
   it.each<[JsonValue, number]>([

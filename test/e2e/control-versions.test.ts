@@ -530,6 +530,7 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
     try {
       const ask = restClient(broken.url);
       const id = await seeder(ask).control('untouched');
+      const before = (await ask('GET', `${CONTROLS}/${id}`)).body;
       await executeSql(url, 'ALTER TABLE "control_versions" RENAME TO "elsewhere"');
       const requests: [string, string, unknown?][] = [
         ['PUT', CONTROLS, { name: 'never-stored', data: denyWord('x') }],
@@ -537,13 +538,13 @@ describeOnEachDatabase('versions of controls', (freshDatabaseUrl) => {
         ['PUT', `${CONTROLS}/${id}/data`, { data: denyWord('other') }],
         ['DELETE', `${CONTROLS}/${id}`],
       ];
-      const before = (await ask('GET', `${CONTROLS}/${id}`)).body;
       for (const [method, path, body] of requests) {
         expect(await ask(method, path, body)).toMatchObject({
           status: 500,
           body: { error_code: 'DATABASE_ERROR' },
         });
       }
+      await executeSql(url, 'ALTER TABLE "elsewhere" RENAME TO "control_versions"');
       expect((await ask('GET', `${CONTROLS}/${id}`)).body).toEqual(before);
       expect((await ask('GET', CONTROLS)).body.pagination.total).toBe(1);
     } finally {

@@ -6,7 +6,7 @@ import { ErrorInfoSchema, RetryInfoSchema } from '../../gen/proto/google/rpc/err
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { type RestClient, restClient } from '../support/http.js';
 import { methodNamed, type Outcome, PROTOCOLS, type ProtocolClient } from '../support/protocol-clients.js';
-import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
+import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -127,24 +127,25 @@ describe('while PostgreSQL is gone', () => {
     }
   });
 
+  const { agent_name: agentName, trace_id: traceId, span_id: spanId } = EVENT;
+  const sent = {
+    agentName,
+    traceId,
+    spanId,
+    controlExecutionId: EVENT.control_execution_id,
+    controlId: EVENT.control_id,
+    controlName: EVENT.control_name,
+    checkStage: Stage.PRE,
+    appliesTo: AppliesTo.LLM_CALL,
+    action: Decision.DENY,
+    matched: true,
+    confidence: 1,
+  };
+  async function* messages() {
+    yield { events: [sent] };
+  }
+
   it.each(RPC_PROTOCOLS)('a stream of events ends with UNAVAILABLE over %s', async (protocol) => {
-    const { agent_name: agentName, trace_id: traceId, span_id: spanId } = EVENT;
-    const sent = {
-      agentName,
-      traceId,
-      spanId,
-      controlExecutionId: EVENT.control_execution_id,
-      controlId: EVENT.control_id,
-      controlName: EVENT.control_name,
-      checkStage: Stage.PRE,
-      appliesTo: AppliesTo.LLM_CALL,
-      action: Decision.DENY,
-      matched: true,
-      confidence: 1,
-    };
-    async function* messages() {
-      yield { events: [sent] };
-    }
     const call = observability(rpcTransport(protocol, service.url)).ingestEvents(messages());
     const error = await call.then(
       () => undefined,
@@ -153,6 +154,28 @@ describe('while PostgreSQL is gone', () => {
     expect(error?.code).toBe(Code.Unavailable);
     expect(error?.findDetails(ErrorInfoSchema)[0]?.metadata).toMatchObject({ stored_events: '0' });
     expect(error?.findDetails(RetryInfoSchema)[0]?.retryDelay?.seconds).toBe(1n);
+  });
+
+  it.each(BIDI_PROTOCOLS)('a stream of published events ends with UNAVAILABLE over %s', async (protocol) => {
+    const replies = observability(rpcTransport(protocol, service.url)).publishEvents(messages());
+    const error = await replies[Symbol.asyncIterator]()
+      .next()
+      .then(
+        () => undefined,
+        (reason: unknown) => ConnectError.from(reason),
+      );
+    expect(error?.code).toBe(Code.Unavailable);
+    expect(error?.findDetails(ErrorInfoSchema)[0]?.metadata).toMatchObject({ acknowledged_messages: '0' });
+    expect(error?.findDetails(RetryInfoSchema)[0]?.retryDelay?.seconds).toBe(1n);
+  });
+
+  it('what the service has recorded cannot be stored, and a query that wants it is refused', async () => {
+    for (const outcome of [
+      ...(await rpc('ObservabilityService.FlushEvents', {})),
+      ...(await rpc('ObservabilityService.QueryEvents', { include_buffered: true })),
+    ]) {
+      expect(outcome).toMatchObject({ ok: false, status: 'Unavailable', retryAfterSeconds: 1 });
+    }
   });
 
   it('what needs no database is answered', async () => {

@@ -1,5 +1,5 @@
 import type { Json } from '../support/wire-shape.js';
-import { invalid, NO_KEY, READER_KEY, type Step } from './every-rpc.support.js';
+import { invalid, NO_KEY, NOT_ADMIN, READER_KEY, type Step } from './every-rpc.support.js';
 
 const AGENT = 'observed-bot-1';
 const event = (id: string, more: object = {}): { [member: string]: Json } => ({
@@ -24,6 +24,14 @@ const OLD = event('old', {
   error_message: 'broken',
   metadata: { list: [1, 'a', null, { deep: true }] },
 });
+const STEP = {
+  step_type: 'tool',
+  step_name: 'send_email',
+  session_id: 'session-1',
+  step_id: 'step-1',
+  revision: 7,
+  decision_id: 'decision-1',
+};
 // Far ahead, so that its place before the one that is stored under the present time is certain.
 const AHEAD = event('ahead', { matched: false, timestamp: '2999-01-01T00:00:00Z' });
 const COUNTS = { execution_count: 2, match_count: 1, non_match_count: 1, error_count: 0 };
@@ -43,7 +51,7 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     rpc: 'ObservabilityService.CreateEvents',
     what: 'stores events, and one that is known already only once',
     key: READER_KEY,
-    input: { events: [OLD, event('now'), AHEAD, event('now')] },
+    input: { events: [{ ...OLD, ...STEP }, event('now'), AHEAD, event('now')] },
     expected: { reply: { received: 4, enqueued: 4, dropped: 0, status: 'queued' } },
   },
   {
@@ -88,14 +96,63 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
       end_time: '2002-01-01',
       limit: 5,
       offset: 0,
+      include_step: true,
     },
     expected: { reply: { events: [OLD], total: 1, limit: 5, offset: 0 } },
   },
   {
     rpc: 'ObservabilityService.QueryEvents',
+    what: 'finds an event by its step, and returns the members of the step if they are requested',
+    key: READER_KEY,
+    input: {
+      step_type: 'tool',
+      step_name: 'send_email',
+      session_id: 'session-1',
+      step_id: 'step-1',
+      decision_id: 'decision-1',
+      min_revision: 7,
+      max_revision: 7,
+      include_step: true,
+    },
+    expected: { reply: { events: [{ ...OLD, ...STEP }], total: 1 } },
+  },
+  {
+    rpc: 'ObservabilityService.QueryEvents',
+    what: 'finds no event without a revision by a range of revisions',
+    key: READER_KEY,
+    input: { min_revision: 0, max_revision: 6 },
+    expected: { reply: { events: [], total: 0 } },
+  },
+  {
+    rpc: 'ObservabilityService.CreateEvents',
+    what: 'refuses invalid members of a step',
+    key: READER_KEY,
+    input: {
+      events: [
+        event('a', {
+          step_type: '',
+          step_name: 'n'.repeat(1_025),
+          session_id: 's'.repeat(256),
+          step_id: '',
+          revision: -1,
+          decision_id: 'd'.repeat(256),
+        }),
+      ],
+    },
+    expected: invalid(
+      'events[0].step_type string_too_short',
+      'events[0].step_name string_too_long',
+      'events[0].session_id string_too_long',
+      'events[0].step_id string_too_short',
+      'events[0].revision greater_than_equal',
+      'events[0].decision_id string_too_long',
+    ),
+  },
+  {
+    rpc: 'ObservabilityService.QueryEvents',
     what: 'does without any filter',
     key: READER_KEY,
-    input: {},
+    input: { include_step: true },
     expected: { reply: { total: 3, limit: 100, offset: 0 } },
   },
   {
@@ -200,5 +257,25 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     key: null,
     input: {},
     expected: NO_KEY,
+  },
+  {
+    rpc: 'ObservabilityService.FlushEvents',
+    what: 'stores what the process has recorded',
+    input: {},
+    expected: { reply: {} },
+  },
+  {
+    rpc: 'ObservabilityService.FlushEvents',
+    what: 'requires an admin key',
+    key: READER_KEY,
+    input: {},
+    expected: NOT_ADMIN,
+  },
+  {
+    rpc: 'ObservabilityService.QueryEvents',
+    what: 'finds what was recorded just before',
+    key: READER_KEY,
+    input: { session_id: 'session-1', include_step: true, include_buffered: true },
+    expected: { reply: { total: 1 } },
   },
 ];

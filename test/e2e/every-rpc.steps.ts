@@ -3,6 +3,7 @@ import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
+import { RESOURCE_STEPS } from './every-rpc.resources.js';
 import {
   BAD_KEY,
   error,
@@ -148,6 +149,20 @@ export const STEPS: readonly Step[] = [
     input: {},
     key: 'another-key',
     expected: BAD_KEY,
+  },
+  {
+    rpc: 'ServerService.GetServerInfo',
+    what: 'names the features and limits of the server',
+    input: {},
+    key: READER_KEY,
+    expected: { reply: { max_batch: 1_000, stream_window: 64, max_message_bytes: 8 * 1024 * 1024 } },
+  },
+  {
+    rpc: 'ServerService.GetServerInfo',
+    what: 'requires a key',
+    input: {},
+    key: null,
+    expected: NO_KEY,
   },
   {
     rpc: 'AgentService.ListAgents',
@@ -731,4 +746,5 @@ export const STEPS: readonly Step[] = [
   ...POLICY_STEPS,
   ...AGENT_EVALUATOR_STEPS,
   ...TEMPLATE_STEPS,
+  ...RESOURCE_STEPS,
 ];

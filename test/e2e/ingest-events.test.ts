@@ -1,40 +1,20 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Decision, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
-import {
-  AppliesTo,
-  type ControlExecutionEventSchema,
-  type IngestEventsRequestSchema,
-} from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { IngestEventsRequestSchema } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { messagesOf } from './event-messages.support.js';
 import { observability } from './event-streams.support.js';
 import { eventRoutes } from './events.support.js';
 
 type Message = MessageInitShape<typeof IngestEventsRequestSchema>;
 
-const sent = (
-  id: string,
-  more: MessageInitShape<typeof ControlExecutionEventSchema> = {},
-): MessageInitShape<typeof ControlExecutionEventSchema> => ({
-  controlExecutionId: id,
-  traceId: 'trace',
-  spanId: 'span',
-  agentName: 'ingested-bot-1',
-  controlId: 1,
-  controlName: 'one',
-  checkStage: Stage.PRE,
-  appliesTo: AppliesTo.LLM_CALL,
-  action: Decision.DENY,
-  matched: true,
-  confidence: 1,
-  ...more,
-});
+const sent = messagesOf('ingested-bot-1');
 
 async function* stream(...messages: Message[]): AsyncGenerator<Message> {
   yield* messages;

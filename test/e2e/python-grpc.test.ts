@@ -116,8 +116,11 @@ describe('the gRPC client of Python', () => {
           },
         ],
       },
-      { code: 'NOT_FOUND', details: ['google.rpc.ErrorInfo'] },
-      { code: 'INVALID_ARGUMENT', details: ['google.rpc.ErrorInfo', 'google.rpc.BadRequest'] },
+      { code: 'NOT_FOUND', details: ['google.rpc.ErrorInfo', 'google.rpc.ResourceInfo', 'google.rpc.Help'] },
+      {
+        code: 'INVALID_ARGUMENT',
+        details: ['google.rpc.ErrorInfo', 'google.rpc.BadRequest', 'google.rpc.Help'],
+      },
       {
         code: 'OK',
         replies: [

@@ -76,8 +76,6 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
         return at >= before && at <= Date.now();
       }),
       execution_duration_ms: null,
-      evaluator_name: null,
-      selector_path: null,
       metadata: {},
     };
     const [match] = verdict.matches;
@@ -92,6 +90,8 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
       matched: true,
       confidence: 1,
       error_message: null,
+      evaluator_name: 'regex',
+      selector_path: 'input',
     });
     expect(byName.get('fails')).toEqual({
       ...common,
@@ -102,6 +102,8 @@ describeOnEachDatabase('what the service records itself', (freshDatabaseUrl) => 
       matched: false,
       confidence: failure.result.confidence,
       error_message: failure.result.error,
+      evaluator_name: 'missing-one',
+      selector_path: '*',
     });
     // Both belong to the same call.
     expect(new Set(events.map((one) => one.trace_id)).size).toBe(1);

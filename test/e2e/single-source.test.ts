@@ -17,6 +17,7 @@ import { NO_FAILURES } from '../support/failures.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
 import { restClient } from '../support/http.js';
+import { agelessStreams } from '../support/long-streams.js';
 import { createQuietMetrics } from '../support/metrics.js';
 import { openAdmission } from '../support/open-admission.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -354,6 +355,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
         credentials: createCredentialReader(foreignOriginCheck('*')),
         maxMessageBytes: 1_000,
         shutdownSignal: new AbortController().signal,
+        longStreams: agelessStreams(),
       }),
     ).rejects.toThrow(/the access level of scratch\.v1\.GardenService\/PlantTree, .+ is unknown/);
     await app.close();

@@ -11,7 +11,7 @@ import { openDatabase } from '../../src/database/database.js';
 import { createTestDatabase, runOn, type TestDatabase } from '../support/databases.js';
 import { type RestClient, restClient } from '../support/http.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
-import { rpcTransport } from '../support/rpc-transports.js';
+import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { queryRow } from '../support/sql.js';
@@ -22,10 +22,17 @@ import { event } from './events.support.js';
 const AGENT = 'loaded-agent-1';
 const LIMIT_MS = 180_000;
 
-async function serves(url: string, service: string): Promise<boolean> {
-  const client = createClient(Health, rpcTransport('gRPC', url));
-  const { status } = await client.check({ service: service === '' ? '' : `enforcement.v1.${service}` });
-  return status === Status.SERVING;
+/** Waits until every protocol reports that a service is serving, or that it is not. */
+async function expectServing(url: string, service: string, expected: boolean): Promise<void> {
+  const name = service === '' ? '' : `enforcement.v1.${service}`;
+  const wanted = expected ? Status.SERVING : Status.NOT_SERVING;
+  const clients = RPC_PROTOCOLS.map((protocol) => createClient(Health, rpcTransport(protocol, url)));
+  // The database and its storage are watched separately, and become available one after the other.
+  const statuses = await until(
+    () => Promise.all(clients.map(async (client) => (await client.check({ service: name })).status)),
+    (found) => found.every((status) => status === wanted),
+  );
+  expect({ service, statuses }).toEqual({ service, statuses: clients.map(() => wanted) });
 }
 
 /** A service with a loaded agent, which denies the word `bad`. */
@@ -48,10 +55,10 @@ async function expectTold(service: TestService, call: RestClient, state: string)
   expect((await call('GET', '/health')).body).toMatchObject({ status: 'healthy', storage: state });
   const samples = parseMetrics((await call('GET', '/metrics')).body);
   expect(metric(samples, 'control_enforcement_server_storage_state', { state })).toBe(1);
-  expect(await serves(service.url, '')).toBe(true);
-  expect(await serves(service.url, 'EvaluationService')).toBe(true);
-  expect(await serves(service.url, 'EvaluatorService')).toBe(true);
-  expect(await serves(service.url, 'ControlService')).toBe(state === 'OK');
+  await expectServing(service.url, '', true);
+  await expectServing(service.url, 'EvaluationService', true);
+  await expectServing(service.url, 'EvaluatorService', true);
+  await expectServing(service.url, 'ControlService', state === 'OK');
   expect((await evaluate(call, AGENT, 'bad')).body).toMatchObject({ is_safe: false, errors: [] });
 }
 
@@ -235,8 +242,8 @@ describe('while PostgreSQL is down', () => {
         body: { status: 'not_ready', reason, storage: 'DOWN' },
       });
       for (const name of ['', 'EvaluationService', 'AgentService'])
-        expect(await serves(service.url, name)).toBe(false);
-      expect(await serves(service.url, 'TemplateService')).toBe(true);
+        await expectServing(service.url, name, false);
+      await expectServing(service.url, 'TemplateService', true);
       expect((await evaluate(call, AGENT, 'bad')).status).toBe(503);
       await up();
       expect((await call('GET', '/health')).body.status).toBe('healthy');

@@ -26,7 +26,7 @@ import { event } from './events.support.js';
 
 const AGENT = 'loaded-agent-1';
 const NEED_WRITES = ['AgentService', 'ControlService', 'ObservabilityService', 'PolicyService'];
-const NEED_NONE = ['EvaluatorService', 'TemplateService'];
+const NEED_NONE = ['EvaluatorService', 'ServerService', 'TemplateService'];
 const PREFIX = 'storage-faults-';
 const CASE_LIMIT_MS = 600_000;
 /** Between two writes. */

@@ -263,7 +263,7 @@ async function compare(
       ...query,
       window: timeWindow('30d', now()),
     });
-    return [...buckets.values()].reduce((sum, one) => sum + one.executions, 0);
+    return [...buckets.values()].reduce((sum, one) => sum + Number(one.executions), 0);
   };
   const countedOld = await counted(OLD);
   const atLeast = ids(acknowledged, OLD).length;

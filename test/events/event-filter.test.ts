@@ -29,6 +29,13 @@ const filterArbitrary: fc.Arbitrary<EventFilter> = fc.record({
   appliesTo: some('llm_call', 'tool_call'),
   fromUs: optional(moment),
   toUs: optional(moment),
+  stepType: optional(fc.constantFrom('', 'tool', 'other')),
+  stepName: optional(fc.constantFrom('', 'send', 'ö'.repeat(1_024), 'send\\0')),
+  sessionId: optional(fc.constantFrom('', 'session-1', 'session-3')),
+  stepId: fc.option(fc.constantFrom('step-1', 'step-3'), { nil: undefined, freq: 4 }),
+  decisionId: fc.option(fc.constantFrom('decision-1', 'decision-3'), { nil: undefined, freq: 4 }),
+  minRevision: fc.option(fc.constantFrom(0, 1, 7, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
+  maxRevision: fc.option(fc.constantFrom(0, 7, 8, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
 });
 
 describeOnEachDatabase('filters of events', (freshDatabaseUrl) => {

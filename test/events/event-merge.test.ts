@@ -29,6 +29,23 @@ const ofClient = {
   metadata: { a: 1 },
 };
 
+const STEP = {
+  step_type: 'tool',
+  step_name: 'send',
+  session_id: 'session',
+  step_id: 'step',
+  revision: 7,
+  decision_id: 'decision',
+} as const;
+const NO_STEP = {
+  step_type: null,
+  step_name: null,
+  session_id: null,
+  step_id: null,
+  revision: null,
+  decision_id: null,
+} as const;
+
 describe('what a client and the service report of one check', () => {
   it('is what the service saw, with what only the client has', () => {
     const expected = { ...own, ...ofClient, origin: 'merged' };
@@ -41,6 +58,35 @@ describe('what a client and the service report of one check', () => {
     const expected = { ...own, ...ofClient, origin: 'merged', trace_id: 'other', span_id: 'other' };
     expect(mergeEvents(untraced, client)).toEqual(expected);
     expect(mergeEvents(client, untraced)).toEqual(expected);
+  });
+
+  it('has the evaluator and the selector of the client, else those of the service', () => {
+    const explained: ControlEvent = { ...own, evaluator_name: 'list', selector_path: 'output' };
+    expect(mergeEvents(explained, client)).toMatchObject({ evaluator_name: 'regex', selector_path: 'input' });
+    const unexplained = { ...client, evaluator_name: null, selector_path: null };
+    expect(mergeEvents(unexplained, explained)).toMatchObject({
+      evaluator_name: 'list',
+      selector_path: 'output',
+    });
+  });
+
+  it('has the step that the service saw, and of the step what only the client knows', () => {
+    const other = {
+      step_type: 'llm',
+      step_name: 'x',
+      session_id: 'x',
+      step_id: 'x',
+      revision: 1,
+      decision_id: 'x',
+    };
+    expect(mergeEvents({ ...own, ...STEP }, { ...client, ...other })).toMatchObject(STEP);
+    expect(mergeEvents({ ...client, ...STEP }, { ...own, ...NO_STEP })).toMatchObject(STEP);
+    const withoutSession = { ...own, ...STEP, session_id: null, step_id: null };
+    expect(mergeEvents(withoutSession, { ...client, ...other })).toMatchObject({
+      ...STEP,
+      session_id: 'x',
+      step_id: 'x',
+    });
   });
 
   it('is the same wherever the event of the service comes, and however often', () => {

@@ -48,6 +48,16 @@ const member = {
   selector_path: rarelyOdd(fc.option(fc.string())),
   error_message: rarelyOdd(fc.option(fc.string())),
   metadata: rarelyOdd(fc.constantFrom({}, { a: 1 })),
+  step_type: rarelyOdd(fc.option(fc.string({ maxLength: 257 }))),
+  step_name: rarelyOdd(fc.option(fc.constantFrom('send', 'n'.repeat(1_024), 'n'.repeat(1_025)))),
+  session_id: rarelyOdd(fc.option(fc.string())),
+  step_id: rarelyOdd(fc.option(fc.string())),
+  revision: rarelyOdd(
+    fc.option(
+      fc.oneof(fc.nat(), fc.constantFrom<JsonValue>(7n, 2n ** 60n, Number.MAX_SAFE_INTEGER, 2 ** 53)),
+    ),
+  ),
+  decision_id: rarelyOdd(fc.option(fc.string())),
   unknown: odd,
 };
 const REQUIRED = ['trace_id', 'span_id', 'agent_name', 'control_id', 'control_name'] as const;
@@ -90,6 +100,12 @@ it('an event that a client of today sends needs no schema', () => {
     selector_path: null,
     error_message: null,
     metadata: {},
+    step_type: 'tool',
+    step_name: 'send',
+    session_id: 'session',
+    step_id: 'step',
+    revision: 7n,
+    decision_id: 'decision',
   };
   expect(readWellFormedEvent(event, now)).toEqual(bySchema(event).value);
   for (const name of [...REQUIRED, 'check_stage', 'applies_to', 'action', 'matched', 'confidence'] as const) {

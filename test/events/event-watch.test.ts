@@ -301,13 +301,11 @@ describeOnEachDatabase('the streams of events', (freshDatabaseUrl) => {
     for (const stream of streams) await toEnd(stream);
     await expect(watch().next()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(feed.watchers).toBe(2);
-    const waiting = streams.map((stream) =>
-      expect(next(stream)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' }),
-    );
+    const waiting = streams.map((stream) => expect(next(stream)).rejects.toMatchObject({ code: 'DRAINING' }));
     feed.close();
     await Promise.all(waiting);
     expect(feed.watchers).toBe(0);
-    await expect(watch().next()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(watch().next()).rejects.toMatchObject({ code: 'DRAINING' });
   });
 
   it('end when a stored event cannot be read, and new ones begin after it', async () => {

@@ -25,6 +25,12 @@ export function storedEvent(more: Partial<ControlEvent> = {}): ControlEvent {
     selector_path: null,
     error_message: null,
     metadata: {},
+    step_type: null,
+    step_name: null,
+    session_id: null,
+    step_id: null,
+    revision: null,
+    decision_id: null,
     ...more,
   };
 }
@@ -67,14 +73,18 @@ export function eventArbitrary(nowMs: number, origins: readonly EventOrigin[]): 
       selector_path: fc.option(fc.constantFrom('input', '*')),
       error_message: fc.option(fc.constantFrom('', 'broken'), { freq: 3 }),
       metadata: fc.constantFrom({}, { a: 1 }),
+      step_type: fc.option(fc.constantFrom('tool', 'llm')),
+      step_name: fc.option(fc.constantFrom('send', 'ö'.repeat(1_024))),
+      session_id: fc.option(fc.constantFrom('session-1', 'session-2')),
+      step_id: fc.option(fc.constantFrom('step-1', 'step-2')),
+      revision: fc.option(fc.constantFrom(0, 7, Number.MAX_SAFE_INTEGER)),
+      decision_id: fc.option(fc.constantFrom('decision-1', 'decision-2')),
     })
     .map(({ timestamp: [age, us], ...event }) => ({
       ...event,
       timestamp: utcTime(BigInt(nowMs - age) * 1_000n + BigInt(us)),
-      // What the service records itself has none of these.
-      ...(event.origin === 'client'
-        ? {}
-        : { execution_duration_ms: null, evaluator_name: null, selector_path: null, metadata: {} }),
+      // What the service records itself has neither.
+      ...(event.origin === 'client' ? {} : { execution_duration_ms: null, metadata: {} }),
     })) as fc.Arbitrary<ControlEvent>;
 }
 

@@ -1,72 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
-import { createIngest, type Ingest, IngestFullError } from '../../src/events/event-ingest.js';
-import type { EncodedEvent } from '../../src/events/event-writer.js';
+import { type Ingest, IngestFullError } from '../../src/events/event-ingest.js';
 import { createIngestStream } from '../../src/events/ingest-stream.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
+import { createStreamStore } from '../../src/events/stream-store.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { until } from '../support/until.js';
-import { storedEvent } from './events.support.js';
-
-const message = (size: number) => ({ events: Array.from({ length: size }, () => storedEvent()) });
-
-/** A store whose transactions end when the test says so. */
-function store(queuedEvents = 100_000) {
-  const open: { events: readonly EncodedEvent[]; end: (error?: Error) => void }[] = [];
-  let written = 0;
-  const ingest = createIngest({
-    write: (events) =>
-      new Promise((resolve, reject) => {
-        const end = (error?: Error) => {
-          if (error === undefined) written += events.length;
-          if (error === undefined) resolve();
-          else reject(error);
-        };
-        open.push({ events, end });
-      }),
-    log: { info: () => {} },
-    logEvents: false,
-    limits: { queuedEvents },
-  });
-  return {
-    ingest,
-    get written() {
-      return written;
-    },
-    /** Ends the transaction that is open, once there is one. */
-    async commit(error?: Error) {
-      await until(
-        () => open.length,
-        (count) => count > 0,
-      );
-      open.shift()?.end(error);
-    },
-  };
-}
+import { message, source, store } from './streams.support.js';
 
 function streamOf(ingest: Ingest, limits = { fullPauseMs: 1, fullAttempts: 1_000_000 }) {
-  return createIngestStream({ ingest, meter: createObservabilityMeter(), failures: NO_FAILURES, limits });
-}
-
-/** Messages that count how many were asked for; after them the stream stays open until it is ended. */
-function source(sizes: readonly number[], stays = false) {
-  const asked = { count: 0, returned: false };
-  const messages: AsyncIterable<ReturnType<typeof message>> = {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        const size = sizes[asked.count];
-        asked.count += 1;
-        if (size !== undefined) return { done: false, value: message(size) };
-        if (stays) await new Promise(() => {});
-        return { done: true, value: undefined };
-      },
-      async return() {
-        asked.returned = true;
-        return { done: true, value: undefined };
-      },
-    }),
-  };
-  return { asked, messages };
+  return createIngestStream(
+    createStreamStore({ ingest, meter: createObservabilityMeter(), failures: NO_FAILURES, limits }),
+  );
 }
 
 const signal = new AbortController().signal;

@@ -19,6 +19,7 @@ function service(failure: Error) {
     ingest: () => Promise.reject(failure),
     meter,
     failures,
+    recorder: undefined,
     now: () => 1_000,
   });
   return { create, lines, failures, meter };

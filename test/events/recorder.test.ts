@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ControlResult, Verdict } from '../../src/core/types.js';
+import type { ControlResult } from '../../src/core/types.js';
 import { unavailable } from '../../src/database/errors.js';
+import type { RevisedVerdict } from '../../src/decisions/evaluation-service.js';
 import type { ControlEvent } from '../../src/events/event.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { createRecorder } from '../../src/events/recorder.js';
@@ -10,6 +11,7 @@ const REQUEST = {
   agentName: 'recorded-bot-1',
   stage: 'pre',
   step: { type: 'llm', name: 'answer', input: null, output: null, context: null },
+  options: null,
 } as const;
 const CALLER = {
   protocol: 'rest',
@@ -25,7 +27,7 @@ async function settled(): Promise<void> {
 }
 
 /** A verdict with matches of these ids. */
-function verdict(...ids: string[]): Verdict {
+function verdict(...ids: string[]): RevisedVerdict {
   const matches = ids.map(
     (id): ControlResult => ({
       control_execution_id: id,
@@ -36,7 +38,18 @@ function verdict(...ids: string[]): Verdict {
       steering_context: null,
     }),
   );
-  return { is_safe: false, confidence: 1, reason: null, matches, errors: [], non_matches: [] };
+  return {
+    is_safe: false,
+    confidence: 1,
+    reason: null,
+    matches,
+    errors: [],
+    non_matches: [],
+    revision: 1,
+    staleness_seconds: null,
+    outcome: 'deny',
+    decision_id: '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f',
+  };
 }
 
 describe('the recorder', () => {

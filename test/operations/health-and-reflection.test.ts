@@ -23,6 +23,7 @@ const SERVICES = [
   'EvaluatorService',
   'ObservabilityService',
   'PolicyService',
+  'ServerService',
   'TemplateService',
 ].map((name) => `enforcement.v1.${name}`);
 const NOT_FOUND = 5;
@@ -62,6 +63,30 @@ describe('gRPC health', () => {
     expect(first).toEqual({ status: 'SERVICE_UNKNOWN' });
     stream.cancel();
     client.close();
+  });
+});
+
+describe('gRPC health of a service that stores no events', () => {
+  const OBSERVABILITY = 'enforcement.v1.ObservabilityService';
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ SERVICE_OBSERVABILITY_ENABLED: 'false' });
+  });
+  afterAll(() => service.stop());
+
+  it.each(RPC_PROTOCOLS)('is not serving for ObservabilityService alone, over %s', async (protocol) => {
+    const client = createClient(Health, rpcTransport(protocol, service.url));
+    const expected = (name: string) => (name === OBSERVABILITY ? Status.NOT_SERVING : Status.SERVING);
+    const { statuses } = await client.list({});
+    expect(Object.keys(statuses).sort()).toEqual(['', ...SERVICES]);
+    for (const [name, { status }] of Object.entries(statuses)) {
+      expect([name, status]).toEqual([name, expected(name)]);
+      expect((await client.check({ service: name })).status).toBe(status);
+      for await (const first of client.watch({ service: name })) {
+        expect([name, first.status]).toEqual([name, status]);
+        break;
+      }
+    }
   });
 });
 

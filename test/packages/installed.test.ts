@@ -1,16 +1,16 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runExample, seedClientExample } from '../support/client-example.js';
+import { installPacked } from '../support/installed-packages.js';
 import { startService, type TestService } from '../support/service.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const run = promisify(execFile);
 /** Packages for users, and the engines of the service. */
-const FOR_USERS = ['client', 'evaluator-sdk'];
+const FOR_USERS = ['client', 'evaluator-sdk', 'proto'];
+/** Largest archive of a package for users, in bytes. */
+const MAX_ARCHIVE_BYTES = 300_000;
 const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'sql-reader'];
 
 /** Code blocks of a language in the README of a package. */
@@ -18,21 +18,6 @@ async function blocks(name: string, language: string): Promise<string[]> {
   const text = await readFile(path.join(ROOT, 'packages', name, 'README.md'), 'utf8');
   const found = [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))];
   return found.map(([, block = '']) => block);
-}
-
-/** Packs packages of the repository and installs them in a new folder. Returns the folder. */
-async function installPacked(names: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'packages-'));
-  const tarballs: string[] = [];
-  for (const name of names) {
-    const options = ['pack', '--silent', '--workspace', `packages/${name}`, '--pack-destination', folder];
-    const { stdout } = await run('npm', options, { cwd: ROOT });
-    tarballs.push(`./${stdout.trim().split('\n').at(-1)}`);
-  }
-  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const options = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--silent', ...tarballs];
-  await run('npm', options, { cwd: folder });
-  return folder;
 }
 
 /** Runs a module that imports the installed packages, whose types are checked too. */
@@ -56,11 +41,32 @@ describe('the packages for users, packed and installed in an empty folder', () =
     const modules = path.join(folder, 'node_modules');
     const names = (await readdir(modules)).filter((name) => !name.startsWith('.'));
     expect(names.sort()).toEqual(['@bufbuild', '@connectrpc', '@control-enforcement', 'zod']);
-    expect((await readdir(path.join(modules, '@connectrpc'))).sort()).toEqual(['connect', 'connect-node']);
+    expect((await readdir(path.join(modules, '@connectrpc'))).sort()).toEqual([
+      'connect',
+      'connect-node',
+      'connect-web',
+    ]);
     const installed = await readdir(path.join(modules, '@control-enforcement', 'client'), {
       recursive: true,
     });
-    expect(installed.filter((name) => /dist\/src\/|prisma|\.test\.|(?<!\.d)\.ts$/.test(name))).toEqual([]);
+    expect(installed.filter((name) => /prisma|\.test\.|(?<!\.d)\.ts$/.test(name))).toEqual([]);
+    // Local controls are evaluated by the core of the service, which needs nothing of the rest.
+    const folders = installed.map((name) => /^dist\/src\/(evaluators\/[^/.]+|[^/.]+)\//.exec(name)?.[1]);
+    expect([...new Set(folders.filter((name) => name !== undefined))].sort()).toEqual([
+      'contract',
+      'core',
+      'evaluators',
+      'evaluators/json',
+      'evaluators/list',
+      'evaluators/regex',
+    ]);
+  });
+
+  it.each(FOR_USERS)('%s is small', async (name) => {
+    const [archive = ''] = (await readdir(folder)).filter((file) =>
+      file.startsWith(`control-enforcement-${name}-`),
+    );
+    expect((await stat(path.join(folder, archive))).size).toBeLessThan(MAX_ARCHIVE_BYTES);
   });
 
   it('the client does what its README shows', async () => {
@@ -70,11 +76,61 @@ describe('the packages for users, packed and installed in an empty folder', () =
     expect(printed).toBe('sent: hello\ndenied by no-card-numbers\n');
   });
 
+  it('the generated messages do what their README shows', async () => {
+    const [source = ''] = await blocks('proto', 'ts');
+    const [expected] = await blocks('proto', 'text');
+    const here = source.replace('http://localhost:8000', service.url);
+    expect(await runModule(folder, 'proto', here)).toBe(expected);
+  });
+
   it('the evaluator SDK does what its README shows', async () => {
     const [source = ''] = await blocks('evaluator-sdk', 'ts');
     const [expected] = await blocks('evaluator-sdk', 'text');
     expect(await runModule(folder, 'evaluator', source)).toBe(expected);
   });
+});
+
+/** The examples of a page in Markdown, each with the heading above it, its code, and what it prints. */
+function examplesOf(page: string): [heading: string, source: string, printed: string][] {
+  const found: [string, string, string][] = [];
+  for (const section of page.split(/^## /m).slice(1)) {
+    const heading = section.slice(0, section.indexOf('\n'));
+    for (const [, source = '', printed = ''] of section.matchAll(
+      /```ts\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g,
+    )) {
+      found.push([heading, source, printed]);
+    }
+  }
+  return found;
+}
+
+describe('docs/client.md', () => {
+  const page = readFileSync(path.join(ROOT, 'docs', 'client.md'), 'utf8');
+  const examples = examplesOf(page);
+  let folder: string;
+  let service: TestService;
+  beforeAll(async () => {
+    folder = await installPacked(['client', 'proto'], ['zod@4.6.7', 're2js@2.10.0']);
+    service = await startService({ OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1' });
+    await seedClientExample(service.url);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('says what each example prints', () => {
+    expect(examples.length).toBe(page.match(/^```ts$/gm)?.length);
+  });
+
+  it.each(examples.map(([heading, source, printed], index) => ({ heading, source, printed, index })))(
+    'example $index does what the page says',
+    async ({ source, printed, index }) => {
+      const here = source.replaceAll('http://localhost:8000', service.url);
+      const text = await runModule(folder, `example-${index}`, here);
+      expect(text.replaceAll(service.url, 'http://localhost:8000')).toBe(printed);
+    },
+  );
 });
 
 describe('the engines, packed and installed in an empty folder', () => {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import http2, { type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
-import { type DescMessage, fromBinary } from '@bufbuild/protobuf';
+import { create, type DescMessage, fromBinary } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, status as grpcStatus, Metadata } from '@grpc/grpc-js';
-import { BadRequestSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
+import { BadRequestSchema, PreconditionFailureSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
 import { type Status, StatusSchema } from '../../gen/proto/google/rpc/status_pb.js';
 import { exchange } from './http.js';
 
@@ -235,10 +235,13 @@ function connectError(body: Buffer): RpcOutcome | undefined {
   }
   const { code, message = '', details = [] } = error;
   if (typeof code !== 'string') return undefined;
-  const violations = details
-    .filter(({ type }) => type === BadRequestSchema.typeName)
-    .flatMap(({ value }) => fromBinary(BadRequestSchema, Buffer.from(value, 'base64')).fieldViolations)
-    .map(violation);
+  const violations = details.flatMap(({ type, value }) =>
+    violationsOf(
+      create(StatusSchema, {
+        details: [{ typeUrl: `type.googleapis.com/${type}`, value: Buffer.from(value, 'base64') }],
+      }),
+    ),
+  );
   return { code: code.toUpperCase(), message, violations, replies: [] };
 }
 
@@ -246,7 +249,9 @@ function connectError(body: Buffer): RpcOutcome | undefined {
 export function violationsOf(status: Status): [string, string][] {
   return status.details.flatMap((detail) => {
     const found = anyUnpack(detail, BadRequestSchema);
-    return found === undefined ? [] : found.fieldViolations.map(violation);
+    if (found !== undefined) return found.fieldViolations.map(violation);
+    const failed = anyUnpack(detail, PreconditionFailureSchema);
+    return (failed?.violations ?? []).map(({ subject, type }) => violation({ field: subject, reason: type }));
   });
 }
 

@@ -13,6 +13,7 @@ import { createListener } from '../../src/transport/listener/listener.js';
 import { handlerRoutes } from '../../src/transport/rest/rest-routes.js';
 import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { NO_FAILURES } from './failures.js';
+import { agelessStreams } from './long-streams.js';
 import { createQuietMetrics } from './metrics.js';
 import { openAdmission } from './open-admission.js';
 
@@ -85,6 +86,7 @@ export async function startHost(
       router.service(service, Object.fromEntries(implementation) as Partial<ServiceImpl<DescService>>);
     },
     shutdownSignal: new AbortController().signal,
+    longStreams: agelessStreams(),
     failures: NO_FAILURES,
     now: () => new Date(),
   });

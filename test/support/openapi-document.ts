@@ -77,10 +77,12 @@ export function replyChecker(document: OpenApiDocument) {
     const declared = operation.responses[status] === undefined ? 'default' : String(status);
     const response = operation.responses[declared];
     const place = ['paths', operation.path, operation.method.toLowerCase(), 'responses', declared];
+    // Of a stream, the schema is that of one line.
+    const [mediaType = 'application/json'] = Object.keys(response?.content ?? {});
     const pointer = response?.$ref ?? `#/${place.map(escapePointer).join('/')}`;
     const validate =
       compiled.get(pointer) ??
-      ajv.compile({ $ref: `openapi.json${pointer}/content/application~1json/schema` });
+      ajv.compile({ $ref: `openapi.json${pointer}/content/${escapePointer(mediaType)}/schema` });
     compiled.set(pointer, validate);
     if (validate(body)) return [];
     return (validate.errors ?? []).map(

@@ -3,6 +3,7 @@ import {
   createConnectTransport,
   createGrpcTransport,
   createGrpcWebTransport,
+  type GrpcTransportOptions,
 } from '@connectrpc/connect-node';
 
 /** Every way a client of Connect's libraries reaches an RPC. */
@@ -18,9 +19,20 @@ export type RpcProtocol = (typeof RPC_PROTOCOLS)[number];
 /** Those that can read and write a stream at the same time. */
 export const BIDI_PROTOCOLS = ['gRPC', 'Connect over HTTP/2'] as const satisfies RpcProtocol[];
 
+/** How a client compresses: by default it accepts gzip and brotli, and sends neither. */
+export type ClientCompression = Pick<
+  GrpcTransportOptions,
+  'acceptCompression' | 'sendCompression' | 'compressMinBytes'
+>;
+
 /** A transport to a base address; `ca` is the certificate to trust. */
-export function rpcTransport(protocol: RpcProtocol, baseUrl: string, ca?: string | Buffer): Transport {
-  const options = { baseUrl, nodeOptions: ca === undefined ? {} : { ca } };
+export function rpcTransport(
+  protocol: RpcProtocol,
+  baseUrl: string,
+  ca?: string | Buffer,
+  compression: ClientCompression = {},
+): Transport {
+  const options = { baseUrl, nodeOptions: ca === undefined ? {} : { ca }, ...compression };
   switch (protocol) {
     case 'gRPC':
       return createGrpcTransport(options);

@@ -1,7 +1,11 @@
 import { type DescMethodUnary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { BadRequestSchema, ErrorInfoSchema } from '../../gen/proto/google/rpc/error_details_pb.js';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  PreconditionFailureSchema,
+} from '../../gen/proto/google/rpc/error_details_pb.js';
 import type { RestReply } from './http.js';
 import { methodNamed } from './protocol-clients.js';
 import { type Encoding, toWire } from './wire-shape.js';
@@ -31,6 +35,7 @@ export function errorOfReply({ status, body }: RestReply): ToldError {
 const PROTO_JSON: Encoding = {
   freeForm: (value) => value,
   bytes: (text) => Buffer.from(text).toString('base64'),
+  time: (text: string) => text,
 };
 
 /** Calls an RPC over gRPC with the plain form of its input. Rejects when it is not refused. */
@@ -50,11 +55,19 @@ export async function errorOfRpc(
   );
   if (failure === undefined) throw new Error(`${name} was not refused`);
   const violations = failure.findDetails(BadRequestSchema)[0]?.fieldViolations ?? [];
+  // Without a member of the request, the subject is the kind of a resource, which is written with a capital.
+  const preconditions = (failure.findDetails(PreconditionFailureSchema)[0]?.violations ?? []).map(
+    ({ type, subject, description }) => ({
+      field: subject.replace(/^[A-Z].*/, ''),
+      description,
+      reason: type,
+    }),
+  );
   return {
     status: Code[failure.code],
     reason: failure.findDetails(ErrorInfoSchema)[0]?.reason ?? '',
     detail: failure.rawMessage,
-    items: violations.map(({ field, description, reason }) => ({
+    items: [...violations, ...preconditions].map(({ field, description, reason }) => ({
       field,
       code: reason.toLowerCase(),
       message: description,

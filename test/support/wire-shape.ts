@@ -1,9 +1,14 @@
-import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
-import { getOption, ScalarType } from '@bufbuild/protobuf';
-import { header } from '../../gen/proto/enforcement/v1/options_pb.js';
+import type { DescEnum, DescField, DescMessage, Message } from '@bufbuild/protobuf';
+import { create, fromJson, getOption, ScalarType, toJson } from '@bufbuild/protobuf';
+import { header, rpc_only } from '../../gen/proto/enforcement/v1/options_pb.js';
+
+const LONG_SCALARS: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.INT64, ScalarType.UINT64]);
 
 /** JSON of any shape. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Texts in JSON; seconds and nanos for clients of `.proto` files. */
+const TIMES = new Set(['google.protobuf.Timestamp', 'google.protobuf.Duration']);
 
 const FREE_FORM = new Set(['google.protobuf.Struct', 'google.protobuf.Value']);
 /** The one message that the JSON routes print as a bare list. */
@@ -13,6 +18,7 @@ const LIST_WRAPPER = 'enforcement.v1.ConditionList';
 export interface Encoding {
   freeForm(value: unknown, desc: DescMessage): unknown;
   bytes(text: string): unknown;
+  time(text: string, desc: DescMessage): unknown;
 }
 
 /**
@@ -44,6 +50,7 @@ function wireValue(field: DescField, value: unknown, encoding: Encoding): unknow
   if (field.enum !== undefined) return enumName(field.enum, value);
   if (field.message !== undefined) {
     if (FREE_FORM.has(field.message.typeName)) return encoding.freeForm(value, field.message);
+    if (TIMES.has(field.message.typeName)) return encoding.time(value as string, field.message);
     const inner = field.message.typeName === LIST_WRAPPER ? { conditions: value } : (value as object);
     return toWire(field.message, inner, encoding);
   }
@@ -64,9 +71,9 @@ export function comparable(
 ): Record<string, unknown> {
   const source = (reply ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
-    // What the JSON routes tell in a header is not in their bodies.
+    // What the JSON routes tell in a header, or not at all, is not in their bodies.
     desc.fields
-      .filter((field) => getOption(field, header) === '')
+      .filter((field) => getOption(field, header) === '' && !getOption(field, rpc_only))
       .map((field) => [field.name, comparableMember(field, source[field.name], freeForm)]),
   );
 }
@@ -78,8 +85,11 @@ function comparableMember(
 ): unknown {
   const one = (item: unknown): unknown => {
     if (field.enum !== undefined) return enumWord(field.enum, item);
+    // Other protocols have 64-bit integers as texts.
+    if (typeof item === 'string' && LONG_SCALARS.has(field.scalar)) return Number(item);
     if (field.message === undefined) return item;
     if (FREE_FORM.has(field.message.typeName)) return freeForm(item, field.message);
+    if (TIMES.has(field.message.typeName)) return timeText(field.message, item);
     if (field.message.typeName === 'google.protobuf.Any') return detailType(item as AnyMessage);
     if (field.message.typeName === LIST_WRAPPER) {
       const list = Array.isArray(item) ? { conditions: item } : item;
@@ -96,7 +106,7 @@ function comparableMember(
 }
 
 /** gRPC codes of the HTTP statuses that evaluations inside a reply have. */
-const GRPC_CODES: Readonly<Record<number, number>> = { 404: 5, 422: 3, 500: 13, 503: 14 };
+const GRPC_CODES: Readonly<Record<number, number>> = { 404: 5, 422: 3, 500: 13, 503: 14, 504: 4 };
 
 /** Code and kinds of details of a status; the JSON routes say it with a problem body. */
 function comparableStatus(desc: DescMessage, status: unknown): unknown {
@@ -110,6 +120,19 @@ function comparableStatus(desc: DescMessage, status: unknown): unknown {
     ...(problem.errors === undefined ? [] : ['google.rpc.BadRequest']),
   ];
   return { code: GRPC_CODES[problem.status ?? 0], details };
+}
+
+/** The seconds and nanos of the text of a Timestamp or Duration. */
+export function timeParts(text: string, desc: DescMessage): { seconds: string; nanos: number } {
+  const { seconds, nanos } = fromJson(desc, text) as Message & { seconds: bigint; nanos: number };
+  return { seconds: String(seconds), nanos };
+}
+
+/** The text of a time, which clients of `.proto` files receive in two parts. */
+function timeText(desc: DescMessage, time: unknown): unknown {
+  if (typeof time === 'string') return time;
+  const { seconds, nanos } = time as { seconds: number | string; nanos: number };
+  return toJson(desc, create(desc, { seconds: BigInt(seconds), nanos }));
 }
 
 interface AnyMessage {

@@ -1,7 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { EvaluateStreamResult } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Carrier, CarrierEvents } from './carrier.js';
-import { askedPauseMs, errorOfStatus, isTransient, type Remedy, remedyFor } from './failures.js';
+import { askedPauseMs, errorOfStatus, isDraining, isTransient, type Remedy, remedyFor } from './failures.js';
+import { pauseMs } from './pause.js';
 import type { Pending } from './pending.js';
 
 /** Most bytes of steps in a shared message; larger steps are sent alone. The default limit is 8 MiB. */
@@ -19,6 +20,8 @@ export interface BatcherOptions {
   readonly batches: (events: CarrierEvents) => Carrier;
   /** Sends single evaluations. */
   readonly single: (events: CarrierEvents) => Carrier;
+  /** Reads the API key again; undefined when it cannot change. */
+  readonly renewKey: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -163,15 +166,49 @@ export class Batcher {
   /** Handles the failure of a stream or a call with these evaluations. */
   #lost(batch: readonly Pending[], error: ConnectError): void {
     this.#inFlight -= batch.length;
+    if (error.code === Code.Unauthenticated && this.#options.renewKey !== undefined) {
+      void this.#renewKey(batch, error, this.#options.renewKey);
+      return;
+    }
     const remedy = remedyFor(error);
     const again = batch.filter(
       (pending) => !pending.settled && this.#maySendAgain(pending, batch, remedy, error),
     );
     // They have waited longest.
     this.#queue.unshift(...again);
-    if (remedy === 'again' || remedy === 'reconnect' || remedy === 'suspect')
-      this.#pause(askedPauseMs(error));
+    const isPaused = remedy === 'again' || remedy === 'reconnect' || remedy === 'suspect';
+    if (isPaused && !this.#continuesElsewhere(error)) this.#pause(askedPauseMs(error));
     else this.#schedule();
+  }
+
+  /** Whether the evaluations of a stream that ended can be sent over another at once: only for the first failure. */
+  #continuesElsewhere(error: ConnectError): boolean {
+    if (this.#failures > 0 || !(isDraining(error) || this.#batches.hasAnother)) return false;
+    this.#failures += 1;
+    return true;
+  }
+
+  /** The key was refused: each evaluation is sent once more, with the key as it is now. */
+  async #renewKey(batch: readonly Pending[], error: ConnectError, renew: () => Promise<void>): Promise<void> {
+    const again: Pending[] = [];
+    for (const pending of batch) {
+      if (pending.settled) continue;
+      pending.note(error);
+      if (pending.keyRenewed) pending.fail(error);
+      else again.push(pending);
+      pending.keyRenewed = true;
+    }
+    if (again.length > 0) {
+      try {
+        await renew();
+      } catch (reason) {
+        // The next stream reads the key, too; it reports why that is impossible.
+        for (const pending of again) pending.note(ConnectError.from(reason));
+      }
+      if (this.#closed) return;
+      this.#queue.unshift(...again);
+    }
+    this.#schedule();
   }
 
   #maySendAgain(pending: Pending, batch: readonly Pending[], remedy: Remedy, error: ConnectError): boolean {
@@ -198,20 +235,5 @@ export class Batcher {
 }
 
 function travelsAlone(pending: Pending): boolean {
-  return pending.alone || pending.bytes > MAX_BATCH_BYTES;
-}
-
-/** Upper bound of the first pause. */
-const FIRST_PAUSE_MS = 25;
-/** Upper bound of every pause: a service that is back is detected within this time. */
-const LONGEST_PAUSE_MS = 2_000;
-
-/**
- * Pause before the next attempt: a random time up to a bound that doubles with each failure, so that clients
- * that lost the same server do not return simultaneously ("full jitter"). `failures` counts from 0;
- * `atLeastMs` is the pause requested by the service.
- */
-export function pauseMs(failures: number, atLeastMs = 0, random: () => number = Math.random): number {
-  const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 16));
-  return Math.min(atLeastMs, LONGEST_PAUSE_MS) + random() * bound;
+  return pending.alone || pending.headers !== undefined || pending.bytes > MAX_BATCH_BYTES;
 }

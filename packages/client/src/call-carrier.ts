@@ -5,11 +5,7 @@ import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';
 
 /** Sends each batch as a call of EvaluateBatch, which is available in every protocol. */
-export function createCallCarrier(
-  rpc: RpcClient<typeof EvaluationService>,
-  headers: Readonly<Record<string, string>>,
-  events: CarrierEvents,
-): Carrier {
+export function createCallCarrier(rpc: RpcClient<typeof EvaluationService>, events: CarrierEvents): Carrier {
   // One for each call: Node.js warns of a leak when many calls listen to one signal.
   const running = new Set<AbortController>();
   let isClosed = false;
@@ -20,8 +16,13 @@ export function createCallCarrier(
     try {
       const evaluations = batch.map((pending) => pending.message);
       const timeoutMs = Math.ceil(latestExpiry(batch) - performance.now());
-      const options = { headers, signal: closing.signal, timeoutMs: Math.max(1, timeoutMs) };
-      const { results } = await rpc.evaluateBatch({ evaluations }, options);
+      const options = { signal: closing.signal, timeoutMs: Math.max(1, timeoutMs) };
+      // Evaluations with headers are sent alone.
+      const headers = batch[0]?.headers;
+      const { results } = await rpc.evaluateBatch(
+        { evaluations },
+        headers === undefined ? options : { ...options, headers },
+      );
       if (!isClosed) events.answered(batch, results);
     } catch (error) {
       if (!isClosed) events.lost([batch], explainedError(error));
@@ -31,6 +32,7 @@ export function createCallCarrier(
   }
 
   return {
+    hasAnother: false,
     send: (batch) => void call(batch),
     close() {
       isClosed = true;

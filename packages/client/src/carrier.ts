@@ -4,6 +4,8 @@ import type { Pending } from './pending.js';
 
 /** Transports evaluations to the service. Every batch sent is answered or lost, exactly once. */
 export interface Carrier {
+  /** Whether another connection than one that failed answers. */
+  readonly hasAnother: boolean;
   send(batch: readonly Pending[]): void;
   /** Ends running batches. Nothing is reported any more. */
   close(): void;

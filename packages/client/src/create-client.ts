@@ -1,4 +1,5 @@
 import { create } from '@bufbuild/protobuf';
+import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, createClient as createRpcClient } from '@connectrpc/connect';
 import { Stage as StageEnum } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -9,82 +10,92 @@ import {
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { Batcher } from './batcher.js';
 import { createCallCarrier } from './call-carrier.js';
+import { inTurns, withKey } from './client-transport.js';
+import type { Client, ClientSettings } from './client-types.js';
+import { OUTCOMES, withLocal } from './combined.js';
 import { evaluateEach } from './evaluate-each.js';
 import { guardTool } from './guard.js';
+import { createKeySource } from './key-source.js';
 import { Pending } from './pending.js';
+import { publishEvents } from './publish-events.js';
+import { createServerInfoReader } from './server-info.js';
+import { createServices } from './services.js';
+import { checkedTraceparent, decision, milliseconds, readSettings, revision } from './settings.js';
 import { stepJson } from './step-json.js';
-import { createStreamCarrier, type StreamCarrier } from './stream-carrier.js';
-import type {
-  Client,
-  Evaluation,
-  EvaluationOptions,
-  EvaluationRequest,
-  OnUnavailable,
-  TransportOptions,
-} from './types.js';
+import { type Connection, createStreamPool, type StreamPool } from './stream-pool.js';
+import type { Evaluation, EvaluationOptions, EvaluationRequest } from './types.js';
+import { watchControls } from './watch-controls.js';
 
-const DEFAULT_TIMEOUT_MS = 5_000;
-const DEFAULT_BATCH_WINDOW_MS = 1;
-const DEFAULT_MAX_BATCH = 32;
-/** Limit of the service for one message. */
-const MAX_MAX_BATCH = 1_000;
-const DEFAULT_MAX_IN_FLIGHT = 1_024;
-/** Limit of timers. */
-const MAX_MS = 2 ** 31 - 1;
+/** The service stops the work on a message when `cancel` is sent. */
+const CANCEL_FEATURE = 'stream_cancel';
+/** Limit of the service for the time of one evaluation. */
+const MAX_SERVER_TIMEOUT_MS = 3_600_000;
 
-/** Functions of a transport created by this client, besides sending. */
-export interface OwnTransport {
-  /** Aborts a pending connection attempt. */
-  readonly resetConnection: () => void;
+/** The connections of a client. */
+export interface Connections {
+  readonly all: readonly [Connection, ...Connection[]];
+  /** See {@link TransportOptions.streaming}. */
+  readonly streaming: boolean;
   readonly close: () => void;
 }
 
 /**
- * Creates a client over a transport of Connect. Throws a TypeError or RangeError for invalid settings. It
- * opens no connection until the first evaluation.
+ * Creates a client over transports of Connect. Throws a TypeError or RangeError for invalid settings. It opens no
+ * connection until the first call.
  */
-export function createClient(options: TransportOptions, own?: OwnTransport): Client {
+export function createClientOver(options: ClientSettings, connections: Connections): Client {
   const settings = readSettings(options);
-  if (options.transport === undefined) {
-    throw new TypeError(
-      'transport is missing: give a transport of Connect, for example createGrpcWebTransport',
-    );
-  }
-  const rpc = createRpcClient(EvaluationService, options.transport);
-  const headers: Record<string, string> = options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey };
+  const keys = createKeySource(options.apiKey);
+  const transport = inTurns(connections.all.map((one) => one.transport) as [Connection['transport']]);
+  const services = createServices(withKey(transport, keys, true));
+  const info = createServerInfoReader(services.server);
   const open = new Set<Pending>();
-  let stream: StreamCarrier | undefined;
+  const closing = new AbortController();
+  let pool: StreamPool | undefined;
   let leastRevision = 0n;
-  let closed = false;
 
+  const evaluations = createRpcClient(EvaluationService, withKey(transport, keys, false));
   const batcher = new Batcher({
     ...settings,
+    renewKey: keys.isRenewable ? keys.renew : undefined,
     batches(events) {
-      if (options.streaming !== true) return createCallCarrier(rpc, headers, events);
-      stream = createStreamCarrier({ rpc, headers, events, resetConnection: own?.resetConnection });
-      return stream;
+      if (!connections.streaming) return createCallCarrier(evaluations, events);
+      const all = connections.all.map((one) => ({ ...one, transport: withKey(one.transport, keys, false) }));
+      pool = createStreamPool({ connections: all, events, canCancel: () => info.has(CANCEL_FEATURE) });
+      return pool;
     },
-    single: (events) => createCallCarrier(rpc, headers, events),
+    single: (events) => createCallCarrier(evaluations, events),
   });
+  const local = options.local?.open({ watchControls: watch });
+
   const onSettled = (pending: Pending): void => {
     open.delete(pending);
     batcher.forget(pending);
   };
-  const onTimeout = (): void => stream?.checkSilence();
+  const onTimeout = (): void => pool?.checkSilence();
 
   async function evaluate(request: EvaluationRequest, given: EvaluationOptions = {}): Promise<Evaluation> {
-    if (closed) throw closedError();
+    if (closing.signal.aborted) throw closedError();
     given.signal?.throwIfAborted();
-    const pending = new Pending(requestMessage(request, given), {
-      timeoutMs: milliseconds('timeoutMs', given.timeoutMs ?? settings.timeoutMs, 1),
+    const timeoutMs = milliseconds('timeoutMs', given.timeoutMs ?? settings.timeoutMs, 1);
+    const message = requestMessage(request, given);
+    const pending = new Pending(message, {
+      timeoutMs,
       onUnavailable: decision(given.onUnavailable ?? settings.onUnavailable),
       signal: given.signal,
+      headers: given.headers === undefined ? undefined : new Headers(given.headers),
       onSettled,
       onTimeout,
     });
     open.add(pending);
     batcher.add(pending);
-    return pending.promise;
+    if (local === undefined) return pending.promise;
+    const { agentName: agent, detail, minRevision } = message;
+    const { stage } = request;
+    const json = message.stepForm.value as Uint8Array;
+    const question = { agent, stage, stepJson: json, detail, minRevision, timeoutMs };
+    const [evaluation, verdict] = await Promise.all([pending.promise, local.decide(question)]);
+    return withLocal(evaluation, verdict);
   }
 
   function requestMessage(request: EvaluationRequest, given: EvaluationOptions): EvaluateRequest {
@@ -93,16 +104,32 @@ export function createClient(options: TransportOptions, own?: OwnTransport): Cli
       throw new TypeError('agent is missing: give it with the request or to the client');
     if (stage !== 'pre' && stage !== 'post') throw new TypeError('stage must be "pre" or "post"');
     const minRevision = revision(given.minRevision ?? 0);
-    return create(EvaluateRequestSchema, {
+    const message = create(EvaluateRequestSchema, {
       agentName: agent,
       stage: stage === 'pre' ? StageEnum.PRE : StageEnum.POST,
       stepForm: { case: 'stepJson', value: stepJson(step) },
       detail: given.detail === 'full' ? Detail.FULL : Detail.VERDICT,
       minRevision: minRevision > leastRevision ? minRevision : leastRevision,
     });
+    const traceparent = given.traceparent ?? options.traceparent?.();
+    if (traceparent !== undefined) message.traceparent = checkedTraceparent(traceparent);
+    if (given.sessionId !== undefined) message.sessionId = given.sessionId;
+    if (given.stepId !== undefined) message.stepId = given.stepId;
+    // The service stops the work on what is no longer awaited.
+    if (given.timeoutMs !== undefined)
+      message.timeout = durationFromMs(Math.min(Math.ceil(given.timeoutMs), MAX_SERVER_TIMEOUT_MS));
+    if (given.accepts !== undefined) message.accepts = given.accepts.map((one) => OUTCOMES[one]);
+    return message;
+  }
+
+  function watch(agent = options.agent, given = {}): ReturnType<Client['watchControls']> {
+    if (agent === undefined)
+      throw new TypeError('agent is missing: give it to watchControls or to the client');
+    return watchControls(services.agents, agent, given, closing.signal);
   }
 
   return {
+    ...services,
     evaluate,
     evaluateStream: (requests, given = {}) => evaluateEach(evaluate, requests, given, settings.maxInFlight),
     atLeast(demanded) {
@@ -110,53 +137,20 @@ export function createClient(options: TransportOptions, own?: OwnTransport): Cli
       if (read > leastRevision) leastRevision = read;
     },
     guard: (tool, given) => guardTool(evaluate, tool, given),
+    watchControls: watch,
+    publishEvents: (given = {}) => publishEvents(services.observability, given, closing.signal),
+    serverInfo: info.read,
     close() {
-      if (closed) return;
-      closed = true;
+      if (closing.signal.aborted) return;
+      closing.abort(closedError());
       batcher.close();
+      local?.close();
       for (const pending of open) pending.giveUp(closedError());
-      own?.close();
+      connections.close();
     },
   };
 }
 
 function closedError(): ConnectError {
   return new ConnectError('the client is closed', Code.Canceled);
-}
-
-function readSettings(options: TransportOptions) {
-  const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT } = options;
-  return {
-    timeoutMs: milliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1),
-    onUnavailable: decision(options.onUnavailable ?? 'deny'),
-    batchWindowMs: milliseconds('batchWindowMs', options.batchWindowMs ?? DEFAULT_BATCH_WINDOW_MS, 0),
-    maxBatch: whole('maxBatch', maxBatch, MAX_MAX_BATCH),
-    maxInFlight: whole('maxInFlight', maxInFlight, Number.MAX_SAFE_INTEGER),
-  };
-}
-
-function milliseconds(name: string, value: number, least: number): number {
-  if (value >= least && value <= MAX_MS) return value;
-  throw new RangeError(`${name} must be from ${least} to ${MAX_MS}`);
-}
-
-function whole(name: string, value: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
-  throw new RangeError(`${name} must be a whole number from 1 to ${most}`);
-}
-
-function decision(value: OnUnavailable): OnUnavailable {
-  if (value === 'deny' || value === 'allow') return value;
-  throw new TypeError('onUnavailable must be "deny" or "allow"');
-}
-
-function revision(value: number | bigint): bigint {
-  if (
-    (typeof value === 'bigint' || Number.isSafeInteger(value)) &&
-    value >= 0 &&
-    value <= Number.MAX_SAFE_INTEGER
-  ) {
-    return BigInt(value);
-  }
-  throw new RangeError('a revision must be a whole number from 0 to 2^53 - 1');
 }

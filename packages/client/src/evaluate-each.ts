@@ -1,4 +1,5 @@
-import type { Client, EvaluationOptions, EvaluationRequest, StreamResult } from './types.js';
+import type { Client } from './client-types.js';
+import type { EvaluationOptions, EvaluationRequest, StreamResult } from './types.js';
 
 type Requests = Iterable<EvaluationRequest> | AsyncIterable<EvaluationRequest>;
 

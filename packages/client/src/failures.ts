@@ -56,7 +56,16 @@ export function isUnavailability(error: ConnectError): boolean {
 }
 
 function isRateLimit(error: ConnectError): boolean {
-  return error.findDetails(ErrorInfoSchema).some((info) => info.reason === 'RATE_LIMITED');
+  return hasReason(error, 'RATE_LIMITED');
+}
+
+/** Whether a stopping service ended a stream: others, or its successor, take the evaluations. */
+export function isDraining(error: ConnectError): boolean {
+  return error.code === Code.Unavailable && hasReason(error, 'DRAINING');
+}
+
+function hasReason(error: ConnectError, reason: string): boolean {
+  return error.findDetails(ErrorInfoSchema).some((info) => info.reason === reason);
 }
 
 /** The pause requested by the service, in milliseconds; 0 when there is none. */

@@ -6,9 +6,11 @@ import {
   EvaluateResponseSchema,
   EvaluatorResultSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Client, GuardOptions } from './client-types.js';
 import { type CheckedStep, DeniedError, NotEvaluatedError, SteerError } from './errors.js';
 import { isPlainObject } from './step-json.js';
-import type { Client, Evaluation, GuardOptions, Stage } from './types.js';
+import type { Evaluation, Stage } from './types.js';
+import { isDenying } from './verdict.js';
 
 /** Wraps a tool with checks before and after it runs. */
 export function guardTool<Args extends readonly unknown[], Result>(
@@ -16,7 +18,16 @@ export function guardTool<Args extends readonly unknown[], Result>(
   tool: (...args: Args) => Result,
   options: GuardOptions<Args, Awaited<Result>>,
 ): (...args: Args) => Promise<Awaited<Result>> {
-  const { agent, step: name, type, stages = ['pre', 'post'], input = inputOf, output, context } = options;
+  const {
+    agent,
+    step: name,
+    type,
+    stages = ['pre', 'post'],
+    input = inputOf,
+    output,
+    context,
+    stepId,
+  } = options;
 
   return async function guarded(this: unknown, ...args: Args): Promise<Awaited<Result>> {
     const step = {
@@ -26,8 +37,9 @@ export function guardTool<Args extends readonly unknown[], Result>(
       input: input(...args),
       context: typeof context === 'function' ? context(...args) : context,
     };
+    const given = { ...options, stepId: stepId?.(...args) };
     const check = async (stage: Stage, more: object): Promise<void> => {
-      const evaluation = await evaluate({ agent, stage, step: { ...step, ...more } }, options);
+      const evaluation = await evaluate({ agent, stage, step: { ...step, ...more } }, given);
       throwUnlessSafe(evaluation, { agent, step: name, stage });
     };
     if (stages.includes('pre')) await check('pre', {});
@@ -54,9 +66,9 @@ function throwUnlessSafe(evaluation: Evaluation, checked: CheckedStep): void {
   const { matches, errors } = evaluation.verdict;
   const verdict = checked.stage === 'post' ? withoutExplanations(evaluation.verdict) : evaluation.verdict;
   const because = verdict.reason === undefined ? '' : `: ${verdict.reason}`;
-  const denying = [...matches, ...errors].filter((one) => one.action === Decision.DENY);
+  const denying = [...matches, ...errors].filter(isDenying);
   const steering = matches.filter((one) => one.action === Decision.STEER);
-  if (denying.length > 0 || steering.length === 0) {
+  if (evaluation.outcome !== 'steer') {
     const names = namesOf(denying);
     throw new DeniedError(
       `Step "${checked.step}" was denied ${when} it ran${by(names)}${because}`,

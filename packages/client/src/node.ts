@@ -1,26 +1,30 @@
-/** The client for Node.js: index.ts with a gRPC transport. */
-import { Code, ConnectError } from '@connectrpc/connect';
-import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
+/** The client for Node.js: over gRPC with connections of its own. web.ts is the one for other runtimes. */
+import { createGrpcTransport } from '@connectrpc/connect-node';
 import { checkedBaseUrl } from './base-url.js';
-import { createClient as createClientOver } from './create-client.js';
-import type { Client, ClientSettings, TransportOptions } from './types.js';
+import type { Client, TransportOptions } from './client-types.js';
+import { createClientOver } from './create-client.js';
+import { type AddressSettings, clientOverTransport } from './index.js';
+import { createSessions } from './sessions.js';
+import { whole } from './settings.js';
+import type { Connection } from './stream-pool.js';
 
 export * from './index.js';
 
-/** A connection in use and silent for this long is pinged ... */
-const PING_INTERVAL_MS = 5_000;
-/** ... and closed after this long without an answer. */
-const PING_TIMEOUT_MS = 3_000;
+/** Most connections of one client. */
+const MAX_CONNECTIONS = 100;
 
-/** Settings of a client with its own gRPC connection. */
-export interface AddressOptions extends ClientSettings {
-  /** Scheme, host and port, for example `http://localhost:8000`; with https the connection is encrypted. */
-  readonly baseUrl: string;
+/** Settings of a client with its own gRPC connections. */
+export interface AddressOptions extends AddressSettings {
   /**
    * Certificates to trust instead of those that Node.js trusts, in PEM form: the authority that signed the certificate of
    * the service, or that certificate itself when it is self-signed.
    */
   readonly ca?: string | Buffer | undefined;
+  /**
+   * Number of connections, 1 to 100; 1 when absent. Evaluations are spread over them. Several reach several replicas
+   * behind a balancer of connections; they are opened on demand and one after the other.
+   */
+  readonly connections?: number | undefined;
 }
 
 /**
@@ -28,23 +32,30 @@ export interface AddressOptions extends ClientSettings {
  * the address is not `http://host:port` or `https://host:port`.
  */
 export function createClient(options: AddressOptions | TransportOptions): Client {
-  if ('transport' in options) return createClientOver(options);
-  const { baseUrl: given, ca, ...settings } = options;
+  if ('transport' in options) return clientOverTransport(options);
+  const { baseUrl: given, ca, interceptors = [], connections = 1, ...settings } = options;
   const baseUrl = checkedBaseUrl(given);
-  const sessionManager = new Http2SessionManager(
-    baseUrl,
-    { pingIntervalMs: PING_INTERVAL_MS, pingTimeoutMs: PING_TIMEOUT_MS },
-    ca === undefined ? {} : { ca },
+  const sessions = Array.from({ length: whole('connections', connections, MAX_CONNECTIONS) }, () =>
+    createSessions(baseUrl, ca === undefined ? {} : { ca }),
   );
-  const abort = (message: string, code: Code): void => sessionManager.abort(new ConnectError(message, code));
-  const transport = createGrpcTransport({ baseUrl, sessionManager, acceptCompression: [] });
-  return createClientOver(
-    { ...settings, transport, streaming: true },
-    {
-      resetConnection() {
-        if (sessionManager.state() === 'connecting') abort('connecting took too long', Code.Unavailable);
-      },
-      close: () => abort('the client is closed', Code.Canceled),
+  const all = sessions.map((session): Connection => {
+    const { manager, renew, resetConnection } = session;
+    const transport = createGrpcTransport({
+      baseUrl,
+      sessionManager: manager,
+      acceptCompression: [],
+      interceptors: [...interceptors],
+    });
+    const onGoaway = (callback: () => void): void => {
+      session.onGoaway = callback;
+    };
+    return { transport, renew, resetConnection, onGoaway };
+  });
+  return createClientOver(settings, {
+    all: all as [Connection, ...Connection[]],
+    streaming: true,
+    close() {
+      for (const session of sessions) session.close();
     },
-  );
+  });
 }

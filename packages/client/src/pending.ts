@@ -3,10 +3,12 @@ import type {
   EvaluateRequest,
   EvaluateResponse,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { evaluatedBy } from './combined.js';
 import { isUnavailability } from './failures.js';
 import type { Evaluation, OnUnavailable } from './types.js';
 
 export interface PendingOptions {
+  readonly headers: Headers | undefined;
   readonly timeoutMs: number;
   readonly onUnavailable: OnUnavailable;
   readonly signal: AbortSignal | undefined;
@@ -20,6 +22,8 @@ export interface PendingOptions {
 export class Pending {
   readonly promise: Promise<Evaluation>;
   readonly message: EvaluateRequest;
+  /** Headers of its own; it is then sent alone. */
+  readonly headers: Headers | undefined;
   /** Size of the step. */
   readonly bytes: number;
   /** Milliseconds of `performance.now()`. */
@@ -31,6 +35,10 @@ export class Pending {
   /** Whether it is sent separately from others. */
   alone = false;
   settled = false;
+  /** Whether it was sent again because its key was refused. */
+  keyRenewed = false;
+  /** Called when it is settled without the answer of the stream that carries it. */
+  abandoned: (() => void) | undefined;
   readonly #options: PendingOptions;
   readonly #timer: ReturnType<typeof setTimeout>;
   #resolve: (evaluation: Evaluation) => void = () => {};
@@ -40,6 +48,7 @@ export class Pending {
 
   constructor(message: EvaluateRequest, options: PendingOptions) {
     this.message = message;
+    this.headers = options.headers;
     this.#options = options;
     this.bytes = message.stepForm.case === 'stepJson' ? message.stepForm.value.length : 0;
     this.expiresAt = performance.now() + options.timeoutMs;
@@ -58,9 +67,7 @@ export class Pending {
   }
 
   answer(verdict: EvaluateResponse): void {
-    if (!this.#settle()) return;
-    const { isSafe, reason } = verdict;
-    this.#resolve({ evaluated: true, isSafe, reason: isSafe ? undefined : reason, verdict });
+    if (this.#settle()) this.#resolve(evaluatedBy(verdict));
   }
 
   fail(error: ConnectError): void {
@@ -75,7 +82,9 @@ export class Pending {
 
   /** Ends it with the given reason, which never allows the step. */
   giveUp(reason: unknown): void {
-    if (this.#settle()) this.#reject(reason);
+    if (!this.#settle()) return;
+    this.#reject(reason);
+    this.abandoned?.();
   }
 
   #timeIsUp(): void {
@@ -83,6 +92,7 @@ export class Pending {
     const because = last === undefined ? '' : `, last because of: ${last.rawMessage}`;
     const message = `no answer within ${this.#options.timeoutMs} ms${because}`;
     this.fail(new ConnectError(message, Code.DeadlineExceeded, undefined, undefined, last));
+    this.abandoned?.();
     this.#options.onTimeout();
   }
 

@@ -1,3 +1,4 @@
+export { canonicalJson } from './canonical-json.js';
 export { Decimal } from './decimal.js';
 export { decodeJsonText } from './decode-text.js';
 export { duplicateNames } from './duplicate-names.js';

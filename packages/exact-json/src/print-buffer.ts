@@ -9,8 +9,6 @@ const MAX_BYTES_PER_UNIT = 3;
 /** For longer texts the bytes are counted, so that no excess memory is allocated. */
 const UNCOUNTED_LENGTH = 1_024;
 
-const NO_PIECE = Buffer.alloc(0);
-
 /**
  * Writes texts as UTF-8 to memory allocated in larger pieces. String concatenation is fast, but encoding the
  * result, a tree of its parts, takes three times as long as copying the bytes of the parts.
@@ -29,7 +27,7 @@ export class PrintBuffer {
     const made = this.#piece.subarray(this.#start, this.#end);
     this.#start = this.#end;
     // A piece of more than the usual size is for this text alone, and is released with it.
-    if (this.#piece.length > PIECE_BYTES) this.#take(NO_PIECE, 0);
+    if (this.#piece.length > PIECE_BYTES) this.#take(Buffer.alloc(0), 0);
     return made;
   }
 

@@ -16,6 +16,11 @@ export interface CallContext {
   readonly requestId: string;
   /** Aborted when the caller disconnected or the deadline of the call passed. */
   readonly signal: AbortSignal;
+  /**
+   * Whether values that were never checked are still accepted, with a warning: in the JSON routes, for deployed
+   * clients.
+   */
+  readonly isLenient: boolean;
   /** Returns a header, or an entry of the metadata; its name is in lower case. */
   header(name: string): string | undefined;
   /** Reports the revision of the call's change to the caller: a header over HTTP, a trailer over gRPC. */
@@ -99,14 +104,34 @@ export function collectHandler<Item>(
   return { item, collect } as CollectHandler;
 }
 
+/**
+ * One RPC that receives a stream and answers with a stream. The items fail when the caller disconnects, its deadline
+ * passes or the server shuts down, or when one is rejected by the schema. The answers are sent until their iterable ends:
+ * it must end soon after the items fail.
+ */
+export interface ExchangeHandler<Item = unknown> {
+  readonly item: z.ZodType<Item>;
+  exchange(items: AsyncIterable<Item>, context: CallContext): AsyncIterable<object>;
+}
+
+/** Pairs the schema of an item with the function that answers the items. */
+export function exchangeHandler<Item>(
+  item: z.ZodType<Item>,
+  exchange: (items: AsyncIterable<Item>, context: CallContext) => AsyncIterable<object>,
+): ExchangeHandler {
+  return { item, exchange } as ExchangeHandler;
+}
+
 /** A handler of any kind. */
-export type AnyHandler = Handler | StreamHandler | CollectHandler;
+export type AnyHandler = Handler | StreamHandler | CollectHandler | ExchangeHandler;
 
 type HandlerFor<Kind> = Kind extends 'server_streaming'
   ? StreamHandler
   : Kind extends 'client_streaming'
     ? CollectHandler
-    : Handler;
+    : Kind extends 'bidi_streaming'
+      ? ExchangeHandler
+      : Handler;
 
 /** The handlers of a service, by local method name. A method without a handler of its kind does not compile. */
 export type HandlersOf<Service extends DescService> = {

@@ -7,6 +7,7 @@ export const GrpcCode = {
   PermissionDenied: 7,
   ResourceExhausted: 8,
   FailedPrecondition: 9,
+  Aborted: 10,
   Unimplemented: 12,
   Internal: 13,
   Unavailable: 14,

@@ -42,6 +42,8 @@ export interface ErrorOptions {
   readonly grpcCode?: GrpcCode;
   /** Machine-readable details; over gRPC, entries of the metadata of `google.rpc.ErrorInfo`. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** For RATE_LIMITED: what the limit counts for, for example `API key`. */
+  readonly quota?: string;
   /** Seconds after which a retry is useful. */
   readonly retryAfterSeconds?: number;
   /** The internal cause. Logged, never sent. */

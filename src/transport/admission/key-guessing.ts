@@ -108,6 +108,7 @@ function tooManyWrongKeys(seconds: number): ServiceError {
   return new ServiceError('RATE_LIMITED', {
     detail: 'Too many wrong API keys came from this address.',
     hint: 'Wait as long as Retry-After says, then use a configured key.',
+    quota: 'address',
     retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
   });
 }

@@ -8,6 +8,8 @@ interface RefusalText {
   readonly code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE';
   detail(limit: number): string;
   readonly hint: string;
+  /** What the limit counts for. */
+  readonly quota?: string;
 }
 
 const TEXTS: Readonly<Record<Exclude<RefusalReason, 'key-guessing'>, RefusalText>> = {
@@ -18,36 +20,43 @@ const TEXTS: Readonly<Record<Exclude<RefusalReason, 'key-guessing'>, RefusalText
   },
   'key-limit': {
     code: 'RATE_LIMITED',
+    quota: 'API key',
     detail: (limit) => `The API key has ${limit} calls running, which is the limit.`,
     hint: 'Wait for calls to end, or put many evaluations into one batch or stream.',
   },
   'key-rate': {
     code: 'RATE_LIMITED',
+    quota: 'API key',
     detail: (limit) => `The API key may make ${limit} calls a second, each evaluation counted.`,
     hint: 'Spread the calls over time.',
   },
   'public-limit': {
     code: 'RATE_LIMITED',
+    quota: 'calls without an API key',
     detail: (limit) => `At most ${limit} calls without an API key may run at the same time.`,
     hint: 'Wait for calls to end, or use fewer streams.',
   },
   'public-rate': {
     code: 'RATE_LIMITED',
+    quota: 'calls without an API key',
     detail: () => 'Too many calls without a valid API key.',
     hint: 'Spread the calls over time, or show a valid API key.',
   },
   'connection-bytes': {
     code: 'RATE_LIMITED',
+    quota: 'connection',
     detail: (limit) => `The unanswered requests of the connection are larger than ${limit} bytes together.`,
     hint: 'Send large requests one after the other, or over several connections.',
   },
   'address-bytes': {
     code: 'RATE_LIMITED',
+    quota: 'address',
     detail: (limit) => `The unanswered requests of the address are larger than ${limit} bytes together.`,
     hint: 'Send large requests one after the other.',
   },
   'key-bytes': {
     code: 'RATE_LIMITED',
+    quota: 'API key',
     detail: (limit) => `The unanswered requests of the API key are larger than ${limit} bytes together.`,
     hint: 'Send large requests one after the other.',
   },
@@ -72,8 +81,9 @@ export function refusal(
   const key = `${reason} ${limit} ${retryAfterSeconds}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const { code, detail, hint } = TEXTS[reason];
-  const error = new ServiceError(code, { detail: detail(limit), hint, retryAfterSeconds });
+  const { code, detail, hint, quota } = TEXTS[reason];
+  const subject = quota === undefined ? {} : { quota };
+  const error = new ServiceError(code, { detail: detail(limit), hint, retryAfterSeconds, ...subject });
   if (made.size < MAX_MADE) made.set(key, error);
   return error;
 }

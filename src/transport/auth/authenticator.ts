@@ -100,7 +100,7 @@ function permitted(principal: Principal, access: Access, refusal: () => ServiceE
 function missingKey(): ServiceError {
   return callerError('AUTH_MISSING_KEY', {
     detail: 'Missing credentials: this call needs an API key.',
-    hint: 'Send the key in the X-API-Key header (x-api-key metadata over gRPC), or log in from a browser.',
+    hint: 'Send the key as X-API-Key or as Authorization: Bearer KEY (metadata over gRPC), or log in from a browser.',
   });
 }
 

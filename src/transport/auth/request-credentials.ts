@@ -10,7 +10,10 @@ export interface SessionCredential {
   readonly foreignOrigin: boolean;
 }
 
-/** The credentials of a request. If a key is present, the session is not read. */
+/**
+ * The credentials of a request: the key of `x-api-key`, else the session, else a bearer key. Deployed clients send
+ * bearer tokens for proxies beside the other two.
+ */
 export interface Credentials {
   /** Never empty. */
   readonly apiKey?: string;
@@ -32,18 +35,22 @@ const FOREIGN_PAGE: Credentials = { foreignPage: true };
 /** Creates the reader for when keys are required. */
 export function createCredentialReader(isForeign: ForeignOriginCheck): CredentialReader {
   function read(request: FastifyRequest, acts: boolean): Credentials {
-    const apiKey = apiKeyOf(request.raw);
+    const apiKey = headerKeyOf(request.raw);
     if (apiKey !== undefined) return { apiKey };
     const { cookie } = request.headers;
     const token = cookie === undefined ? undefined : sessionTokenOf(cookie);
-    return token === undefined ? NONE : { session: { token, foreignOrigin: acts && isForeign(request) } };
+    if (token !== undefined) return { session: { token, foreignOrigin: acts && isForeign(request) } };
+    return keyOnly(request);
+  }
+  function keyOnly(request: FastifyRequest): Credentials {
+    const apiKey = apiKeyOf(request.raw);
+    return apiKey === undefined ? NONE : { apiKey };
   }
   return {
     ofRest: (request) => read(request, request.method !== 'GET'),
     ofRpc(request) {
       if (protocolOf(request.headers['content-type'] ?? '') !== 'grpc') return read(request, true);
-      const apiKey = apiKeyOf(request.raw);
-      return apiKey === undefined ? NONE : { apiKey };
+      return keyOnly(request);
     },
   };
 }
@@ -63,10 +70,28 @@ export interface KeyHeaders {
   readonly rawHeaders: readonly string[];
 }
 
-/** The API key of a request, never empty; the first one if the header is repeated. Undefined without one. */
+/**
+ * The API key of a request without a session, never empty: that of `x-api-key`, else of `authorization: Bearer KEY`.
+ * Undefined without one. Credentials of other schemes are not for this service.
+ */
 export function apiKeyOf(request: KeyHeaders): string | undefined {
+  const apiKey = headerKeyOf(request);
+  const { authorization } = request.headers;
+  return apiKey !== undefined || authorization === undefined ? apiKey : bearerOf(authorization);
+}
+
+/** The key of `x-api-key`, never empty; the first one if the header is repeated. */
+function headerKeyOf(request: KeyHeaders): string | undefined {
   const value = firstOf(request);
   return value === '' ? undefined : value;
+}
+
+/** The name of the scheme is case-insensitive (RFC 9110, section 11.1). */
+const BEARER = /^bearer +(\S.*)$/i;
+
+function bearerOf(authorization: string | string[]): string | undefined {
+  const value = Array.isArray(authorization) ? authorization[0] : authorization;
+  return BEARER.exec(value ?? '')?.[1];
 }
 
 function firstOf({ headers, rawHeaders }: KeyHeaders): string | undefined {

@@ -1,4 +1,4 @@
-import type { EvaluationCaller } from '../../decisions/evaluation-service.js';
+import type { EvaluationCaller } from '../../decisions/evaluation-caller.js';
 import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { Admission } from '../admission/admission.js';
 import type { ClassifiedMethod } from '../admission/call-class.js';
@@ -11,6 +11,8 @@ export interface RpcCaller extends EvaluationCaller {
   tellTargetIgnored(): void;
   /** The status of one evaluation of many that failed; logs it like the error of a call. */
   itemFailed(error: unknown): RpcStatus;
+  /** A promise for an evaluation that rejects as soon as the caller cancels it; absent if that ends the call. */
+  awaited?<T>(work: Promise<T>): Promise<T>;
 }
 
 /** Counts and times the calls of each protocol. Every started call is ended exactly once. */

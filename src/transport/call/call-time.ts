@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../../contract/errors/service-error.js';
 
 /** Longest delay of a Node.js timer, in milliseconds; longer ones fire immediately. */
@@ -25,6 +26,8 @@ export function createCallTime(limitMs: number, callerSignal: () => AbortSignal)
   const start = (): AbortController => {
     if (running !== null) return running.controller;
     const controller = new AbortController();
+    // All evaluations of a call wait by it.
+    setMaxListeners(0, controller.signal);
     const timer = setTimeout(() => controller.abort(timeIsUp(limitMs)), limitMs);
     const caller = callerSignal();
     const onCallerAbort = (): void => controller.abort(caller.reason);

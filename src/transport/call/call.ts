@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { AnyHandler, HandlerCall, Principal } from '../../contract/call/handler.js';
@@ -7,7 +8,7 @@ import type { Warning } from '../../contract/warnings/warning.js';
 import { callClassOf } from '../admission/call-class.js';
 import type { CallTicket } from '../admission/call-ticket.js';
 import type { Credentials } from '../auth/request-credentials.js';
-import { isUnexpected, toRpcStatus } from '../wire/connect-error.js';
+import { isUnexpected, toItemStatus, toRpcStatus } from '../wire/connect-error.js';
 import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER, warningHeader } from '../wire/reply-headers.js';
 import { codeWord, type RpcStatus } from '../wire/rpc-status.js';
 import type { CallHost, CallRoute, RpcCaller } from './call-host.js';
@@ -49,10 +50,12 @@ export class Call implements HandlerCall, RpcCaller {
   #revision: number | null = null;
   #staleness: number | null = null;
   #warnings: readonly Warning[] | null = null;
+  #headers: (readonly [name: string, value: string])[] | null = null;
   #isTargetTold = false;
   #received: (() => ReceivedRequest) | undefined;
   #ignoredParts: readonly Warning[] | undefined;
   #isOver = false;
+  #onEnd: (() => void) | undefined;
 
   constructor(host: CallHost, route: CallRoute, source: CallSource) {
     this.#host = host;
@@ -65,6 +68,10 @@ export class Call implements HandlerCall, RpcCaller {
 
   get protocol(): string {
     return this.route.protocol;
+  }
+
+  get isLenient(): boolean {
+    return this.route.protocol === 'rest';
   }
 
   header(name: string): string | undefined {
@@ -138,6 +145,12 @@ export class Call implements HandlerCall, RpcCaller {
       this.#warnings = this.#warnings === null ? warnings : [...this.#warnings, ...warnings];
   }
 
+  /** Adds a header that a JSON reply has instead of a member; over RPCs the member itself is sent. */
+  tellInHeader(name: string, value: string): void {
+    this.#headers ??= [];
+    this.#headers.push([name, value]);
+  }
+
   tellTargetIgnored(): void {
     if (!this.#isTargetTold) this.warn([TARGET_WARNING]);
     this.#isTargetTold = true;
@@ -165,9 +178,17 @@ export class Call implements HandlerCall, RpcCaller {
     if (warnings !== undefined) add(WARNING_HEADER, warnings);
     if (this.#revision !== null) add(REVISION_HEADER, String(this.#revision));
     if (this.#staleness !== null) add(STALENESS_HEADER, String(this.#staleness));
+    for (const [name, value] of this.#headers ?? []) add(name, value);
   }
 
   itemFailed(error: unknown): RpcStatus {
+    const status = toItemStatus(error);
+    this.#logFailure(status, error);
+    return status;
+  }
+
+  /** The status of the whole call, if it is an RPC; logged like that of an item. */
+  statusOf(error: unknown): RpcStatus {
     const status = toRpcStatus(error);
     this.#logFailure(status, error);
     return status;
@@ -190,6 +211,12 @@ export class Call implements HandlerCall, RpcCaller {
     }
   }
 
+  /** Calls `ended` once when the call is over; for one function. */
+  whenEnded(ended: () => void): void {
+    if (this.#isOver) ended();
+    else this.#onEnd = ended;
+  }
+
   /**
    * Releases, counts and logs the call. Must be called when its reply is complete or its caller disconnected;
    * later calls have no effect. `status` is that of HTTP.
@@ -197,6 +224,7 @@ export class Call implements HandlerCall, RpcCaller {
   end(status: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#onEnd?.();
     this.ticket.end();
     const { route } = this;
     const { policies, log, logsCalls } = this.#host;
@@ -209,7 +237,11 @@ export class Call implements HandlerCall, RpcCaller {
   }
 
   get #caller(): AbortSignal {
-    this.#callerSignal ??= this.#source.callerSignal();
+    if (this.#callerSignal === undefined) {
+      this.#callerSignal = this.#source.callerSignal();
+      // All evaluations of a call wait by it.
+      setMaxListeners(0, this.#callerSignal);
+    }
     return this.#callerSignal;
   }
 

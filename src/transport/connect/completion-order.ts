@@ -2,13 +2,15 @@
  * Yields the answers to the items of `source` in the order in which they are ready: immediately if `answer`
  * returns a value, later if it returns a promise. At most `window` answers are pending at a time; beyond that
  * the source is not read, so memory stays bounded and back-pressure reaches the sender. Fails with the reason
- * of `signal` as soon as it is aborted.
+ * of `signal` as soon as it is aborted. `answer` may return null: then there is none. `begun` receives what can
+ * happen from outside.
  */
 export async function* inCompletionOrder<Item, Answer>(
   source: AsyncIterable<Item>,
   window: number,
   signal: AbortSignal,
-  answer: (item: Item) => Answer | Promise<Answer>,
+  answer: (item: Item) => Answer | Promise<Answer> | null,
+  begun?: (outside: Outside<Answer>) => void,
 ): AsyncGenerator<Answer> {
   const items = source[Symbol.asyncIterator]();
   const events: Event<Item, Answer>[] = [];
@@ -25,6 +27,11 @@ export async function* inCompletionOrder<Item, Answer>(
   signal.addEventListener('abort', aborted, { once: true });
   try {
     signal.throwIfAborted();
+    begun?.({
+      isPending: () => open > 0 || events.length > 0,
+      insert: (inserted) => happened({ kind: 'answer', answer: inserted, isAwaited: false }),
+      fail: failed,
+    });
     while (!ended || open > 0) {
       if (!ended && !reading && open < window) {
         reading = true;
@@ -39,7 +46,7 @@ export async function* inCompletionOrder<Item, Answer>(
       } else if (event.kind === 'failure') {
         throw event.error;
       } else if (event.kind === 'answer') {
-        open -= 1;
+        if (event.isAwaited) open -= 1;
         yield event.answer;
       } else {
         reading = false;
@@ -50,8 +57,8 @@ export async function* inCompletionOrder<Item, Answer>(
         const answered = answer(event.result.value);
         if (answered instanceof Promise) {
           open += 1;
-          answered.then((late) => happened({ kind: 'answer', answer: late }), failed);
-        } else yield answered;
+          answered.then((late) => happened({ kind: 'answer', answer: late, isAwaited: true }), failed);
+        } else if (answered !== null) yield answered;
       }
     }
   } finally {
@@ -61,7 +68,17 @@ export async function* inCompletionOrder<Item, Answer>(
   }
 }
 
+/** What can happen to the answers from outside. */
+export interface Outside<Answer> {
+  /** Whether an answer is pending, or not sent yet. */
+  isPending(): boolean;
+  /** Sends something that answers no item. */
+  insert(answer: Answer): void;
+  /** Ends the answers, after those that are ready. */
+  fail(error: unknown): void;
+}
+
 type Event<Item, Answer> =
   | { readonly kind: 'item'; readonly result: IteratorResult<Item> }
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly isAwaited: boolean }
   | { readonly kind: 'failure'; readonly error: unknown };

@@ -1,22 +1,39 @@
 import { createRegistry, type DescService } from '@bufbuild/protobuf';
-import { Code, ConnectError, type ConnectRouter, createContextValues } from '@connectrpc/connect';
+import {
+  type ConnectError,
+  type ConnectRouter,
+  type ConnectRouterOptions,
+  createConnectRouter,
+  createContextValues,
+} from '@connectrpc/connect';
 import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import { draining } from '../../contract/errors/draining.js';
 import { PUBLIC_METHOD } from '../admission/call-class.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
 import { Call } from '../call/call.js';
 import { type CallHost, type CallRoute, closedStatus, rpcRoute } from '../call/call-host.js';
+import type { LongStreams } from '../call/long-streams.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
+import { isHttp2 } from '../http/unread-body.js';
+import { toConnectError } from '../wire/connect-error.js';
 import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
+import { MIN_GZIP_BYTES } from '../wire/gzip.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
+import { maxReplyBytes } from '../wire/message-limits.js';
 import { protocolOf } from '../wire/rpc-status.js';
+import { compressingReplies, replyCompression } from './compressed-replies.js';
+import { jsonOfQuery } from './get-request.js';
 import { guardHandler } from './guard.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
+import { holdHeadersOf } from './trailers-only.js';
 
 export interface ConnectPluginOptions {
   /** Registers the implementations. */
@@ -29,6 +46,7 @@ export interface ConnectPluginOptions {
   readonly maxMessageBytes: number;
   /** Ends endless streams when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
+  readonly longStreams: LongStreams;
 }
 
 /** Messages used as status details. */
@@ -42,25 +60,52 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
   const calls = new WeakMap<FastifyRequest, RpcCall>();
   startCalls(scope, calls, options);
   const unknown: string[] = [];
+  const routerOptions = {
+    acceptCompression: [],
+    readMaxBytes: options.maxMessageBytes,
+    writeMaxBytes: maxReplyBytes(options.maxMessageBytes),
+    binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
+    // A status inside a reply carries its details as Any, whose JSON form requires their types.
+    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
+    shutdownSignal: options.shutdownSignal,
+  };
   await scope.register(fastifyConnectPlugin, {
+    ...routerOptions,
     routes(router) {
       options.register(router);
+      compressReplies(router, routerOptions, options);
       unknown.push(...guardAll(router, options));
     },
     contextValues(request) {
       return createContextValues().set(rpcCallKey, calls.get(request) ?? null);
     },
-    acceptCompression: [],
-    readMaxBytes: options.maxMessageBytes,
-    // Replies are built from stored data, which is bounded; the limit is a safety net.
-    writeMaxBytes: 4 * options.maxMessageBytes,
-    binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
-    // A status inside a reply carries its details as Any, whose JSON form requires their types.
-    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
-    shutdownSignal: options.shutdownSignal,
   });
   // Thrown here because an error thrown inside the plugin callback is not caught.
   if (unknown.length > 0) throw new Error(`the access level of ${unknown.join(', ')} is unknown`);
+}
+
+/**
+ * Compresses replies for callers that accept it, except those of evaluations, which are small and urgent, and of gRPC's
+ * own services, where a caller without a key would spend the time.
+ */
+function compressReplies(
+  router: ConnectRouter,
+  routerOptions: ConnectRouterOptions,
+  { register, methods }: ConnectPluginOptions,
+): void {
+  const compressing = createConnectRouter({
+    ...routerOptions,
+    acceptCompression: [replyCompression],
+    compressMinBytes: MIN_GZIP_BYTES,
+  });
+  register(compressing);
+  const twins = new Map(compressing.handlers.map((handler) => [handler.requestPath, handler]));
+  router.handlers.forEach((handler, index) => {
+    const method = methods.get(handler.requestPath.slice(1));
+    const twin = twins.get(handler.requestPath);
+    if (method === undefined || method.isEvaluation || twin === undefined) return;
+    router.handlers[index] = compressingReplies(handler, twin);
+  });
 }
 
 /** gRPC's own services, which have no options of this API. */
@@ -71,13 +116,27 @@ function isUnclassified(name: string, { methods }: ConnectPluginOptions): boolea
   return !methods.has(name) && !PUBLIC_SERVICES.test(name);
 }
 
+/**
+ * Streams that are not ended from outside because of their age: evaluations tell their clients themselves, and an
+ * export ends by itself.
+ */
+const OTHER_STREAMS = new Set([
+  `${EvaluationService.typeName}/${EvaluationService.method.evaluateStream.name}`,
+  `${ObservabilityService.typeName}/${ObservabilityService.method.exportEvents.name}`,
+]);
+
+function isLong(name: string, methodKind: string): boolean {
+  return methodKind !== 'unary' && !OTHER_STREAMS.has(name);
+}
+
 /** Guards every handler. Returns the names of those whose access level is unknown. */
 function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[] {
   const unknown: string[] = [];
   router.handlers.forEach((handler, index) => {
     const name = `${handler.service.typeName}/${handler.method.name}`;
     if (isUnclassified(name, options)) unknown.push(name);
-    router.handlers[index] = guardHandler(handler, options.host.requestTimeoutMs);
+    const longStreams = isLong(name, handler.method.methodKind) ? options.longStreams : null;
+    router.handlers[index] = guardHandler(handler, options.host.requestTimeoutMs, longStreams);
   });
   return unknown;
 }
@@ -114,7 +173,9 @@ function startCalls(
         callerSignal: () => rpc.signal ?? ENDED,
       }),
       credentials: credentials.ofRpc(request),
-      json: jsonCopyFor(contentType),
+      connection: isHttp2(request.raw) ? request.raw.stream.session : request.raw.socket,
+      json: request.method === 'GET' ? jsonOfQuery(request.raw.url ?? '') : jsonCopyFor(contentType),
+      holdHeaders: holdHeadersOf(reply.raw),
       signal: undefined,
     };
     calls.set(request, rpc);
@@ -146,7 +207,7 @@ function repairAuthority(request: FastifyRequest): void {
 
 /** The error that streams fail with at shutdown. */
 export function shutdownReason(): ConnectError {
-  return new ConnectError('the server is shutting down', Code.Unavailable);
+  return toConnectError(draining());
 }
 
 /** Names of services, for health and reflection. */

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { Code, ConnectError, createContextValues } from '@connectrpc/connect';
 import type {
   UniversalHandler,
@@ -9,50 +10,70 @@ import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import { callClassOf } from '../admission/call-class.js';
 import { arrivalExpiry, callerTimeoutOf, withinTime } from '../call/deadline.js';
+import type { LongStream, LongStreams } from '../call/long-streams.js';
 import { toConnectError } from '../wire/connect-error.js';
 import { withMinimalMessage } from '../wire/grpc-message.js';
 import { correctedStatus } from '../wire/message-errors.js';
-import { codeWord } from '../wire/rpc-status.js';
+import { codeWord, PUSHBACK_TRAILER } from '../wire/rpc-status.js';
 import { countedBody, countedStream, smallMessages } from './body-bytes.js';
+import { isGetCall, METHOD_NOT_ALLOWED, queryProblem, refusedGet, UNCACHED } from './get-request.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
+import { trailersOnly } from './trailers-only.js';
 
 /**
  * Lets a call enter before its body is read, adds the limits of the body to a Connect handler, and corrects the
  * status of messages that cannot be decoded: Connect reports an internal error, but it is the caller's.
- * `bodyTimeMs` limits a single request message, or a large message of a stream, in milliseconds.
+ * `bodyTimeMs` limits a single request message, or a large message of a stream, in milliseconds. `longStreams` are
+ * given for a stream that ends when the server asks for it.
  */
-export function guardHandler(handler: UniversalHandler, bodyTimeMs: number): UniversalHandler {
+export function guardHandler(
+  handler: UniversalHandler,
+  bodyTimeMs: number,
+  longStreams: LongStreams | null,
+): UniversalHandler {
   const { methodKind } = handler.method;
   const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';
   const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const rpc = request.contextValues?.get(rpcCallKey) ?? null;
     if (rpc === null) throw new Error('an RPC ran outside the host');
+    if (request.method === 'GET' && methodKind === 'server_streaming') return METHOD_NOT_ALLOWED;
     const { call } = rpc;
+    const isGet = isGetCall(handler, request.method);
     try {
       const entering = call.enter(rpc.credentials);
       if (entering !== undefined) await entering;
+      const problem = isGet ? queryProblem(request.url) : undefined;
+      if (problem !== undefined) throw problem;
     } catch (error) {
       const status = toConnectError(error);
       call.code = codeWord(status.code);
+      // Nothing is read of its body, so nothing would be thrown from it.
+      const refused = isGet ? refusedGet(status) : undefined;
+      stateRetryAfter(refused?.header);
+      if (refused !== undefined) return refused;
       // Nothing else in the request matters now.
       for (const name of ['grpc-timeout', 'connect-timeout-ms', 'grpc-encoding']) request.header.delete(name);
       // Thrown from the body, so that Connect reports the error in the protocol of the call.
-      return withMinimalMessage(
-        await handler({
-          ...request,
-          contextValues: request.contextValues ?? createContextValues(),
-          body: failing(status),
-        }),
-      );
+      const refusal = await handler({
+        ...request,
+        contextValues: request.contextValues ?? createContextValues(),
+        body: failing(status),
+      });
+      if (call.protocol === 'connect') stateRetryAfter(refusal.header);
+      return ended(refusal, rpc);
     }
     dropEndlessTimeout(request, call.protocol);
     const isPublic = callClassOf(call.route.method) === 'public';
-    const counted = withBodyBytes(request, rpc, takesOneMessage ? null : bodyTimeMs);
+    const ending = longStreams === null ? request : withEnd(request, rpc, longStreams);
+    const counted = withBodyBytes(ending, rpc, takesOneMessage ? null : bodyTimeMs);
     const bounded = isPublic ? withSmallMessages(counted) : counted;
     const response = await handler(
       takesOneMessage ? withBodyTime(bounded, call.protocol, bodyTimeMs) : bounded,
     );
-    return withMinimalMessage(call.code === null ? await correctDecodeError(response, rpc) : response);
+    const answer = call.code === null ? await correctDecodeError(response, rpc) : response;
+    if (call.protocol === 'connect') stateRetryAfter(answer.header);
+    if (isGet) for (const [name, value] of Object.entries(UNCACHED)) answer.header?.set(name, value);
+    return ended(answer, rpc);
   };
   return Object.assign(guarded, {
     protocolNames: handler.protocolNames,
@@ -62,6 +83,33 @@ export function guardHandler(handler: UniversalHandler, bodyTimeMs: number): Uni
     service: handler.service,
     method: handler.method,
   });
+}
+
+/** Plain gRPC is the only protocol with trailers of HTTP. */
+function ended(response: UniversalServerResponse, { call, holdHeaders }: RpcCall) {
+  const answer = withMinimalMessage(response);
+  return call.protocol === 'grpc' ? trailersOnly(answer, holdHeaders) : answer;
+}
+
+/** Connect has no trailer for the time after which a retry is useful; HTTP has a header. */
+function stateRetryAfter(header: Headers | undefined): void {
+  const pushback = header?.get(PUSHBACK_TRAILER);
+  if (header === undefined || pushback === undefined || pushback === null) return;
+  header.delete(PUSHBACK_TRAILER);
+  header.set('retry-after', String(Math.ceil(Number(pushback) / 1_000)));
+}
+
+/** Aborts the signal of a stream when it is asked to end. */
+function withEnd(
+  request: UniversalServerRequest,
+  { call, connection }: RpcCall,
+  longStreams: LongStreams,
+): UniversalServerRequest {
+  const asked = new AbortController();
+  const stream: LongStream = { connection, end: (reason) => asked.abort(reason) };
+  longStreams.add(stream);
+  call.whenEnded(() => longStreams.remove(stream));
+  return { ...request, signal: AbortSignal.any([request.signal, asked.signal]) };
 }
 
 /** If `messageTimeMs` is set, the body is a stream of messages. */
@@ -139,12 +187,15 @@ async function correctBody(
 ): Promise<Partial<UniversalServerResponse>> {
   const contentType = response.header?.get('content-type') ?? '';
   if (contentType === 'application/json' && response.status >= 400) {
-    const bytes = await collect(body);
+    const sent = await collect(body);
+    const isCompressed = response.header?.get('content-encoding') === 'gzip';
+    const bytes = isCompressed ? gunzipSync(sent) : sent;
     const error = errorFromJsonBytes(bytes, undefined, new ConnectError('', Code.Internal));
     const corrected = correctedStatus(error.code, error.rawMessage, rpc.json);
     rpc.call.code = codeWord(corrected?.code ?? error.code);
-    if (corrected === undefined) return { body: once(bytes) };
+    if (corrected === undefined) return { body: once(sent) };
     const json = errorToJsonBytes(corrected, undefined);
+    response.header?.delete('content-encoding');
     response.header?.set('content-length', String(json.byteLength));
     return { status: 400, body: once(json) };
   }
@@ -154,15 +205,21 @@ async function correctBody(
   return {};
 }
 
+/** The flags of trailers that are compressed. */
+const COMPRESSED_TRAILER = trailerFlag | 1;
+
 async function* correctWebTrailer(body: AsyncIterable<Uint8Array>, rpc: RpcCall): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
-    yield chunk[0] === trailerFlag ? correctedTrailerFrame(chunk, rpc) : chunk;
+    yield chunk[0] === trailerFlag || chunk[0] === COMPRESSED_TRAILER
+      ? correctedTrailerFrame(chunk, rpc)
+      : chunk;
   }
 }
 
 function correctedTrailerFrame(frame: Uint8Array, { call, json }: RpcCall): Uint8Array {
   if (call.code !== null) return frame;
-  const trailer = trailerParse(frame.subarray(5));
+  const content = frame.subarray(5);
+  const trailer = trailerParse(frame[0] === COMPRESSED_TRAILER ? gunzipSync(content) : content);
   const code = Number(trailer.get('grpc-status') ?? '0') as Code | 0;
   if (code === 0) return frame;
   const corrected = correctedStatus(code, messageOf(trailer), json);

@@ -6,7 +6,14 @@ import type { ReceivedRequest } from '../../contract/warnings/request-warnings.j
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { messageMapper } from './message-mapper.js';
-import { type CollectImplementation, collectRpc, type StreamImplementation, streamRpc } from './streams.js';
+import {
+  type CollectImplementation,
+  collectRpc,
+  type ExchangeImplementation,
+  exchangeRpc,
+  type StreamImplementation,
+  streamRpc,
+} from './streams.js';
 import { type UnaryImplementation, unaryRpc } from './unary.js';
 import { unknownFields } from './unknown-fields.js';
 
@@ -14,7 +21,7 @@ import { unknownFields } from './unknown-fields.js';
 export function handlerRpc(
   method: RpcMethod,
   handler: AnyHandler,
-): UnaryImplementation | StreamImplementation | CollectImplementation {
+): UnaryImplementation | StreamImplementation | CollectImplementation | ExchangeImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMapper(method.desc.output);
   if ('stream' in handler) {
@@ -34,6 +41,12 @@ export function handlerRpc(
     return collectRpc(async (messages, call) => {
       const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
       return reply(await handler.collect(items, call));
+    });
+  }
+  if ('exchange' in handler) {
+    return exchangeRpc((messages, call) => {
+      const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
+      return mapped(handler.exchange(items, call), reply);
     });
   }
   return unaryHandlerRpc(method, handler);

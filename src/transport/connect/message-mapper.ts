@@ -9,15 +9,18 @@ import {
 } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import type { Value } from '@bufbuild/protobuf/wkt';
-import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { list_wrapper, saturates } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { isFreeForm } from '../descriptors/reply-shape.js';
+import { isTextType } from '../descriptors/text-types.js';
 import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from '../wire/free-form-mapper.js';
 import { within } from '../wire/mapping-error.js';
+import { messageOfText, textOfMessage } from '../wire/text-mapper.js';
 
 /**
  * Maps messages of one type to plain JSON-shaped values and back, by their descriptor: enum values to the
- * words of the REST wire (`DECISION_DENY` ↔ `"deny"`), Struct and Value to JSON, list wrappers to lists. In a
+ * words of the REST wire (`DECISION_DENY` ↔ `"deny"`), Struct and Value to JSON, Timestamp and Duration to
+ * texts, list wrappers to lists. In a
  * plain value a member is absent when the message does not have it; in a message it is absent when the plain
  * value is null.
  */
@@ -132,6 +135,12 @@ function oneofMember(field: DescField, value: ValueMapper): FieldMapper {
   };
 }
 
+const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
+
+function nearestInt32(value: unknown): number {
+  return Math.max(INT32.min, Math.min(INT32.max, Number(value)));
+}
+
 /** Integers that messages hold as bigints; plain values may hold them as numbers. */
 const LONG_SCALARS: ReadonlySet<ScalarType> = new Set([
   ScalarType.INT64,
@@ -144,10 +153,11 @@ const LONG_SCALARS: ReadonlySet<ScalarType> = new Set([
 function valueMapper(field: DescField): ValueMapper {
   if (field.message !== undefined) return messageValue(field.message);
   if (field.enum !== undefined) return enumValue(field.enum);
-  const scalar = field.fieldKind === 'list' || field.fieldKind === 'map' ? undefined : field.scalar;
+  const { scalar } = field;
   if (scalar !== undefined && LONG_SCALARS.has(scalar)) {
     return { toPlain: (value) => value as JsonValue, fromPlain: (value) => BigInt(value as number | bigint) };
   }
+  if (getOption(field, saturates)) return { toPlain: (value) => value as JsonValue, fromPlain: nearestInt32 };
   if (scalar === ScalarType.BYTES) return { toPlain: decodeUtf8, fromPlain: encodeUtf8 };
   return { toPlain: (value) => value as JsonValue, fromPlain: (value) => value };
 }
@@ -160,6 +170,12 @@ function messageValue(desc: DescMessage): ValueMapper {
       ? (value: unknown) => structToPlain(value as JsonObject)
       : (value: unknown) => valueToPlain(value as Value);
     return { toPlain, fromPlain: (value) => freeFormFromPlain(desc, value as JsonValue) };
+  }
+  if (isTextType(desc)) {
+    return {
+      toPlain: (value) => textOfMessage(desc, value as Message),
+      fromPlain: (value) => messageOfText(desc, value as string),
+    };
   }
   const mapper = messageMapper(desc);
   if (getOption(desc, list_wrapper)) {

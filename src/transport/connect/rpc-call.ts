@@ -9,6 +9,10 @@ export interface RpcCall {
   readonly credentials: Credentials;
   /** The request as received, if it is JSON; null for other encodings and for streams of messages. */
   readonly json: JsonCopy | null;
+  /** What it runs on: the HTTP/2 session, or the socket. */
+  readonly connection: object | undefined;
+  /** Makes the headers of the response wait for its end. */
+  readonly holdHeaders: () => void;
   /** The signal of Connect; undefined until the implementation runs. */
   signal: AbortSignal | undefined;
 }

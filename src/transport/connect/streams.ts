@@ -57,6 +57,34 @@ export function collectRpc(
   };
 }
 
+/** A bidirectional RPC as a Connect implementation. */
+export type ExchangeImplementation = (
+  requests: AsyncIterable<Message>,
+  context: HandlerContext,
+) => AsyncIterable<Message>;
+
+/**
+ * Turns a function from a stream of messages to a stream of replies into an RPC. The messages fail when the call is
+ * aborted; replies that follow from earlier messages are still sent.
+ */
+export function exchangeRpc(
+  run: (messages: AsyncIterable<Message>, call: Call) => AsyncIterable<Message>,
+): ExchangeImplementation {
+  return async function* answer(messages, context) {
+    const rpc = rpcCallOf(context);
+    const { call } = rpc;
+    try {
+      yield* run(untilAborted(inTurns(messages, call), context.signal), call);
+      call.code = 'ok';
+    } catch (error) {
+      throw failed(call, error);
+    } finally {
+      call.code ??= 'canceled';
+      writeTrailers(rpc, context);
+    }
+  };
+}
+
 /** A single message may take as long as a whole call. */
 async function* inTurns(messages: AsyncIterable<Message>, call: Call): AsyncGenerator<Message> {
   for await (const message of messages) {

@@ -1,20 +1,65 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf';
-import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import {
+  header,
+  list_wrapper,
+  omit_empty,
+  on_request,
+  rpc_only,
+  variant,
+} from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { isTextType } from './text-types.js';
 
-/** Converts the result of a handler to the value a JSON route prints. */
-export type ReplyShape = (value: object) => object;
+/**
+ * Converts the result of a handler to the value a JSON route prints. `input` is the request, as far as it decides what
+ * is printed.
+ */
+export type ReplyShape = (value: object, input: unknown) => object;
 
 type Shape = (value: unknown) => unknown;
 
 /**
  * Shape of the replies of one message type: every declared member, in the order of the message; a member
- * without a value is null, or left out if nulls are omitted. Free-form objects are printed unchanged.
+ * without a value is null, or left out if nulls are omitted. Free-form objects are printed unchanged. Members that a
+ * request must ask for are left out if it does not.
  */
 export function replyShape(desc: DescMessage, omitNulls: boolean): ReplyShape {
-  return messageShape(desc, omitNulls, new Map()) as ReplyShape;
+  const flags = [...flagsOf(desc, new Set())];
+  const shapes = new Map<string, Shape>();
+  return (value, input) => {
+    const asked = flags.filter((flag) => (input as Record<string, unknown>)[flag] === true);
+    const key = asked.join();
+    let shape = shapes.get(key);
+    if (shape === undefined) {
+      shape = messageShape(desc, { omitNulls, asked, known: new Map() });
+      shapes.set(key, shape);
+    }
+    return shape(value) as object;
+  };
 }
 
-function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, Shape>): Shape {
+/** The names of the request members that members of a reply depend on. */
+function flagsOf(desc: DescMessage, visited: Set<string>): Set<string> {
+  if (visited.has(desc.typeName) || isFreeForm(desc)) return new Set();
+  visited.add(desc.typeName);
+  const flags = new Set<string>();
+  for (const field of desc.fields) {
+    const flag = getOption(field, on_request);
+    if (flag !== '') flags.add(flag);
+    if (field.message !== undefined) for (const inner of flagsOf(field.message, visited)) flags.add(inner);
+  }
+  return flags;
+}
+
+/** How the members of a reply are shaped. */
+interface Shaping {
+  readonly omitNulls: boolean;
+  /** The request members that are set. */
+  readonly asked: readonly string[];
+  readonly known: Map<string, Shape>;
+}
+
+function messageShape(desc: DescMessage, shaping: Shaping): Shape {
+  const { omitNulls, asked, known } = shaping;
   const existing = known.get(desc.typeName);
   if (existing !== undefined) return existing;
   const members: { name: string; shape: Shape; omitEmpty: boolean }[] = [];
@@ -33,28 +78,34 @@ function messageShape(desc: DescMessage, omitNulls: boolean, known: Map<string, 
   // Registered before its fields are read, because conditions contain conditions.
   known.set(desc.typeName, shape);
   for (const field of desc.fields) {
-    // Values sent as a header are not part of the body.
-    if (getOption(field, header) !== '') continue;
+    const flag = getOption(field, on_request);
+    if (!isPrinted(field) || (flag !== '' && !asked.includes(flag))) continue;
     const omitEmpty = getOption(field, omit_empty);
-    members.push({ name: field.name, shape: fieldShape(field, omitNulls, known), omitEmpty });
+    members.push({ name: field.name, shape: fieldShape(field, shaping), omitEmpty });
   }
   return shape;
 }
 
-function isEmpty(list: unknown): boolean {
-  return !Array.isArray(list) || list.length === 0;
+/** Whether the body of a JSON reply has the member: values sent as a header, and those of RPCs only, are not part of it. */
+export function isPrinted(field: DescField): boolean {
+  return getOption(field, header) === '' && !getOption(field, rpc_only);
+}
+
+/** Whether a value is absent or an empty list. */
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 const asIs: Shape = (value) => value;
 
-function fieldShape(field: DescField, omitNulls: boolean, known: Map<string, Shape>): Shape {
+function fieldShape(field: DescField, shaping: Shaping): Shape {
   const message = field.message;
-  if (message === undefined || isFreeForm(message)) return asIs;
+  if (message === undefined || isFreeForm(message) || isTextType(message)) return asIs;
   if (getOption(message, list_wrapper)) {
     const wrapped = message.fields[0];
-    return wrapped === undefined ? asIs : fieldShape(wrapped, omitNulls, known);
+    return wrapped === undefined ? asIs : fieldShape(wrapped, shaping);
   }
-  const shape = messageShape(message, omitNulls, known);
+  const shape = messageShape(message, shaping);
   if (field.fieldKind === 'list') return (value) => (value as unknown[]).map(shape);
   if (field.fieldKind === 'map') {
     return (value) =>

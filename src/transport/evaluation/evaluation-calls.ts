@@ -18,6 +18,8 @@ export const STREAM_WINDOW = 64;
 /** Longest id of a stream message, in UTF-16 code units. */
 const MAX_STREAM_ID_LENGTH = 128;
 
+const CANCEL_RULE = 'must not be combined with evaluations';
+
 /** The RPCs of the evaluation, independent of lane and codec. */
 export interface EvaluationCalls {
   /** Throws or rejects on errors. */
@@ -27,7 +29,7 @@ export interface EvaluationCalls {
     evaluations: readonly EvaluationFields[],
     caller: RpcCaller,
   ): EvaluationOutcome[] | Promise<EvaluationOutcome[]>;
-  /** Answers one message of a stream. Rejects only with the reason of the signal. */
+  /** Answers one message of a stream, not one that only cancels. Rejects only with the reason of the signal. */
   message(message: StreamFields, caller: RpcCaller): StreamReply | Promise<StreamReply>;
 }
 
@@ -45,7 +47,8 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
   ): EvaluationOutcome | Promise<EvaluationOutcome> {
     try {
       const verdict = evaluate(fields, caller);
-      return verdict instanceof Promise ? verdict.catch((error) => caller.itemFailed(error)) : verdict;
+      if (!(verdict instanceof Promise)) return verdict;
+      return (caller.awaited?.(verdict) ?? verdict).catch((error) => caller.itemFailed(error));
     } catch (error) {
       return caller.itemFailed(error);
     }
@@ -66,10 +69,14 @@ export function createEvaluationCalls(service: EvaluationService): EvaluationCal
       caller.spend(evaluations.length - 1);
       return all(evaluations, caller);
     },
-    message({ id, evaluations }, caller) {
+    message({ id, evaluations, cancel }, caller) {
       const problem = idProblem(id) ?? countProblem(evaluations);
       if (problem !== undefined) {
         return { id: id.slice(0, MAX_STREAM_ID_LENGTH), outcomes: [caller.itemFailed(problem)] };
+      }
+      if (cancel) {
+        const refused = caller.itemFailed(invalid('cancel', 'value_error', CANCEL_RULE));
+        return { id, outcomes: evaluations.map(() => refused) };
       }
       const refused = refusalOf(evaluations.length, caller);
       if (refused !== undefined) return { id, outcomes: evaluations.map(() => refused) };

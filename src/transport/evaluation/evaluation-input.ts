@@ -1,22 +1,20 @@
 import { Stage as StageMessage } from '../../../gen/proto/enforcement/v1/control_pb.js';
-import { Detail as DetailMessage } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import {
-  JsonNumberError,
-  JsonSyntaxError,
-  JsonTooDeepError,
-  JsonTooLargeError,
-  JsonUndecodableError,
-  type JsonValue,
-  parseJson,
-} from '../../../packages/exact-json/src/index.js';
+import { Detail as DetailMessage, Outcome } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { type JsonValue, parseJson } from '../../../packages/exact-json/src/index.js';
 import type { ServiceError } from '../../contract/errors/service-error.js';
 import { invalidRequest } from '../../contract/input/parse-input.js';
 import type { Detail } from '../../core/types.js';
 import {
   type EvaluateRequest,
+  jsonProblem,
   readEvaluateRequest,
   wellFormedRequest,
 } from '../../decisions/evaluate-request.js';
+import {
+  type EvaluationOptions,
+  OUTCOME_WORDS,
+  wellFormedOptions,
+} from '../../decisions/evaluation-options.js';
 import type { EvaluationFields } from '../wire/evaluation-codec.js';
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 
@@ -25,7 +23,11 @@ export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
   const { agentName, minRevision, targetType, targetId } = fields;
   const stage = stageWord(fields.stage);
   const step = stepOf(fields);
-  const request = wellFormedRequest(agentName, stage, step, minRevision, targetType, targetId);
+  const options = optionsOf(fields);
+  const request =
+    options === undefined
+      ? undefined
+      : wellFormedRequest(agentName, stage, step, minRevision, targetType, targetId, options);
   // The problems of an invalid request are named as over JSON.
   return (
     request ??
@@ -36,8 +38,35 @@ export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
       min_revision: minRevision,
       target_type: targetType,
       target_id: targetId,
+      ...optionMembersOf(fields),
     })
   );
+}
+
+/** Null without options, the usual case; undefined if one of them is invalid. */
+function optionsOf(fields: EvaluationFields): EvaluationOptions | null | undefined {
+  const { sessionId, stepId, traceparent, timeoutMs, accepts } = fields;
+  if ((sessionId ?? stepId ?? traceparent ?? timeoutMs ?? accepts) === undefined) return null;
+  const members = optionMembersOf(fields);
+  return wellFormedOptions(sessionId, stepId, traceparent, members.timeout, members.accepts);
+}
+
+/** The options in the form of JSON. */
+function optionMembersOf({ sessionId, stepId, traceparent, timeoutMs, accepts }: EvaluationFields) {
+  return {
+    session_id: sessionId,
+    step_id: stepId,
+    traceparent,
+    timeout: timeoutMs === undefined ? undefined : `${(timeoutMs / 1_000).toFixed(9)}s`,
+    accepts: accepts?.flatMap(outcomeWord),
+  };
+}
+
+/** The word of an Outcome, or its number if it is none. Outcomes of later versions are never made: left out. */
+function outcomeWord(outcome: number): JsonValue[] {
+  if (outcome === Outcome.UNSPECIFIED) return [outcome];
+  const word = OUTCOME_WORDS[outcome - 1];
+  return word === undefined ? [] : [word];
 }
 
 /** The detail a message requests; by default only the verdict. */
@@ -69,12 +98,8 @@ function parseStepJson(bytes: Uint8Array): JsonValue {
   try {
     return parseJson(bytes);
   } catch (error) {
-    if (error instanceof JsonTooDeepError) throw invalid('step_json', 'recursion_loop', error.message);
-    if (error instanceof JsonTooLargeError) throw invalid('step_json', 'too_long', error.message);
-    if (error instanceof JsonNumberError) throw invalid('step_json', 'finite_number', error.message);
-    if (error instanceof JsonSyntaxError || error instanceof JsonUndecodableError) {
-      throw invalid('step_json', 'json_invalid', error.message);
-    }
+    const problem = jsonProblem(error);
+    if (problem !== undefined) throw invalid('step_json', problem.code, problem.message);
     throw error;
   }
 }

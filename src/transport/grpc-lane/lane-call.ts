@@ -7,13 +7,11 @@ import type { CallRoute } from '../call/call-host.js';
 import { LONGEST_TIMER_MS } from '../call/call-time.js';
 import { callerTimeoutOf, deadlinePassed } from '../call/deadline.js';
 import { undecodableMessage } from '../wire/message-errors.js';
+import { maxReplyBytes } from '../wire/message-limits.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../wire/reply-headers.js';
 import { codeWord } from '../wire/rpc-status.js';
 import { OK_TRAILERS, statusTrailers } from '../wire/trailers.js';
 import type { LaneEnvironment } from './lane-environment.js';
-
-/** Replies are built from stored data, which is bounded; a safety net with the same limit as in Connect. */
-const WRITE_LIMIT_FACTOR = 4;
 
 /**
  * One call on its HTTP/2 stream: headers and trailers, its end, metrics and logging. Subclasses implement
@@ -134,7 +132,7 @@ export abstract class LaneCall implements CallSource {
   /** Ends the call with an error; `last` are the replies before it. */
   fail(error: unknown, last?: Buffer): void {
     if (this.isOver) return;
-    const status = this.call.itemFailed(error);
+    const status = this.call.statusOf(error);
     try {
       this.#trailers = statusTrailers(status);
     } catch {
@@ -157,7 +155,7 @@ export abstract class LaneCall implements CallSource {
 
   /** Throws if the replies contain a message above the limit. */
   protected checkedSize(replies: Buffer): Buffer {
-    const limit = WRITE_LIMIT_FACTOR * this.env.maxMessageBytes;
+    const limit = maxReplyBytes(this.env.maxMessageBytes);
     if (replies.length <= limit) return replies;
     for (let at = 0; at < replies.length; ) {
       const size = replies.readUInt32BE(at + 1);
@@ -177,6 +175,7 @@ export abstract class LaneCall implements CallSource {
     this.hold(0);
     const { stream } = this;
     this.#orGiveUp(() => {
+      if (code !== 'ok' && last === undefined && !stream.headersSent) return this.#refuse();
       this.#respond();
       if (this.#isWritable) stream.end(last);
     });
@@ -210,25 +209,47 @@ export abstract class LaneCall implements CallSource {
     // Responding on a closed stream throws.
     if (stream.headersSent || stream.destroyed || stream.closed) return;
     stream.once('wantTrailers', () => this.#sendTrailers());
-    stream.respond(
-      {
-        ':status': 200,
-        [VERSION_HEADER]: this.env.version,
-        [REQUEST_ID_HEADER]: this.requestId,
-        'content-type': 'application/grpc+proto',
-      },
-      { waitForTrailers: true },
-    );
+    stream.respond(this.#headers(), { waitForTrailers: true });
+  }
+
+  /**
+   * Answers without a message, with the status in the headers (gRPC over HTTP2, "Trailers-Only"): clients of gRPC
+   * retry a call only if it has no other headers.
+   */
+  #refuse(): void {
+    const { stream } = this;
+    if (stream.destroyed || stream.closed) return;
+    stream.respond({ ...this.#headers(), ...this.#endTrailers() }, { endStream: true });
+    this.#endInput();
+  }
+
+  #headers(): OutgoingHttpHeaders {
+    return {
+      ':status': 200,
+      [VERSION_HEADER]: this.env.version,
+      [REQUEST_ID_HEADER]: this.requestId,
+      'content-type': 'application/grpc+proto',
+    };
+  }
+
+  /** The status, and what the call reported. */
+  #endTrailers(): OutgoingHttpHeaders {
+    const trailers = { ...this.#trailers };
+    this.call.notes((name, value) => {
+      trailers[name] = value;
+    });
+    return trailers;
   }
 
   #sendTrailers(): void {
     const { stream } = this;
     if (stream.destroyed || stream.closed) return;
-    const trailers = { ...this.#trailers };
-    this.call.notes((name, value) => {
-      trailers[name] = value;
-    });
-    this.#orGiveUp(() => stream.sendTrailers(trailers));
+    this.#orGiveUp(() => stream.sendTrailers(this.#endTrailers()));
+    this.#endInput();
+  }
+
+  #endInput(): void {
+    const { stream } = this;
     if (stream.readableEnded || stream.endAfterHeaders) return;
     // After the trailers, see RFC 9113, section 8.1: the client may still send input that is not read.
     setImmediate(() => {

@@ -1,5 +1,6 @@
 import type { ConnectError } from '@connectrpc/connect';
 import type { CallHost } from '../call/call-host.js';
+import type { LongStreams } from '../call/long-streams.js';
 import type { EvaluationCalls } from '../evaluation/evaluation-calls.js';
 import type { EvaluationCodec } from '../wire/evaluation-codec.js';
 
@@ -18,4 +19,5 @@ export interface LaneEnvironment extends CallHost {
   readonly maxMessageBytes: number;
   /** Calls to be stopped when the server shuts down. */
   readonly running: Set<StoppableCall>;
+  readonly longStreams: LongStreams;
 }

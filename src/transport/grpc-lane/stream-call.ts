@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
+import type { ConnectError } from '@connectrpc/connect';
 import { MAX_EVALUATIONS } from '../../decisions/evaluate-request.js';
 import { FREE_BYTES } from '../admission/call-ticket.js';
 import type { CallRoute } from '../call/call-host.js';
 import { messageTooSlow } from '../call/deadline.js';
+import type { LongStream } from '../call/long-streams.js';
 import { STREAM_WINDOW } from '../evaluation/evaluation-calls.js';
+import { StreamMessages } from '../evaluation/stream-messages.js';
 import type { StreamReply } from '../wire/evaluation-codec.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnvironment } from './lane-environment.js';
@@ -19,8 +22,10 @@ const MAX_UNSENT_BYTES = 128 * 1024;
  * event loop. Reading stops, for back-pressure, while too many messages are pending, while the client does
  * not read, and when its connection has used its share of the turn.
  */
-export class StreamCall extends LaneCall implements TurnTaker {
+export class StreamCall extends LaneCall implements TurnTaker, LongStream {
+  readonly connection: object | undefined;
   readonly #reader: MessageReader;
+  readonly #messages: StreamMessages;
   readonly #turns: Turns;
   #replies: StreamReply[] = [];
   /** Messages, and their evaluations, without an answer yet. */
@@ -30,6 +35,8 @@ export class StreamCall extends LaneCall implements TurnTaker {
   #isFlushDue = false;
   #isWaiting = false;
   #bodyEnded = false;
+  /** Whether a message has arrived since `wasActive`. */
+  #isActive = false;
   /** Runs while the rest of a large message is being read. */
   #messageTimer: NodeJS.Timeout | undefined;
 
@@ -41,7 +48,9 @@ export class StreamCall extends LaneCall implements TurnTaker {
     turns: Turns,
   ) {
     super(env, route, stream, headers);
+    this.connection = stream.session;
     this.#reader = new MessageReader(env.maxMessageBytes);
+    this.#messages = new StreamMessages(env.calls, this.call);
     this.#turns = turns;
   }
 
@@ -52,6 +61,24 @@ export class StreamCall extends LaneCall implements TurnTaker {
     });
     this.callerSignal();
     this.read();
+    this.env.longStreams.add(this);
+  }
+
+  notify(withinMs: number): void {
+    this.guarded(() => {
+      if (!this.isOver) this.send(this.env.codec.frameNotice(withinMs));
+    });
+  }
+
+  wasActive(): boolean {
+    const isBusy = this.#openMessages > 0 || this.#reader.isInsideMessage || this.stream.readableLength > 0;
+    const wasActive = this.#isActive || isBusy || this.#isWaiting || this.#isBlocked;
+    this.#isActive = false;
+    return wasActive;
+  }
+
+  end(reason: ConnectError): void {
+    this.stop(reason);
   }
 
   protected onChunk(chunk: Buffer): void {
@@ -61,6 +88,7 @@ export class StreamCall extends LaneCall implements TurnTaker {
   }
 
   protected letGo(): void {
+    this.env.longStreams.remove(this);
     this.#stopMessageTimer();
     this.#reader.clear();
   }
@@ -153,8 +181,10 @@ export class StreamCall extends LaneCall implements TurnTaker {
   #answer(bytes: Buffer): void {
     const message = this.decoded(this.env.codec.decodeStream, bytes);
     const evaluations = message.evaluations.length;
-    this.#turns.spend(evaluations, bytes.length);
-    const reply = this.env.calls.message(message, this.call);
+    this.#isActive = true;
+    this.#turns.spend(Math.max(1, evaluations), bytes.length);
+    const reply = this.#messages.answer(message);
+    if (reply === null) return;
     if (!(reply instanceof Promise)) {
       this.#ready(reply);
       return;

@@ -3,7 +3,13 @@ import fastifyCors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.js';
 import type { ForeignOriginCheck } from '../auth/request-origin.js';
-import { REVISION_HEADER, STALENESS_HEADER, WARNING_HEADER } from '../wire/reply-headers.js';
+import {
+  ETAG_HEADER,
+  NEXT_PAGE_HEADER,
+  REVISION_HEADER,
+  STALENESS_HEADER,
+  WARNING_HEADER,
+} from '../wire/reply-headers.js';
 
 /** How long browsers may cache the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -15,6 +21,8 @@ const exposed = (ownHeaders: readonly string[]): string[] => [
   REVISION_HEADER,
   STALENESS_HEADER,
   WARNING_HEADER,
+  ETAG_HEADER,
+  NEXT_PAGE_HEADER,
   'X-Request-Id',
   ...ownHeaders,
 ];
@@ -80,7 +88,7 @@ export async function registerCors(app: FastifyInstance, options: CorsOptions): 
   });
 }
 
-/** Whether a request, or for a preflight the request it announces, only reads. RPCs are all POST. */
+/** Whether a request, or for a preflight the request it announces, only reads. RPCs of foreign pages are refused. */
 function isRead({ method, headers }: FastifyRequest): boolean {
   return READ_METHODS.includes(
     method === 'OPTIONS' ? (headers['access-control-request-method'] ?? '') : method,

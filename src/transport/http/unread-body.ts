@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { constants, type Http2ServerRequest } from 'node:http2';
+import { constants, type Http2ServerRequest, type ServerHttp2Stream } from 'node:http2';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -11,14 +11,16 @@ export function abandonUnreadBodies(app: FastifyInstance): void {
     const raw: RawRequest = request.raw;
     const stream = isHttp2(raw) ? raw.stream : undefined;
     // The last event before the response counts as finished, which happens only when the stream is closed.
-    stream?.once('wantTrailers', () => {
-      // After the trailers.
-      setImmediate(() => {
-        const unread = !stream.readableEnded && !stream.endAfterHeaders;
-        if (unread && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
-      });
-    });
+    stream?.once('wantTrailers', () => abandonSoon(stream));
     done();
+  });
+}
+
+/** Closes a stream after the end of its response, which is sent now, if its client is still sending. */
+export function abandonSoon(stream: ServerHttp2Stream): void {
+  setImmediate(() => {
+    const unread = !stream.readableEnded && !stream.endAfterHeaders;
+    if (unread && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
   });
 }
 

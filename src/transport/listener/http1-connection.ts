@@ -25,6 +25,8 @@ export class Http1Connection implements Connection {
   readonly #responses = new Set<ServerResponse>();
   #last: ServerResponse | null = null;
   #finishing = false;
+  /** Whether the next response is the last one. */
+  #isRetiring = false;
   /** Whether a request has begun on it. */
   #used = false;
 
@@ -69,6 +71,7 @@ export class Http1Connection implements Connection {
   begin(response: ServerResponse): boolean {
     // The first request may have been sent before the connection was asked to finish.
     if ((this.#finishing || this.#isClosing) && this.#used) return false;
+    if (this.#isRetiring) this.#finishing = true;
     if (this.#finishing) response.shouldKeepAlive = false;
     this.#used = true;
     this.#last = response;
@@ -107,6 +110,11 @@ export class Http1Connection implements Connection {
     else if (last === undefined) this.#limitFirstRequest();
     // Sends `Connection: close` unless the headers were already sent.
     else last.shouldKeepAlive = false;
+  }
+
+  retire(): void {
+    if (this.running > 0) this.finish();
+    else this.#isRetiring = true;
   }
 
   #limitFirstRequest(): void {

@@ -16,7 +16,7 @@ const ENDLESS_BODY = /^application\/(?:grpc|connect\+)/;
 /** One HTTP/2 session and its streams. */
 export class Http2Connection implements Connection {
   readonly protocol = 'http2';
-  readonly #session: ServerHttp2Session;
+  readonly session: ServerHttp2Session;
   readonly #socket: Socket;
   readonly #remoteAddress: string | undefined;
   readonly #limits: ListenerLimits;
@@ -38,7 +38,7 @@ export class Http2Connection implements Connection {
     onProblem: ProblemListener,
     peer: Peer | undefined,
   ) {
-    this.#session = session;
+    this.session = session;
     this.#peer = peer;
     this.#socket = socket;
     this.#remoteAddress = socket.remoteAddress;
@@ -72,15 +72,20 @@ export class Http2Connection implements Connection {
   }
 
   finish(): void {
-    this.#session.close();
+    this.session.close();
     this.#lingerIfOver();
+  }
+
+  /** GOAWAY tells the client which streams were not taken; it can open them elsewhere. */
+  retire(): void {
+    this.finish();
   }
 
   /** Clients delay further calls; running ones continue. */
   #limitStreams(isNarrow: boolean): void {
-    if (this.#session.closed || this.#session.destroyed) return;
+    if (this.session.closed || this.session.destroyed) return;
     const { http2MaxConcurrentStreams: most, http2NarrowStreams } = this.#limits;
-    this.#session.settings({ maxConcurrentStreams: isNarrow ? Math.min(most, http2NarrowStreams) : most });
+    this.session.settings({ maxConcurrentStreams: isNarrow ? Math.min(most, http2NarrowStreams) : most });
   }
 
   /**
@@ -89,7 +94,7 @@ export class Http2Connection implements Connection {
    */
   #cutOff(reason: string): void {
     setImmediate(() => {
-      this.#session.destroy(new Error(reason), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      this.session.destroy(new Error(reason), constants.NGHTTP2_ENHANCE_YOUR_CALM);
       this.#lingerIfOver();
     });
   }
@@ -148,12 +153,12 @@ export class Http2Connection implements Connection {
    * them.
    */
   #ping(): void {
-    if (this.#session.closed || this.#session.destroyed) return;
+    if (this.session.closed || this.session.destroyed) return;
     this.#answerTimer = setTimeout(() => {
       this.#report('peer-gone');
       this.#socket.destroy();
     }, this.#limits.http2PingTimeoutMs);
-    this.#session.ping(() => {
+    this.session.ping(() => {
       clearTimeout(this.#answerTimer);
       this.#pingTimer.refresh();
     });
@@ -164,7 +169,7 @@ export class Http2Connection implements Connection {
    */
   #lingerIfOver(): void {
     if (this.#streams > 0 || this.#lingerTimer !== undefined) return;
-    if (!this.#session.closed && !this.#session.destroyed) return;
+    if (!this.session.closed && !this.session.destroyed) return;
     this.#lingerTimer = setTimeout(() => {
       this.#lingerTimer = undefined;
       if (this.#streams === 0) this.#socket.destroy();

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyServerFactory } from 'fastify';
 import type { Admission } from '../admission/admission.js';
 import type { FrontGate } from '../admission/front-gate.js';
+import { type ConnectionAges, limitAge } from './connection-age.js';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
 import { createHttp2Sockets, type StreamTaker } from './http2-server.js';
@@ -35,6 +36,8 @@ export interface ListenerOptions {
   readonly takeStream?: StreamTaker | undefined;
   /** Receives HTTP/1 requests before Fastify. */
   readonly takeRequest?: RequestTaker | undefined;
+  /** The maximum age of connections; without it they have none. */
+  readonly ages?: ConnectionAges | undefined;
 }
 
 /** Returns true if it serves the request, false if not. Must not throw. */
@@ -160,13 +163,17 @@ export function createListener(options: ListenerOptions = {}): Listener {
         } else if (protocol === 'http2') {
           const connection = http2.serve(socket, opened, peer);
           if (connection === undefined) accepted.destroy();
-          else connections.established(accepted, connection);
+          else {
+            connections.established(accepted, connection);
+            limitAge(accepted, connection, connection.session, options.ages);
+          }
         } else {
           opened();
           const pipelined = peer && new PipelinedRequests(socket, peer, waitingRequests);
           const connection = new Http1Connection(socket, limits, onProblem, peer, pipelined);
           http1.set(socket, connection);
           connections.established(accepted, connection);
+          limitAge(accepted, connection, socket, options.ages);
           server.serveHttp1(socket);
           if (received !== undefined && peer?.isUnknown === true && !isOneRequest(received))
             pipelined?.slice();

@@ -13,6 +13,11 @@ export interface Connection {
    * One without a request so far may wait a moment for its first.
    */
   finish(): void;
+  /**
+   * As `finish` for a connection that has reached its maximum age: there is no hurry, so an idle one may serve one
+   * more request, which may be on the way.
+   */
+  retire(): void;
 }
 
 /** Current numbers for metrics. */

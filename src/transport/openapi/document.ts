@@ -51,6 +51,7 @@ export function openApiDocument(source: DocumentSource): JsonObject {
     info: {
       title: 'Control Enforcement Service',
       version: source.version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description:
         'Stores controls for AI agents and evaluates every step against them. Each operation is also an RPC, named ' +
         'by `x-rpc`, over gRPC, gRPC-Web and Connect on the same port. Integers and booleans may also come as text.',
@@ -69,6 +70,7 @@ export function openApiDocument(source: DocumentSource): JsonObject {
           name: 'X-API-Key',
           description: 'A regular or an admin key.',
         },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token.' },
         session: {
           type: 'apiKey',
           in: 'cookie',

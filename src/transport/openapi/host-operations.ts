@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { STORAGE_STATES } from '../../database/storage-health/storage-state.js';
 import { failure, response } from './problem-schemas.js';
+import { withReplyExample } from './reply-examples.js';
 import type { SchemaPool } from './schema-pool.js';
 
 /** An operation of the host itself, which has no descriptor. */
@@ -113,7 +114,10 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
         },
       },
       responses: {
-        '200': { ...response('The session is in the cookie.', login), headers: setCookie },
+        '200': withReplyExample('login', {
+          ...response('The session is in the cookie.', login),
+          headers: setCookie,
+        }),
         '401': response('The key is unknown.', login),
         // Over plain HTTP the body is that of a refused key; for a page of another origin it is a problem.
         '403': response('Not from here, or not without TLS.', {
@@ -140,10 +144,15 @@ function get(
   responses: JsonObject,
 ): HostOperation {
   const operation = { operationId, tags: [tag], summary, 'x-access': 'public', security: [] };
+  const [[status, success] = ['200', {}], ...others] = Object.entries(responses);
+  const shown = {
+    [status]: withReplyExample(operationId, success as JsonObject),
+    ...Object.fromEntries(others),
+  };
   return {
     path,
     verb: 'get',
-    operation: { ...operation, responses: { ...responses, default: failure('Failure') } },
+    operation: { ...operation, responses: { ...shown, default: failure('Failure') } },
   };
 }
 

@@ -1,7 +1,13 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf';
-import { header, list_wrapper, omit_empty, variant } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import {
+  list_wrapper,
+  omit_empty,
+  on_request,
+  variant,
+} from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import { isFreeForm } from '../descriptors/reply-shape.js';
+import { isFreeForm, isPrinted } from '../descriptors/reply-shape.js';
+import { isTextType, textTypeSchema } from '../descriptors/text-types.js';
 import { problemSchema } from './problem-schemas.js';
 import { descriptionOf } from './proto-comments.js';
 import { mayBeAbsent } from './reply-presence.js';
@@ -27,6 +33,7 @@ export function schemaName(message: DescMessage, form: Form): string {
 /** A reference to the schema of a message in the JSON routes. */
 export function messageSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
   if (isFreeForm(message)) return freeForm(message);
+  if (isTextType(message)) return textTypeSchema(message);
   // In JSON, an error inside a reply has the same form as an error reply.
   if (message.typeName === 'google.rpc.Status') return problemSchema(pool);
   const wrapped = getOption(message, list_wrapper) ? message.fields[0] : undefined;
@@ -41,7 +48,7 @@ function freeForm(message: DescMessage): JsonObject {
 function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonObject {
   const hasForms = getOption(message, variant);
   const required: string[] = [];
-  const members = message.fields.filter((field) => form === 'request' || getOption(field, header) === '');
+  const members = message.fields.filter((field) => form === 'request' || isPrinted(field));
   const properties = members.map((field): [string, JsonObject] => {
     const schema = {
       ...descriptionOf(`${message.typeName}.${field.name}`),
@@ -53,8 +60,9 @@ function objectSchema(message: DescMessage, form: Form, pool: SchemaPool): JsonO
     }
     const absent = mayBeAbsent(field);
     if (getOption(field, omit_empty)) return [field.name, schema];
-    const isPrinted = hasForms ? field.fieldKind === 'scalar' && !absent : !absent || form === 'nulls';
-    if (isPrinted) required.push(field.name);
+    if (getOption(field, on_request) !== '') return [field.name, absent ? nullableSchema(schema) : schema];
+    const isRequired = hasForms ? field.fieldKind === 'scalar' && !absent : !absent || form === 'nulls';
+    if (isRequired) required.push(field.name);
     return [field.name, absent && form === 'nulls' ? nullableSchema(schema) : schema];
   });
   return {

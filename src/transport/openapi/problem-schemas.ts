@@ -98,6 +98,20 @@ export function failureResponses(pool: SchemaPool): JsonObject {
       'The request is well-formed JSON, or nearly, but not valid. `errors` tells where.',
       problem,
     ),
+    Undecodable: response('The request cannot be decoded, or does not fit what exists.', failureSchema(pool)),
+    NotFound: response('Something that the request names does not exist.', problem),
+    Conflict: response('The request conflicts with what exists.', problem),
+    VersionMismatch: response(
+      'The resource does not have the version that if_version, or If-Match, demands. Nothing is changed.',
+      problem,
+    ),
+    TooLarge: response('The body is larger than the limit.', failureSchema(pool)),
+    RateLimited: response('A limit of the caller is reached. Retry-After tells when to try again.', problem),
+    Unavailable: response(
+      'The service cannot answer at present. Retry-After tells when to try again.',
+      problem,
+    ),
+    Timeout: response('The call was not complete within its time limit.', problem),
     Failure: response(
       'Any other failure, for example 404 when something does not exist, 409 for a conflict, or 503 when the ' +
         'service cannot answer now. `error_code` tells which.',
@@ -106,8 +120,23 @@ export function failureResponses(pool: SchemaPool): JsonObject {
   };
 }
 
+/** A response of `failureResponses`. */
+export type FailureName =
+  | 'Unauthenticated'
+  | 'Forbidden'
+  | 'Invalid'
+  | 'Undecodable'
+  | 'NotFound'
+  | 'Conflict'
+  | 'VersionMismatch'
+  | 'TooLarge'
+  | 'RateLimited'
+  | 'Unavailable'
+  | 'Timeout'
+  | 'Failure';
+
 /** A reference to one of `failureResponses`. */
-export function failure(name: 'Unauthenticated' | 'Forbidden' | 'Invalid' | 'Failure'): JsonObject {
+export function failure(name: FailureName): JsonObject {
   return { $ref: `#/components/responses/${name}` };
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import { jsonSchemaOf } from '../../contract/input/fields.js';
 import { isFreeForm } from '../descriptors/reply-shape.js';
 import type { HttpBinding } from '../descriptors/rpc-methods.js';
+import { IF_MATCH_HEADER } from '../wire/reply-headers.js';
 import { controlDataSchema, isControlData } from './control-data-schema.js';
 import { fieldSchema, schemaName } from './message-schemas.js';
 import { descriptionOf } from './proto-comments.js';
@@ -37,10 +38,15 @@ export function requestParts(
   const path = members.filter(inPath).map(([name, schema]) => parameter('path', name, schema, true));
   const headers = new Map(message.fields.map((field) => [field.name, getOption(field, header)]));
   const hasHeader = ([name]: [string, JsonObject]) => (headers.get(name) ?? '') !== '';
-  const inHeader = members
-    .filter(hasHeader)
-    .map(([name, schema]) => parameter('header', headers.get(name) ?? '', schema, false));
-  const others = members.filter((member) => !inPath(member) && !hasHeader(member));
+  const inHeader = members.filter(hasHeader).map(([name, schema]) => {
+    const header = headers.get(name) ?? '';
+    return parameter('header', header, header === IF_MATCH_HEADER ? asTag(schema) : schema, false);
+  });
+  const fields = new Map(message.fields.map((field) => [field.name, field]));
+  // Some members of a header may also be sent like others.
+  const others = members.filter(
+    (member) => !inPath(member) && (!hasHeader(member) || isInQuery(fields.get(member[0]))),
+  );
   if (binding.body === '') {
     const query = others.map(([name, schema]) => parameter('query', name, schema, required.has(name)));
     return { parameters: [...path, ...query, ...inHeader] };
@@ -53,11 +59,16 @@ export function requestParts(
     properties: Object.fromEntries(others),
     ...(requiredInBody.length === 0 ? {} : { required: requiredInBody }),
   });
-  const fields = new Map(message.fields.map((field) => [field.name, field]));
   const query = others
     .filter(([name]) => isInQuery(fields.get(name)))
     .map(([name, schema]) => parameter('query', name, schema, false));
   return { parameters: [...path, ...query, ...inHeader], body };
+}
+
+/** A version in a header is in quotes. */
+function asTag({ description }: JsonObject): JsonObject {
+  const schema = { type: 'string', pattern: '^((W/)?"[0-9]+"|\\*)$' };
+  return description === undefined ? schema : { ...schema, description };
 }
 
 function isInQuery(field: DescField | undefined): boolean {

@@ -1,13 +1,16 @@
 import { type DescMethod, getOption } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { z } from 'zod';
-import { Access, header } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { Access, evaluation, header, scopes } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
 import { LINES_MEDIA_TYPE } from '../rest/line-stream.js';
-import { REVISION_HEADER } from '../wire/reply-headers.js';
+import { ETAG_HEADER, NEXT_PAGE_HEADER, REVISION_HEADER } from '../wire/reply-headers.js';
 import { type Form, fieldSchema, messageSchema } from './message-schemas.js';
+import { withParameterExamples } from './parameter-examples.js';
 import { failure, response } from './problem-schemas.js';
 import { commentOf } from './proto-comments.js';
+import { withReplyExample } from './reply-examples.js';
 import { requestParts } from './request-schemas.js';
 import type { SchemaPool } from './schema-pool.js';
 
@@ -20,7 +23,7 @@ const LEVELS: Readonly<Record<Access, string>> = {
 };
 
 /** Either credential is sufficient. */
-const CREDENTIALS: JsonObject[] = [{ apiKey: [] }, { session: [] }];
+const CREDENTIALS: JsonObject[] = [{ apiKey: [] }, { bearer: [] }, { session: [] }];
 
 /** A JSON route of an RPC, as input of a document. */
 export interface DescribedRoute {
@@ -36,25 +39,47 @@ export interface DescribedRoute {
 export function rpcOperation({ method, binding, input }: DescribedRoute, pool: SchemaPool): JsonObject {
   const { desc } = method;
   const { parameters, body } = requestParts(desc.input, binding, input, pool);
+  const id = operationId(method, binding);
   return {
-    operationId: operationId(method, binding),
+    operationId: id,
     tags: [tagOf(desc)],
     ...describe(desc),
     ...(desc.deprecated ? { deprecated: true } : {}),
     'x-rpc': method.name,
     'x-access': LEVELS[method.access],
+    'x-scopes': [...getOption(desc, scopes)],
     security: method.access === Access.PUBLIC ? [] : CREDENTIALS,
-    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(parameters.length === 0 ? {} : { parameters: withParameterExamples(id, parameters) }),
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
-      [method.successStatus]: success(method, binding, pool),
-      ...(method.access === Access.PUBLIC ? {} : { '401': failure('Unauthenticated') }),
-      ...(method.access === Access.ADMIN ? { '403': failure('Forbidden') } : {}),
-      ...(desc.input.fields.length === 0 ? {} : { '422': failure('Invalid') }),
+      [method.successStatus]: withReplyExample(id, success(method, binding, pool)),
+      ...failures(method, binding, body !== undefined),
       default: failure('Failure'),
     },
+  };
+}
+
+/** The failures that the operation may have, by status. */
+function failures({ access, desc }: RpcMethod, binding: HttpBinding, hasBody: boolean): JsonObject {
+  const isRead = desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  const isEvaluation = getOption(desc, evaluation);
+  const changes = binding.verb !== 'GET' && !isRead && !isEvaluation;
+  return {
+    ...(hasBody || (changes && binding.verb !== 'DELETE') ? { '400': failure('Undecodable') } : {}),
+    ...(access === Access.PUBLIC ? {} : { '401': failure('Unauthenticated') }),
+    ...(access === Access.ADMIN ? { '403': failure('Forbidden') } : {}),
+    ...(binding.pathMembers.length > 0 || isEvaluation ? { '404': failure('NotFound') } : {}),
+    ...(changes ? { '409': failure('Conflict') } : {}),
+    ...(desc.input.fields.some(({ name }) => name === 'if_version')
+      ? { '412': failure('VersionMismatch') }
+      : {}),
+    ...(hasBody ? { '413': failure('TooLarge') } : {}),
+    ...(desc.input.fields.length === 0 ? {} : { '422': failure('Invalid') }),
+    '429': failure('RateLimited'),
+    '503': failure('Unavailable'),
+    '504': failure('Timeout'),
   };
 }
 
@@ -97,11 +122,19 @@ function success(method: RpcMethod, binding: HttpBinding, pool: SchemaPool): Jso
   const headers = output.fields.flatMap((field): [string, JsonObject][] => {
     const name = getOption(field, header);
     const explained = commentOf(`${output.typeName}.${field.name}`) ?? '';
-    return name === '' ? [] : [[name.toLowerCase(), { ...REVISION, description: explained }]];
+    const schema = HEADER_SCHEMAS[name] ?? REVISION.schema ?? {};
+    return name === '' ? [] : [[name.toLowerCase(), { description: explained, schema }]];
   });
-  if (headers.length > 0) return { ...reply, headers: Object.fromEntries(headers) };
-  return binding.verb === 'GET' ? reply : { ...reply, headers: { [REVISION_HEADER]: REVISION } };
+  const isKnown = headers.some(([name]) => name === REVISION_HEADER);
+  if (binding.verb !== 'GET' && !isKnown) headers.push([REVISION_HEADER, REVISION]);
+  return headers.length === 0 ? reply : { ...reply, headers: Object.fromEntries(headers) };
 }
+
+/** Those that are no number. */
+const HEADER_SCHEMAS: Readonly<Record<string, JsonObject>> = {
+  [ETAG_HEADER]: { type: 'string', pattern: '^"[0-9]+"$' },
+  [NEXT_PAGE_HEADER]: { type: 'string' },
+};
 
 const REVISION: JsonObject = {
   description: 'Revision that the change produced; absent when nothing changed.',

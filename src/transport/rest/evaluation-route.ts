@@ -51,7 +51,7 @@ function evaluate(
   const reply = (verdict: RevisedVerdict): RestReply => {
     call.reportRevision(verdict.revision);
     if (verdict.staleness_seconds !== null) call.reportStaleness(verdict.staleness_seconds);
-    return printVerdict(verdict);
+    return printVerdict(verdict, acceptsOutcomes(asked));
   };
   const verdict = evaluation.evaluate(asked, 'full', call);
   return verdict instanceof Promise ? verdict.then(reply) : reply(verdict);
@@ -90,15 +90,19 @@ function evaluateBatch(
   call.spend(evaluations.length - 1);
   let oldest = Number.POSITIVE_INFINITY;
   let stalest: number | null = null;
-  const succeeded = (verdict: RevisedVerdict): Buffer => {
+  const succeeded = (verdict: RevisedVerdict, withOutcome: boolean): Buffer => {
     oldest = Math.min(oldest, verdict.revision);
     if (verdict.staleness_seconds !== null) stalest = Math.max(stalest ?? 0, verdict.staleness_seconds);
-    return printVerdict(verdict, '{"verdict":', '}');
+    return printVerdict(verdict, withOutcome, '{"verdict":', '}');
   };
-  const judge = (item: JsonValue) => {
+  const judge = (item: JsonValue): Buffer | Promise<Buffer> => {
     const asked = demanding(readEvaluateRequest(item), demanded);
     if (asked.namesTarget) call.tellTargetIgnored();
-    return evaluation.evaluate(asked, 'full', call);
+    const verdict = evaluation.evaluate(asked, 'full', call);
+    const isAsked = acceptsOutcomes(asked);
+    return verdict instanceof Promise
+      ? verdict.then((late) => succeeded(late, isAsked))
+      : succeeded(verdict, isAsked);
   };
   const reply = (results: readonly Buffer[]): RestReply => {
     if (oldest !== Number.POSITIVE_INFINITY) call.reportRevision(oldest);
@@ -107,21 +111,25 @@ function evaluateBatch(
   };
   const results = inSlices(
     evaluations,
-    (item) => evaluateItem(() => judge(item), succeeded, failed),
+    (item) => orFailed(() => judge(item), failed),
     () => call.signal,
   );
   return results instanceof Promise ? results.then(reply) : reply(results);
 }
 
+/** Whether a caller knows outcomes: it states which ones it accepts. */
+function acceptsOutcomes({ options }: EvaluateRequest): boolean {
+  return options?.accepts !== undefined;
+}
+
 /** One result as JSON text; an error of an evaluation is returned as its result. */
-function evaluateItem(
-  judge: () => RevisedVerdict | Promise<RevisedVerdict>,
-  succeeded: (verdict: RevisedVerdict) => Buffer,
+function orFailed(
+  judge: () => Buffer | Promise<Buffer>,
   failed: (error: unknown) => Buffer,
 ): Buffer | Promise<Buffer> {
   try {
-    const verdict = judge();
-    return verdict instanceof Promise ? verdict.then(succeeded).catch(failed) : succeeded(verdict);
+    const result = judge();
+    return result instanceof Promise ? result.catch(failed) : result;
   } catch (error) {
     return failed(error);
   }

@@ -6,6 +6,7 @@ import type { RepeatLog } from '../../process/repeat-log.js';
 import type { RouteFinder } from '../routing/route-finder.js';
 import type { Unserved } from '../routing/unserved.js';
 import { httpStatusOf, isServerFault, problemBody, toServiceError } from '../wire/problem.js';
+import { ETAG_HEADER } from '../wire/reply-headers.js';
 import { rpcErrorReply } from '../wire/rpc-reply.js';
 import { UndecodableBodyError } from './rest-body.js';
 
@@ -75,6 +76,8 @@ export function errorAnswer(error: unknown, request: FailedRequest, context: Err
   if (status === 401) headers.push('www-authenticate', 'ApiKey');
   const retryAfter = serviceError.options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
+  const version = serviceError.options.facts?.current_version;
+  if (version !== undefined && version !== '0') headers.push(ETAG_HEADER.toLowerCase(), `"${version}"`);
   const body = problemBody(serviceError, {
     instance: pathOf(request),
     now: context.now(),

@@ -7,11 +7,14 @@ import { inputItems, invalidRequest } from '../../contract/input/parse-input.js'
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
+import { compressedText } from './compressed-text.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
+import { headerTeller } from './reply-members.js';
+import { type HeaderMember, headerMembers, readHeaderMembers } from './request-headers.js';
 import { readBody } from './rest-body.js';
 import { callOf } from './rest-calls.js';
 import type { RestRequest, RestRoute } from './rest-route.js';
-import { checkQuery, queryMembers, receivedRequest, unreadHint } from './unread-parts.js';
+import { checkQuery, queryMembers, receivedRequest, unreadBody, unreadHint } from './unread-parts.js';
 
 /** Media type of JSON replies. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -30,8 +33,11 @@ export function handlerRoutes(
   { apiBase, strict }: HandlerRouteOptions,
 ): RestRoute[] {
   return method.bindings.map((binding) => {
-    if ('collect' in handler) throw new Error(`${method.name} takes a stream and cannot have an HTTP path`);
+    if ('collect' in handler || 'exchange' in handler)
+      throw new Error(`${method.name} takes a stream and cannot have an HTTP path`);
     const print = printer(method, binding);
+    const tell = headerTeller(method.desc.output);
+    const inHeaders = headerMembers(method.desc.input);
     return {
       method,
       binding,
@@ -39,13 +45,15 @@ export function handlerRoutes(
       input: handler.input,
       run(request, call) {
         call.warn(checkQuery(method, binding, request, strict));
-        const { input, body } = readInput(handler.input, method, binding, request);
+        call.warn(unreadBody(binding, request.body));
+        const { input, body } = readInput(handler.input, method, binding, request, inHeaders);
         call.receives(() => receivedRequest(method, binding, body, request.body));
-        if ('stream' in handler) return lines(handler.stream(input, call), print);
+        if ('stream' in handler) return lines(handler.stream(input, call), (reply) => print(reply, input));
         const reply = handler.handle(input, call);
         const done = (value: object): string => {
           call.answeredBy(handler);
-          return print(value);
+          tell(value, call);
+          return print(value, input);
         };
         return reply instanceof Promise ? reply.then(done) : done(reply);
       },
@@ -60,10 +68,10 @@ async function* lines(
   for await (const reply of replies) yield `${print(reply)}\n`;
 }
 
-function printer(method: RpcMethod, binding: HttpBinding): (reply: object) => string {
+function printer(method: RpcMethod, binding: HttpBinding): (reply: object, input: unknown) => string {
   const shape = replyShape(method.desc.output, method.omitNulls);
-  if (binding.responseBody === '') return (reply) => stringifyJson(shape(reply) as JsonObject);
-  return (reply) => stringifyJson((shape(reply) as JsonObject)[binding.responseBody] ?? null);
+  if (binding.responseBody === '') return (reply, input) => stringifyJson(shape(reply, input) as JsonObject);
+  return (reply, input) => stringifyJson((shape(reply, input) as JsonObject)[binding.responseBody] ?? null);
 }
 
 /** The input read from a request, and its unprocessed body; null without one. */
@@ -78,11 +86,13 @@ function readInput(
   method: RpcMethod,
   binding: HttpBinding,
   request: RestRequest,
+  inHeaders: readonly HeaderMember[],
 ): ReadRequest {
   const params = request.params as Record<string, string>;
   if (binding.body === '') {
     const query = request.query as Record<string, string>;
-    const { value, items } = inputItems(schema, { ...query, ...params });
+    const headers = readHeaderMembers(inHeaders, request, query);
+    const { value, items } = inputItems(schema, { ...query, ...headers, ...params });
     if (items.length === 0) return { input: value, body: null };
     throw invalidRequest(items.map((item) => located(item, params, 'query')));
   }
@@ -93,7 +103,9 @@ function readInput(
     throw invalidRequest([...others, ...(body.problem.options.items ?? [])]);
   }
   const query = queryMembers(method, request);
-  const { value, items } = inputItems(schema, withParams(body.value as JsonObject, { ...query, ...params }));
+  const members = { ...(body.value as JsonObject), ...query };
+  const headers = readHeaderMembers(inHeaders, request, members);
+  const { value, items } = inputItems(schema, withParams(members, { ...headers, ...params }));
   if (items.length === 0) return { input: value, body: body.value };
   const places = items.map((item) => located(located(item, params, ''), query, '', 'query'));
   throw invalidRequest(places, places.length, unreadHint(method, binding, body.value));
@@ -157,7 +169,9 @@ async function answer(route: RestRoute, request: FastifyRequest, reply: FastifyR
     }
     const text = await call.bound(result);
     tell();
-    return reply.type(JSON_TYPE).send(text);
+    // Verdicts are small and urgent.
+    const body = route.method.isEvaluation ? text : await compressedText(text, request, reply);
+    return reply.type(JSON_TYPE).send(body);
   } catch (error) {
     tell();
     throw error;

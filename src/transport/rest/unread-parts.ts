@@ -54,6 +54,19 @@ export function checkQuery(
   );
 }
 
+/** A warning for a body on a route that reads none: its members, such as if_version, would be missed. */
+export function unreadBody(binding: HttpBinding, bytes: unknown): Warning[] {
+  if (binding.body !== '' || binding.verb === 'GET' || !Buffer.isBuffer(bytes)) return [];
+  // Clients that always send JSON send an empty object.
+  if (bytes.length <= EMPTY_BODY_LENGTH && EMPTY_BODY.test(bytes.toString())) return [];
+  const message = 'this route reads no body; its members are query parameters';
+  return [{ code: 'no_effect', field: 'body', message }];
+}
+
+/** An empty body, object or null, with blanks. */
+const EMPTY_BODY = /^\s*(?:\{\s*\}|null)?\s*$/;
+const EMPTY_BODY_LENGTH = 100;
+
 /**
  * Hint for a refused request that names the members that are not read: one of them may be a misspelled
  * required one. Undefined if there are none.
@@ -73,7 +86,7 @@ export function unreadHint(method: RpcMethod, binding: HttpBinding, body: JsonVa
 function queryNames(method: RpcMethod, binding: HttpBinding): ReadonlySet<string> {
   const fields = method.desc.input.fields.filter((field) => {
     if (binding.pathMembers.includes(field.name)) return false;
-    return binding.body === '' ? getOption(field, header) === '' : getOption(field, in_query);
+    return getOption(field, in_query) || (binding.body === '' && getOption(field, header) === '');
   });
   return new Set(fields.map(({ name }) => name));
 }

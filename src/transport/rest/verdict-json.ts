@@ -1,11 +1,20 @@
 import { PrintBuffer, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { keptText } from '../../core/standing-results.js';
-import type { ControlResult, Verdict } from '../../core/types.js';
+import type { ControlResult } from '../../core/types.js';
+import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 
 const buffer = new PrintBuffer();
 
-/** A verdict as JSON text with every declared member, between `before` and `behind`. */
-export function printVerdict(verdict: Verdict, before = '', behind = ''): Buffer {
+/**
+ * A verdict as JSON text with every declared member, between `before` and `behind`. Outcome and decision id are for
+ * callers that accept outcomes: deployed clients do not know these members.
+ */
+export function printVerdict(
+  verdict: RevisedVerdict,
+  withOutcome: boolean,
+  before = '',
+  behind = '',
+): Buffer {
   return buffer.print((out) => {
     const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
     const known = `"is_safe":${is_safe},"confidence":${confidence},"reason":${JSON.stringify(reason)}`;
@@ -15,6 +24,7 @@ export function printVerdict(verdict: Verdict, before = '', behind = ''): Buffer
     printResults(errors, out);
     out.text(',"non_matches":');
     printResults(non_matches, out);
+    if (withOutcome) out.text(`,"outcome":"${verdict.outcome}","decision_id":"${verdict.decision_id}"`);
     out.text(`}${behind}`);
   });
 }

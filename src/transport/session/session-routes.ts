@@ -61,7 +61,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
   async function recognizes(request: FastifyRequest): Promise<boolean> {
     const shown = credentials.ofRest(request);
     const { apiKey } = shown;
-    if (apiKey === undefined) return authenticator.recognizes(shown);
+    if (typeof apiKey !== 'string') return authenticator.recognizes(shown);
     return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
   }
 

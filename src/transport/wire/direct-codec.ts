@@ -2,7 +2,7 @@ import { BackwardWriter } from './backward-writer.js';
 import type { EvaluationCodec } from './evaluation-codec.js';
 import { protobufEsCodec } from './protobuf-es-codec.js';
 import { readBatchRequest, readRequestMessage, readStreamRequest } from './request-reader.js';
-import { writeBatchReply, writeStreamReply, writeVerdict } from './verdict-writer.js';
+import { writeBatchReply, writeNotice, writeStreamReply, writeVerdict } from './verdict-writer.js';
 import { UNUSUAL } from './wire-reader.js';
 
 /**
@@ -33,6 +33,12 @@ export const directCodec: EvaluationCodec = {
       writeStreamReply(writer, replies[index] as (typeof replies)[number]);
       writer.frame(before);
     }
+    return writer.finish();
+  },
+  frameNotice(drainWithinMs) {
+    writer.start();
+    writeNotice(writer, drainWithinMs);
+    writer.frame(0);
     return writer.finish();
   },
 };

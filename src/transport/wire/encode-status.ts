@@ -1,5 +1,11 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { BadRequestSchema, ErrorInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  HelpSchema,
+  PreconditionFailureSchema,
+  ResourceInfoSchema,
+} from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { BackwardWriter } from './backward-writer.js';
 import type { RpcStatus, StatusDetail } from './rpc-status.js';
 
@@ -27,8 +33,12 @@ function writeDetail({ desc, value }: StatusDetail): void {
   const before = writer.length;
   if (desc === ErrorInfoSchema) writeErrorInfo(value);
   else if (desc === BadRequestSchema) writeBadRequest(value);
+  else if (desc === HelpSchema) writeHelp(value);
+  else if (desc === ResourceInfoSchema) writeResourceInfo(value);
+  else if (desc === PreconditionFailureSchema) writePreconditionFailure(value);
   else {
-    writer.bytes(0x12, toBinary(desc, create(desc, value)));
+    const bytes = toBinary(desc, create(desc, value));
+    if (bytes.length > 0) writer.bytes(0x12, bytes);
     writer.string(0x0a, typeUrl(desc.typeName));
     return;
   }
@@ -57,6 +67,34 @@ function writeBadRequest({ fieldViolations = [] }: MessageInitShape<typeof BadRe
     writeText(0x1a, reason);
     writeText(0x12, description);
     writeText(0x0a, field);
+    writer.message(0x0a, before);
+  }
+}
+
+function writeHelp({ links = [] }: MessageInitShape<typeof HelpSchema>): void {
+  for (const { description, url } of links.toReversed()) {
+    const before = writer.length;
+    writeText(0x12, url);
+    writeText(0x0a, description);
+    writer.message(0x0a, before);
+  }
+}
+
+function writeResourceInfo(value: MessageInitShape<typeof ResourceInfoSchema>): void {
+  writeText(0x22, value.description);
+  writeText(0x1a, value.owner);
+  writeText(0x12, value.resourceName);
+  writeText(0x0a, value.resourceType);
+}
+
+function writePreconditionFailure({
+  violations = [],
+}: MessageInitShape<typeof PreconditionFailureSchema>): void {
+  for (const { type, subject, description } of violations.toReversed()) {
+    const before = writer.length;
+    writeText(0x1a, description);
+    writeText(0x12, subject);
+    writeText(0x0a, type);
     writer.message(0x0a, before);
   }
 }

@@ -16,6 +16,14 @@ export interface EvaluationFields {
   /** Undefined when absent; so is the other half of the target. */
   readonly targetType: string | undefined;
   readonly targetId: string | undefined;
+  /** Undefined when absent. */
+  readonly sessionId: string | undefined;
+  readonly stepId: string | undefined;
+  readonly traceparent: string | undefined;
+  /** Milliseconds; NaN for a Duration beyond the range of that type. Undefined when absent. */
+  readonly timeoutMs: number | undefined;
+  /** Numbers of Outcome; undefined when there are none. */
+  readonly accepts: readonly number[] | undefined;
   /**
    * The step sent as a message, as plain JSON with the members of Step; or the reason why it cannot be plain
    * JSON, including its path, so that one bad step does not fail a whole batch. Undefined if the other form
@@ -33,6 +41,8 @@ export interface StreamFields {
   /** Empty when absent. */
   readonly id: string;
   readonly evaluations: readonly EvaluationFields[];
+  /** Whether it cancels the pending messages with this id. */
+  readonly cancel: boolean;
 }
 
 /** Result of one evaluation of a batch or stream: the verdict, or an error status. */
@@ -60,4 +70,6 @@ export interface EvaluationCodec {
   frameBatch(outcomes: readonly EvaluationOutcome[]): Buffer;
   /** Several messages, one after the other. */
   frameStream(replies: readonly StreamReply[]): Buffer;
+  /** The notice that a stream ends, within whole milliseconds. */
+  frameNotice(drainWithinMs: number): Buffer;
 }

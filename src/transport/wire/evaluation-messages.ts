@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { anyPack, StructSchema } from '@bufbuild/protobuf/wkt';
+import { anyPack, type Duration, durationFromMs, StructSchema } from '@bufbuild/protobuf/wkt';
 import {
   Decision,
   type SteeringContext as SteeringContextMessage,
@@ -19,6 +19,7 @@ import {
   type EvaluateStreamResult,
   EvaluateStreamResultSchema,
   EvaluatorResultSchema,
+  Outcome,
   type Step as StepMessage,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
@@ -33,6 +34,7 @@ import { RpcStatus } from './rpc-status.js';
 /** The fields of an EvaluateRequest message. */
 export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
   const { agentName, stage, detail, stepForm, minRevision, targetType, targetId } = message;
+  const { sessionId, stepId, traceparent, timeout, accepts } = message;
   return {
     agentName,
     stage,
@@ -42,12 +44,32 @@ export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
     stepJson: stepForm.case === 'stepJson' ? stepForm.value : undefined,
     targetType,
     targetId,
+    sessionId,
+    stepId,
+    traceparent,
+    timeoutMs: timeout === undefined ? undefined : durationMs(timeout),
+    accepts: accepts.length === 0 ? undefined : accepts,
   };
+}
+
+/** Seconds of a Duration are at most 10,000 years, and its parts have the same sign. */
+const MAX_DURATION_SECONDS = 315_576_000_000;
+
+function durationMs({ seconds, nanos }: Duration): number {
+  return millisecondsOf(Number(seconds), nanos);
+}
+
+/** The milliseconds of the parts of a Duration; NaN if it is invalid. */
+export function millisecondsOf(seconds: number, nanos: number): number {
+  const isValid =
+    Math.abs(seconds) <= MAX_DURATION_SECONDS && Math.abs(nanos) <= 999_999_999 && seconds * nanos >= 0;
+  return isValid ? seconds * 1_000 + nanos / 1_000_000 : Number.NaN;
 }
 
 /** The fields of an EvaluateStreamRequest message. */
 export function streamFieldsOf(message: EvaluateStreamRequest): StreamFields {
-  return { id: message.id, evaluations: message.evaluations.map(evaluationFieldsOf) };
+  const { id, evaluations, cancel } = message;
+  return { id, evaluations: evaluations.map(evaluationFieldsOf), cancel };
 }
 
 function stepOrProblem(step: StepMessage): JsonObject | MappingError {
@@ -80,6 +102,8 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   message.nonMatches = verdict.non_matches.map(controlResultMessage);
   message.revision = BigInt(verdict.revision);
   if (verdict.staleness_seconds !== null) message.stalenessSeconds = verdict.staleness_seconds;
+  message.outcome = OUTCOMES[verdict.outcome];
+  message.decisionId = verdict.decision_id;
   return message;
 }
 
@@ -98,6 +122,13 @@ export function streamReplyMessage(reply: StreamReply): EvaluateStreamResponse {
   return message;
 }
 
+/** The notice that a stream ends, within whole milliseconds, as a message. */
+export function noticeMessage(drainWithinMs: number): EvaluateStreamResponse {
+  return create(EvaluateStreamResponseSchema, {
+    notice: { drainWithin: durationFromMs(drainWithinMs) },
+  });
+}
+
 function resultMessage(outcome: EvaluationOutcome): EvaluateStreamResult {
   const message = create(EvaluateStreamResultSchema);
   message.outcome =
@@ -112,6 +143,9 @@ export function statusMessage({ code, message, details }: RpcStatus): Status {
   const packed = details.map(({ desc, value }) => anyPack(desc, create(desc, value)));
   return create(StatusSchema, { code, message, details: packed });
 }
+
+/** Numbers of the outcomes. */
+export const OUTCOMES = { allow: Outcome.ALLOW, deny: Outcome.DENY, steer: Outcome.STEER } as const;
 
 const DECISIONS = { deny: Decision.DENY, steer: Decision.STEER, observe: Decision.OBSERVE } as const;
 

@@ -5,12 +5,27 @@ const GRPC_MESSAGE = 'grpc-message';
 /** Characters that a status message must escape: all but printable ASCII, and the escape character itself. */
 const MUST_ESCAPE = /[^\x20-\x24\x26-\x7e]+|%/gu;
 
+/** Most characters of an encoded message: clients commonly accept 8 KiB of trailers. Only other scripts are longer. */
+const MAX_ENCODED_LENGTH = 1_400;
+const ELLIPSIS = '%E2%80%A6';
+
 /**
  * Percent-encodes a status message only as far as the gRPC protocol requires (gRPC over HTTP2, "Responses").
  * Connect escapes all punctuation, which grpc-js, for example, does not decode.
  */
 export function encodeGrpcMessage(message: string): string {
-  return message.replace(MUST_ESCAPE, encodeURIComponent);
+  const encoded = message.replace(MUST_ESCAPE, encodeURIComponent);
+  return encoded.length > MAX_ENCODED_LENGTH ? shortEncoding(message) : encoded;
+}
+
+function shortEncoding(message: string): string {
+  let encoded = '';
+  for (const character of message) {
+    const next = character.replace(MUST_ESCAPE, encodeURIComponent);
+    if (encoded.length + next.length + ELLIPSIS.length > MAX_ENCODED_LENGTH) break;
+    encoded += next;
+  }
+  return encoded + ELLIPSIS;
 }
 
 /** Encodes the status message in the trailers of a gRPC response minimally once the body has ended. */

@@ -20,6 +20,11 @@ export class JsonCopy {
     }
   }
 
+  /** Keeps bytes that did not arrive as a body. */
+  add(bytes: Uint8Array): void {
+    this.#chunks.push(bytes);
+  }
+
   /** The message as text. Only valid after the message has been read. */
   text(): string {
     const bytes = Buffer.concat(this.#chunks);

@@ -5,6 +5,11 @@ import { type ErrorItem, ServiceError } from '../../contract/errors/service-erro
 /** Base of the `type` member of problem bodies. */
 export const ERROR_TYPE_BASE = 'urn:control-enforcement:error:';
 
+/** The `type` of problems with a code. */
+export function errorType(code: ErrorCode): string {
+  return ERROR_TYPE_BASE + code.toLowerCase().replaceAll('_', '-');
+}
+
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -12,6 +17,7 @@ const REASONS: Readonly<Record<number, string>> = {
   404: 'NotFound',
   405: 'MethodNotAllowed',
   409: 'Conflict',
+  412: 'PreconditionFailed',
   413: 'PayloadTooLarge',
   422: 'UnprocessableEntity',
   429: 'TooManyRequests',
@@ -90,7 +96,7 @@ export function problemBody(error: ServiceError, context: ProblemContext): JsonO
   const items = publicItems(error);
   const { hint, name, kind, retryAfterSeconds } = error.options;
   const body: JsonObject = {
-    type: ERROR_TYPE_BASE + error.code.toLowerCase().replaceAll('_', '-'),
+    type: errorType(error.code),
     title: ERROR_TABLE[error.code].title,
     status,
     detail: publicDetail(error),

@@ -11,6 +11,7 @@ import type { EvaluationCodec } from './evaluation-codec.js';
 import {
   batchMessage,
   evaluationFieldsOf,
+  noticeMessage,
   streamFieldsOf,
   streamReplyMessage,
   verdictMessage,
@@ -32,6 +33,7 @@ export const protobufEsCodec: EvaluationCodec = {
     const [only] = frames;
     return frames.length === 1 && only !== undefined ? only : Buffer.concat(frames);
   },
+  frameNotice: (drainWithinMs) => frame(EvaluateStreamResponseSchema, noticeMessage(drainWithinMs)),
 };
 
 function read<Desc extends DescMessage>(desc: Desc, bytes: Uint8Array): MessageShape<Desc> {

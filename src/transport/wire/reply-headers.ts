@@ -12,6 +12,13 @@ export const REVISION_HEADER = 'x-service-revision';
 /** Header and trailer with the age of the controls used for the decision; only if they may be outdated. */
 export const STALENESS_HEADER = 'x-service-staleness-seconds';
 
+/** Header with the version that a change demands; over RPCs the member `if_version`. */
+export const IF_MATCH_HEADER = 'If-Match';
+/** Header with the version of a resource, in quotes; over RPCs the member `version`. */
+export const ETAG_HEADER = 'ETag';
+/** Header with the position of the next page; over RPCs the member `next_page_token`. */
+export const NEXT_PAGE_HEADER = 'X-Service-Next-Page-Token';
+
 /** Request ids of callers are accepted if they look like ids; anything else could forge log lines. */
 const ACCEPTABLE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 

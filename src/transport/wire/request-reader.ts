@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { EvaluationFields, StreamFields } from './evaluation-codec.js';
+import { millisecondsOf } from './evaluation-messages.js';
 import { readStep } from './step-reader.js';
 import { UNUSUAL, WireReader } from './wire-reader.js';
 
 // The tags below are those of evaluation_service.proto; test/transport/wire/fields.test.ts checks them.
 
 /** Highest field numbers of the messages. */
-const EVALUATE_FIELDS = 8;
+const EVALUATE_FIELDS = 14;
 const BATCH_FIELDS = 1;
-const STREAM_FIELDS = 2;
+const STREAM_FIELDS = 3;
 
 /** Reads an EvaluateRequest. Throws UNUSUAL. */
 export function readRequestMessage(bytes: Uint8Array): EvaluationFields {
@@ -32,6 +33,7 @@ export function readStreamRequest(bytes: Uint8Array): StreamFields {
   const reader = new WireReader(bytes);
   const end = bytes.length;
   let id = '';
+  let cancel = false;
   const evaluations: EvaluationFields[] = [];
   while (reader.position < end) {
     switch (reader.tag()) {
@@ -41,11 +43,14 @@ export function readStreamRequest(bytes: Uint8Array): StreamFields {
       case 0x12:
         evaluations.push(readEvaluation(reader, reader.sectionEnd(end)));
         break;
+      case 0x18:
+        cancel = reader.varint(end) !== 0;
+        break;
       default:
         reader.skipUnknown(end, STREAM_FIELDS);
     }
   }
-  return { id, evaluations };
+  return { id, evaluations, cancel };
 }
 
 function readEvaluation(reader: WireReader, end: number): EvaluationFields {
@@ -57,6 +62,11 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
   let stepJson: Uint8Array | undefined;
   let targetType: string | undefined;
   let targetId: string | undefined;
+  let sessionId: string | undefined;
+  let stepId: string | undefined;
+  let traceparent: string | undefined;
+  let timeoutMs: number | undefined;
+  let accepts: number[] | undefined;
   while (reader.position < end) {
     switch (reader.tag()) {
       case 0x0a:
@@ -87,9 +97,74 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
       case 0x42:
         targetId = reader.string(end);
         break;
+      case 0x4a:
+        sessionId = reader.string(end);
+        break;
+      case 0x52:
+        stepId = reader.string(end);
+        break;
+      case 0x62:
+        traceparent = reader.string(end);
+        break;
+      case 0x6a:
+        // Two durations are merged.
+        if (timeoutMs !== undefined) throw UNUSUAL;
+        timeoutMs = readDuration(reader, reader.sectionEnd(end));
+        break;
+      case 0x72:
+        accepts = readPacked(reader, reader.sectionEnd(end), accepts);
+        break;
       default:
         reader.skipUnknown(end, EVALUATE_FIELDS);
     }
   }
-  return { agentName, stage, detail, step, minRevision, stepJson, targetType, targetId };
+  return {
+    agentName,
+    stage,
+    detail,
+    step,
+    minRevision,
+    stepJson,
+    targetType,
+    targetId,
+    sessionId,
+    stepId,
+    traceparent,
+    timeoutMs,
+    accepts,
+  };
+}
+
+/** Highest field number of Duration. */
+const DURATION_FIELDS = 2;
+
+/** Reads a google.protobuf.Duration in milliseconds; negative ones are unusual. */
+function readDuration(reader: WireReader, end: number): number {
+  let seconds = 0;
+  let nanos = 0;
+  while (reader.position < end) {
+    switch (reader.tag()) {
+      case 0x08:
+        seconds = reader.longVarint(end);
+        break;
+      case 0x10:
+        nanos = reader.longVarint(end);
+        break;
+      default:
+        reader.skipUnknown(end, DURATION_FIELDS);
+    }
+  }
+  // An int32 of more bits is cut off.
+  if (nanos > 0x7fffffff) throw UNUSUAL;
+  return millisecondsOf(seconds, nanos);
+}
+
+/** Adds the enum values of a list in packed form, the usual one. */
+function readPacked(reader: WireReader, end: number, before: number[] | undefined): number[] | undefined {
+  let values = before;
+  while (reader.position < end) {
+    values ??= [];
+    values.push(reader.varint(end));
+  }
+  return values;
 }

@@ -1,5 +1,6 @@
-import type { DescMessage } from '@bufbuild/protobuf';
+import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { RetryInfoSchema } from '../../../gen/proto/google/rpc/error_details_pb.js';
 
 /** A status detail: its message type, and its fields as accepted by `create` of protobuf-es. */
 export interface StatusDetail {
@@ -20,9 +21,25 @@ export class RpcStatus {
   }
 }
 
+/** Trailer with the time after which a client of gRPC tries a failed call again (gRPC proposal A6). */
+export const PUSHBACK_TRAILER = 'grpc-retry-pushback-ms';
+
+/** The value of that trailer; undefined if the status does not say when a retry is useful. */
+export function pushbackOf({ details }: RpcStatus): string | undefined {
+  for (const { desc, value } of details) {
+    if (desc !== RetryInfoSchema) continue;
+    const { retryDelay } = value as MessageInitShape<typeof RetryInfoSchema>;
+    return String(Number(retryDelay?.seconds ?? 0n) * 1_000 + Math.ceil((retryDelay?.nanos ?? 0) / 1e6));
+  }
+  return undefined;
+}
+
 /** Converts a status to a ConnectError. */
-export function connectErrorOf({ code, message, details }: RpcStatus): ConnectError {
-  return new ConnectError(message, code, undefined, details as ConstructorParameters<typeof ConnectError>[3]);
+export function connectErrorOf(status: RpcStatus): ConnectError {
+  const { code, message, details } = status;
+  const pushback = pushbackOf(status);
+  const metadata = pushback === undefined ? undefined : { [PUSHBACK_TRAILER]: pushback };
+  return new ConnectError(message, code, metadata, details as ConstructorParameters<typeof ConnectError>[3]);
 }
 
 /** Converts a ConnectError to a status. */

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { encodeStatus } from './encode-status.js';
 import { encodeGrpcMessage } from './grpc-message.js';
-import type { RpcStatus } from './rpc-status.js';
+import { PUSHBACK_TRAILER, pushbackOf, type RpcStatus } from './rpc-status.js';
 
 /** The trailers of a successful call. */
 export const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' };
@@ -14,6 +14,8 @@ export function statusTrailers(status: RpcStatus): OutgoingHttpHeaders {
     // Field values must not begin or end with blanks (RFC 9113, section 8.2.1); the field would be dropped.
     'grpc-message': encodeGrpcMessage(message.trim()),
   };
+  const pushback = pushbackOf(status);
+  if (pushback !== undefined) trailers[PUSHBACK_TRAILER] = pushback;
   if (details.length > 0) {
     const bytes = encodeStatus(status);
     // Without padding, as gRPC recommends (gRPC over HTTP2, "Binary-Header").

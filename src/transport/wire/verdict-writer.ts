@@ -4,6 +4,7 @@ import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
 import type { BackwardWriter } from './backward-writer.js';
 import { encodeStatus } from './encode-status.js';
 import type { EvaluationOutcome, StreamReply } from './evaluation-codec.js';
+import { OUTCOMES } from './evaluation-messages.js';
 import { RpcStatus } from './rpc-status.js';
 import { writeStructFields } from './struct-writer.js';
 
@@ -16,6 +17,16 @@ const LARGEST_INT32 = 2 ** 31 - 1;
 export function writeStreamReply(writer: BackwardWriter, { id, outcomes }: StreamReply): void {
   writeResults(writer, 0x12, outcomes);
   if (id !== '') writer.string(0x0a, id);
+}
+
+/** Fields of an EvaluateStreamResponse with a notice. */
+export function writeNotice(writer: BackwardWriter, drainWithinMs: number): void {
+  const before = writer.length;
+  const nanos = (drainWithinMs % 1_000) * 1_000_000;
+  writeWhole(writer, 0x10, nanos, LARGEST_INT32);
+  writeWhole(writer, 0x08, Math.floor(drainWithinMs / 1_000), Number.MAX_SAFE_INTEGER);
+  writer.message(0x0a, before);
+  writer.message(0x1a, before);
 }
 
 /** Fields of EvaluateBatchResponse. */
@@ -44,6 +55,8 @@ function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void 
 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
+  if (verdict.decision_id !== '') writer.string(0x52, verdict.decision_id);
+  writer.varint(0x48, OUTCOMES[verdict.outcome]);
   if (verdict.staleness_seconds !== null) writer.varint(0x40, verdict.staleness_seconds);
   writeWhole(writer, 0x38, verdict.revision, Number.MAX_SAFE_INTEGER);
   writeControlResults(writer, 0x32, verdict.non_matches);

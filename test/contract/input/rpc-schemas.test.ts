@@ -127,6 +127,7 @@ describe('agent requests', () => {
       ],
       evaluators: [{ name: ' x ', config_schema: {}, description: null }],
       force_replace: false,
+      omit_controls: false,
       conflict_mode: 'strict',
     });
   });

@@ -87,4 +87,5 @@ def main():
         json.dump([client.play(call) for call in script], sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_
 import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
 import { Access, access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { ServerService } from '../../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
 import { http as httpRule } from '../../../gen/proto/google/api/annotations_pb.js';
 import { grpcJsClient, rawGrpcCall } from '../../support/grpc-js-client.js';
@@ -45,6 +46,14 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   RestoreControlVersion: 'admin',
   GetControlData: 'key',
   SetControlData: 'admin',
+  DeleteAgent: 'admin',
+  ListControlAgents: 'key',
+  ListControlPolicies: 'key',
+  ListPolicies: 'key',
+  GetPolicy: 'key',
+  UpdatePolicy: 'admin',
+  DeletePolicy: 'admin',
+  ListPolicyAgents: 'key',
   CreatePolicy: 'admin',
   ListPolicyControls: 'key',
   AddPolicyControl: 'admin',
@@ -63,6 +72,7 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   EvaluateStream: 'key',
   Explain: 'key',
   ListEvaluators: 'key',
+  GetServerInfo: 'key',
   RenderTemplate: 'key',
 };
 
@@ -72,6 +82,7 @@ const METHODS = [
   EvaluationService,
   EvaluatorService,
   PolicyService,
+  ServerService,
   TemplateService,
 ].flatMap((service) => service.methods.map((method): [string, DescMethod] => [method.name, method]));
 
@@ -308,7 +319,7 @@ describe('authentication', () => {
   it('reads keys from nowhere else', async () => {
     const call = restClient(closed.url);
     const elsewhere = {
-      authorization: `Bearer ${ADMIN}`,
+      authorization: `Basic ${ADMIN}`,
       cookie: `x-api-key=${ADMIN}`,
       'x-service-api-key': ADMIN,
     };

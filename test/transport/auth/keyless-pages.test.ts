@@ -181,8 +181,8 @@ describe('without keys', () => {
       });
       stream.end(framed(Buffer.alloc(0)));
       stream.resume();
-      const [trailers] = (await once(stream, 'trailers')) as [http2.IncomingHttpHeaders];
-      expect(trailers['grpc-status']).toBe('7');
+      const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+      expect(headers['grpc-status']).toBe('7');
       session.destroy();
     });
   });

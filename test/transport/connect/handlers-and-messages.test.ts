@@ -17,7 +17,9 @@ import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_se
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { list_wrapper } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import { PolicyService } from '../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { ServerService } from '../../../gen/proto/enforcement/v1/server_service_pb.js';
 import { TemplateService } from '../../../gen/proto/enforcement/v1/template_service_pb.js';
+import { FieldBehavior, field_behavior } from '../../../gen/proto/google/api/field_behavior_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import { checkEvaluatorReferences } from '../../../src/agents/agent-evaluator-references.js';
 import { createAgentEvaluators } from '../../../src/agents/agent-evaluators.js';
@@ -31,6 +33,7 @@ import { inputItems, parseInput } from '../../../src/contract/input/parse-input.
 import { controlHandlers } from '../../../src/controls/control-handlers.js';
 import { createReviewer } from '../../../src/controls/control-review.js';
 import { createControlService } from '../../../src/controls/control-service.js';
+import { createControlUsers } from '../../../src/controls/control-users.js';
 import { createControlVersions } from '../../../src/controls/control-versions.js';
 import { templateHandlers } from '../../../src/controls/template-handlers.js';
 import type { EvaluatorRegistry } from '../../../src/core/evaluator.js';
@@ -44,8 +47,10 @@ import { createObservabilityMeter } from '../../../src/events/observability-mete
 import { explainHandler } from '../../../src/explain/explain-handler.js';
 import { createExplainService } from '../../../src/explain/explain-service.js';
 import { createPolicies } from '../../../src/policies/policies.js';
+import { createServerInfo } from '../../../src/server-info/server-info.js';
 import { isFreeForm } from '../../../src/transport/descriptors/reply-shape.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
+import { isTextType } from '../../../src/transport/descriptors/text-types.js';
 import { NO_FAILURES } from '../../support/failures.js';
 import { compileProto } from '../../support/scratch-api.js';
 
@@ -69,19 +74,35 @@ beforeAll(async () => {
     now: () => 1_000,
     checkReferences: checkEvaluatorReferences,
     reviewer,
-    asked: { note: () => {} },
+    asked: { note: () => {}, forget: () => {} },
     strict: false,
   };
   handlers = {
     ...agentHandlers(
       createAgentService(options),
       createAgentEvaluators(options),
-      createWatchControls({ ...options, feed: controlFeed(database, evaluators) }),
+      createWatchControls({
+        ...options,
+        feed: controlFeed(database, evaluators),
+        maxMessageBytes: 1_000_000,
+      }),
     ),
-    ...controlHandlers(createControlService(options), createControlVersions(options), evaluators),
+    ...controlHandlers(
+      createControlService(options),
+      createControlVersions(options),
+      createControlUsers(options),
+      evaluators,
+    ),
     ...evaluatorHandlers(evaluators),
     ...templateHandlers(evaluators, reviewer, database.client),
     ...createPolicies(options),
+    ...createServerInfo({
+      version: '1.2.3',
+      maxMessageBytes: 4_096,
+      maxBatch: 10,
+      streamWindow: 5,
+      revision: () => 7,
+    }),
     ...createObservability({
       config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1, retentionDays: 0 },
       database,
@@ -123,6 +144,7 @@ const METHODS = [
   ControlService,
   EvaluatorService,
   PolicyService,
+  ServerService,
   TemplateService,
   ObservabilityService,
   EvaluationService,
@@ -135,7 +157,7 @@ const METHODS = [
 const handlerOf = (method: DescMethod): Handler => handlers[method.localName] as Handler;
 const schemaOf = (method: DescMethod): z.ZodObject => {
   const found = handlers[method.localName] as AnyHandler;
-  return ('collect' in found ? found.item : found.input) as unknown as z.ZodObject;
+  return ('item' in found ? found.item : found.input) as unknown as z.ZodObject;
 };
 
 /** A value that no member of this field can be. */
@@ -160,6 +182,13 @@ function commentOf(field: DescField): string {
   return location?.leadingComments ?? '';
 }
 
+/** Whether a comment says that a field is required, whatever other fields hold. */
+const REQUIRED_ALWAYS = /\bRequired\b(?!, unless| for )/;
+
+function isAnnotatedRequired(field: DescField): boolean {
+  return getOption(field, field_behavior).includes(FieldBehavior.REQUIRED);
+}
+
 /** Whether the reading of an input complains about what is at `member` or inside. */
 function complaints(schema: z.ZodType, input: JsonObject): string[] {
   return inputItems(schema, input).items.map((item) => item.field ?? '');
@@ -169,6 +198,32 @@ function complaints(schema: z.ZodType, input: JsonObject): string[] {
 function isPlainMessage(message: DescMessage | undefined): message is DescMessage {
   return message !== undefined && !isFreeForm(message) && !getOption(message, list_wrapper);
 }
+
+describe('google.api.field_behavior', () => {
+  it('is REQUIRED for the fields documented as required in every case and for the members of paths', () => {
+    const ofPaths = new Set<string>();
+    const annotated: string[] = [];
+    const expected: string[] = [];
+    for (const file of registry.files) {
+      if (file.proto.package !== 'enforcement.v1') continue;
+      for (const method of file.services.flatMap(rpcMethods)) {
+        for (const member of method.bindings.flatMap((binding) => binding.pathMembers)) {
+          ofPaths.add(`${method.desc.input.typeName}.${member}`);
+        }
+      }
+    }
+    for (const file of registry.files) {
+      if (file.proto.package !== 'enforcement.v1') continue;
+      for (const field of file.messages.flatMap(({ fields }) => fields)) {
+        const name = `${field.parent.typeName}.${field.name}`;
+        if (isAnnotatedRequired(field)) annotated.push(name);
+        if (REQUIRED_ALWAYS.test(commentOf(field)) || ofPaths.has(name)) expected.push(name);
+      }
+    }
+    expect(annotated).toEqual(expected);
+    expect(annotated.length).toBeGreaterThan(80);
+  });
+});
 
 describe.each(METHODS)('the input of %s', (_name, method) => {
   const desc = method.desc;
@@ -185,6 +240,11 @@ describe.each(METHODS)('the input of %s', (_name, method) => {
       .filter((field) => /\bRequired\b/.test(commentOf(field)))
       .map((field) => field.name);
     expect(missing).toEqual([...new Set([...inPath, ...documented])].sort());
+  });
+  it('requires every field that the message annotates as required', () => {
+    const missing = complaints(schemaOf(desc), {});
+    const annotated = desc.input.fields.filter(isAnnotatedRequired).map((field) => field.name);
+    expect(missing).toEqual(expect.arrayContaining(annotated));
   });
   it('distinguishes an absent member from a zero wherever it is optional', () => {
     const required = new Set(complaints(schemaOf(desc), {}));
@@ -288,6 +348,7 @@ const EVENT: JsonObject = {
 /** An order of calls in which each one has what it needs, with input that leads to every member of the reply. */
 const CALLS: [string, JsonObject][] = [
   ['listEvaluators', {}],
+  ['getServerInfo', {}],
   ['renderTemplate', TEMPLATE],
   [
     'initAgent',
@@ -335,6 +396,11 @@ const CALLS: [string, JsonObject][] = [
   ['createPolicy', { name: 'policy' }],
   ['addPolicyControl', { policy_id: 1, control_id: 1 }],
   ['listPolicyControls', { policy_id: 1 }],
+  ['createPolicy', { name: 'other' }],
+  ['listPolicies', { limit: 1 }],
+  ['getPolicy', { policy_id: 1 }],
+  ['updatePolicy', { policy_id: 1, name: 'renamed', if_version: 2 }],
+  ['listControlPolicies', { control_id: 1, limit: 1 }],
   ['setAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
   ['listAgentPolicies', { agent_name: AGENT.agent_name }],
   ['getAgentPolicy', { agent_name: AGENT.agent_name }],
@@ -352,15 +418,22 @@ const CALLS: [string, JsonObject][] = [
   ['removeAgentPolicy', { agent_name: AGENT.agent_name, policy_id: 1 }],
   ['removeAllAgentPolicies', { agent_name: AGENT.agent_name }],
   ['addPolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
+  ['listPolicyAgents', { policy_id: 1, limit: 1 }],
+  ['listControlAgents', { control_id: 1, limit: 1 }],
+  ['listAgentControls', { agent_name: AGENT.agent_name, page_size: 1 }],
   ['removePolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
   ['removePolicyControl', { policy_id: 1, control_id: 1 }],
   ['deleteControl', { control_id: 1, force: true }],
+  ['addPolicyAgents', { policy_id: 1, agent_names: [AGENT.agent_name] }],
+  ['deletePolicy', { policy_id: 1, force: true }],
   ['createEvents', { events: [EVENT, { ...EVENT, error_message: 'broken', execution_duration_ms: 1 }] }],
   ['queryEvents', { agent_name: AGENT.agent_name, limit: 1 }],
   ['getStats', { agent_name: AGENT.agent_name, include_timeseries: true }],
   ['getControlStats', { control_id: 1, agent_name: AGENT.agent_name, include_timeseries: true }],
   ['getStatsOverview', { include_timeseries: true }],
   ['getObservabilityStatus', {}],
+  ['flushEvents', {}],
+  ['deleteAgent', { agent_name: AGENT.agent_name }],
 ];
 
 describe('the replies of the handlers', () => {
@@ -369,6 +442,7 @@ describe('the replies of the handlers', () => {
       principal: { level: 'admin', keyFingerprint: null },
       requestId: 'test',
       signal: new AbortController().signal,
+      isLenient: false,
       header: () => undefined,
       reportRevision: () => {},
       reportStaleness: () => {},
@@ -403,8 +477,8 @@ function compare(desc: DescMessage, value: unknown, at: string, unknown: string[
       continue;
     }
     seen.add(`${desc.typeName}.${name}`);
-    if (member === null || member === undefined || field.message === undefined || isFreeForm(field.message))
-      continue;
+    if (member === null || member === undefined || field.message === undefined) continue;
+    if (isFreeForm(field.message) || isTextType(field.message)) continue;
     const inner = getOption(field.message, list_wrapper) ? field.message.fields[0]?.message : field.message;
     if (inner === undefined) continue;
     const isMany = field.fieldKind === 'list' || field.fieldKind === 'map' || inner !== field.message;

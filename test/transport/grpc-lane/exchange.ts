@@ -1,11 +1,7 @@
 import http2 from 'node:http2';
 import { createRegistry, type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import { anyUnpack } from '@bufbuild/protobuf/wkt';
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  RetryInfoSchema,
-} from '../../../gen/proto/google/rpc/error_details_pb.js';
+import { file_google_rpc_error_details } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
 
 /**
@@ -40,7 +36,7 @@ export interface Observed {
   readonly rstCode: number;
 }
 
-const DETAILS = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
+const DETAILS = createRegistry(file_google_rpc_error_details);
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Plays an exchange on a connection of its own, to the close of the stream. */
@@ -135,7 +131,7 @@ function messagesOf(body: Buffer, output: DescMessage): unknown[] {
 
 function withoutIds(json: unknown): unknown {
   return JSON.parse(JSON.stringify(json), (key, value: unknown) =>
-    key === 'controlExecutionId' && UUID.test(String(value)) ? 'an id' : value,
+    (key === 'controlExecutionId' || key === 'decisionId') && UUID.test(String(value)) ? 'an id' : value,
   );
 }
 

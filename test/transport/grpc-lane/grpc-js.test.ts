@@ -87,7 +87,7 @@ function shown(found: Metadata): Record<string, unknown> {
 
 function withoutIds(reply: unknown): unknown {
   return JSON.parse(JSON.stringify(reply ?? null), (key, value: unknown) =>
-    key === 'control_execution_id' ? 'an id' : value,
+    key === 'control_execution_id' || key === 'decision_id' ? 'an id' : value,
   );
 }
 

@@ -4,17 +4,20 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   EvaluateRequestSchema,
   EvaluateStreamRequestSchema,
+  type EvaluateStreamResponse,
   EvaluateStreamResponseSchema,
   EvaluationService,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import type { Metrics } from '../../../src/operations/metrics.js';
+import type { LongStreams } from '../../../src/transport/call/long-streams.js';
 import { rpcMethods } from '../../../src/transport/descriptors/rpc-methods.js';
 import { createEvaluationCalls } from '../../../src/transport/evaluation/evaluation-calls.js';
 import { createHotLane } from '../../../src/transport/grpc-lane/hot-lane.js';
 import { createStreamNames } from '../../../src/transport/routing/open-streams.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
 import { NO_FAILURES } from '../../support/failures.js';
+import { agelessStreams } from '../../support/long-streams.js';
 import { createQuietMetrics } from '../../support/metrics.js';
 import { type OpenAdmissionOptions, openAdmission } from '../../support/open-admission.js';
 import { framed } from './exchange.js';
@@ -31,12 +34,15 @@ export const SAFE: RevisedVerdict = {
   non_matches: [],
   revision: 1,
   staleness_seconds: null,
+  outcome: 'allow',
+  decision_id: '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f',
 };
 
 /** What stands for the evaluation: it gets the name of the step. */
 export type Evaluate = (
   step: string,
   header: (name: string) => string | undefined,
+  signal: () => AbortSignal,
 ) => RevisedVerdict | Promise<RevisedVerdict>;
 
 export interface LaneHarness {
@@ -48,6 +54,7 @@ export interface LaneHarness {
   /** Streams that the lane left alone. */
   readonly left: http2.IncomingHttpHeaders[];
   readonly shutdown: AbortController;
+  readonly longStreams: LongStreams;
   session(options?: http2.ClientSessionOptions): http2.ClientHttp2Session;
   stop(): Promise<void>;
 }
@@ -57,6 +64,7 @@ export async function startLane(
   evaluate: Evaluate,
   requestTimeoutMs = 10_000,
   options: OpenAdmissionOptions = {},
+  longStreams = agelessStreams(),
 ): Promise<LaneHarness> {
   const logged: object[] = [];
   const left: http2.IncomingHttpHeaders[] = [];
@@ -67,7 +75,12 @@ export async function startLane(
   const log = (facts: object, message: string): void => void logged.push({ ...facts, message });
   const lane = createHotLane({
     calls: createEvaluationCalls({
-      evaluate: ({ step }, _detail, caller) => evaluate(step.name, (name) => caller.header(name)),
+      evaluate: ({ step }, _detail, caller) =>
+        evaluate(
+          step.name,
+          (name) => caller.header(name),
+          () => caller.signal,
+        ),
     }),
     codec: directCodec,
     metrics,
@@ -82,6 +95,7 @@ export async function startLane(
     maxMessageBytes: MAX_BYTES,
     methods: new Map(rpcMethods(EvaluationService).map((method) => [method.desc.name, method])),
     shutdownSignal: shutdown.signal,
+    longStreams,
   });
   const server = http2.createServer();
   server.on('session', (session) => {
@@ -109,6 +123,7 @@ export async function startLane(
     heldBytes: () => admission.heldBytes,
     left,
     shutdown,
+    longStreams,
     session(options) {
       const session = http2.connect(url, options);
       session.on('error', () => {});
@@ -127,6 +142,7 @@ export interface LaneClient {
   readonly stream: http2.ClientHttp2Stream;
   readonly ids: string[];
   readonly sizes: number[];
+  readonly replies: EvaluateStreamResponse[];
   /** Everything it got in bytes. */
   received(): Buffer;
   /** The status and how the stream closed. */
@@ -146,10 +162,15 @@ export function open(
   });
   const ids: string[] = [];
   const sizes: number[] = [];
+  const replies: EvaluateStreamResponse[] = [];
   let all = Buffer.alloc(0);
   let rest = Buffer.alloc(0);
   let trailers: http2.IncomingHttpHeaders = {};
   stream.on('error', () => {});
+  // A reply without messages has its status in the headers.
+  stream.on('response', (found) => {
+    if (found['grpc-status'] !== undefined) trailers = found;
+  });
   stream.on('trailers', (found) => {
     trailers = found;
   });
@@ -158,9 +179,10 @@ export function open(
       rest = Buffer.concat([rest, chunk]);
       while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
         const end = 5 + rest.readUInt32BE(1);
-        const { id, results } = fromBinary(EvaluateStreamResponseSchema, rest.subarray(5, end));
-        ids.push(id);
-        sizes.push(results.length);
+        const reply = fromBinary(EvaluateStreamResponseSchema, rest.subarray(5, end));
+        replies.push(reply);
+        ids.push(reply.id);
+        sizes.push(reply.results.length);
         rest = rest.subarray(end);
       }
     });
@@ -178,7 +200,7 @@ export function open(
       }),
     ),
   );
-  return { stream, ids, sizes, received: () => all, ended };
+  return { stream, ids, sizes, replies, received: () => all, ended };
 }
 
 function evaluationOf(step: string) {
@@ -200,6 +222,16 @@ export function streamMessage(step: string, evaluations = 1): Buffer {
   const message = create(EvaluateStreamRequestSchema, {
     id: step,
     evaluations: Array(evaluations).fill(evaluationOf(step)),
+  });
+  return framed(toBinary(EvaluateStreamRequestSchema, message));
+}
+
+/** A stream message that cancels those with this id; with evaluations, which is refused, if told so. */
+export function cancelMessage(id: string, evaluations = 0): Buffer {
+  const message = create(EvaluateStreamRequestSchema, {
+    id,
+    evaluations: Array(evaluations).fill(evaluationOf('now')),
+    cancel: true,
   });
   return framed(toBinary(EvaluateStreamRequestSchema, message));
 }

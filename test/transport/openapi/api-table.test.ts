@@ -33,15 +33,16 @@ describe('docs/api.md', () => {
   });
 
   it('names a test that exists in every row', () => {
-    for (const [, , , , test = ''] of ROWS) {
+    for (const [, , , , , test = ''] of ROWS) {
       expect(existsSync(path.join(PACKAGE_ROOT, test.replaceAll('`', ''))), test).toBe(true);
     }
   });
 
-  it('states that an RPC with a path is served over every protocol', () => {
+  it('states that an RPC with a path is served over every protocol, and a scope of every RPC', () => {
     const rpcs = ROWS.filter(([rpc]) => rpc !== '–');
     expect(rpcs.length).toBeGreaterThanOrEqual(40);
-    for (const [rpc, route, , protocols] of rpcs) {
+    for (const [rpc, route, , scope, protocols] of rpcs) {
+      expect([rpc, scope]).toEqual([rpc, expect.stringMatching(/^[a-z]+(?:\.[a-z]+)?$/)]);
       if (route !== '–') expect([rpc, protocols]).toEqual([rpc, 'REST, gRPC, gRPC-Web, Connect']);
     }
   });

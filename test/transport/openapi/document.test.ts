@@ -82,10 +82,57 @@ describe('the OpenAPI document', () => {
     ({ method, path: at, level }) => {
       const operation = operations.find((one) => one.method === method && one.path === at);
       expect(operation?.['x-access']).toBe(level);
-      expect(operation?.security).toEqual(level === 'public' ? [] : [{ apiKey: [] }, { session: [] }]);
+      expect(operation?.security).toEqual(
+        level === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }, { session: [] }],
+      );
       expect('401' in (operation?.responses ?? {})).toBe(level !== 'public' || at === '/api/login');
     },
   );
+
+  it('lists the failures of each operation by status, and the scope of its RPC', () => {
+    const of = (id: string) => operations.find(({ operationId }) => operationId === id);
+    const limits = ['429', '503', '504', 'default'];
+    expect(Object.keys(of('getControl')?.responses ?? {})).toEqual(['200', '401', '404', '422', ...limits]);
+    expect(Object.keys(of('evaluate')?.responses ?? {})).toEqual([
+      '200',
+      '400',
+      '401',
+      '404',
+      '413',
+      '422',
+      ...limits,
+    ]);
+    expect(Object.keys(of('setControlData')?.responses ?? {})).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '412',
+      '413',
+      '422',
+      ...limits,
+    ]);
+    expect(of('setControlData')).toMatchObject({ 'x-scopes': ['controls.write'] });
+  });
+
+  it('lists 412 for the operations whose requests can demand a version, and for no other', () => {
+    const demanding = services.flatMap((service) =>
+      service.methods
+        .filter(
+          (method) =>
+            hasOption(method, http) && method.input.fields.some(({ name }) => name === 'if_version'),
+        )
+        .map((method) => `${service.typeName}/${method.name}`),
+    );
+    const listed = operations.filter(({ responses }) => '412' in responses).map((one) => one['x-rpc']);
+    expect(listed.length).toBeGreaterThan(10);
+    expect(listed.sort()).toEqual(demanding.sort());
+    expect(operations.find(({ operationId }) => operationId === 'deleteControl')?.responses['412']).toEqual({
+      $ref: '#/components/responses/VersionMismatch',
+    });
+  });
 
   it('marks the routes that are kept for old clients', () => {
     const old = operations.filter(({ deprecated }) => deprecated).map(({ operationId }) => operationId);
@@ -156,11 +203,14 @@ describe('the OpenAPI document', () => {
     expect(update?.parameters).toMatchObject([
       { name: 'control_id', in: 'path', required: true },
       { name: 'strict', in: 'query', required: false, schema: { type: 'boolean' } },
+      { name: 'if_version', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
+      { name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
     ]);
     expect(Object.keys((schemas.UpdateControlRequest as { properties: object }).properties)).toEqual([
       'name',
       'enabled',
       'strict',
+      'if_version',
     ]);
   });
 

@@ -1,50 +1,94 @@
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PACKAGE_ROOT } from '../../../scripts/compose-schema.mjs';
+import { PARAMETER_EXAMPLES } from '../../../src/transport/openapi/parameter-examples.js';
+import { describeOnEachDatabase } from '../../support/databases.js';
 import { type RestClient, restClient } from '../../support/http.js';
+import {
+  bodyChecker,
+  type OpenApiDocument,
+  operationsOf,
+  type PlacedOperation,
+  readOpenApi,
+  replyChecker,
+} from '../../support/openapi-document.js';
 import { startService, type TestService } from '../../support/service.js';
+import type { Json } from '../../support/wire-shape.js';
+import { bodyExamples, exampleRequest, ORDER, replyExample, steady } from './examples.support.js';
 
-interface Operation {
-  readonly operationId: string;
-  readonly requestBody?: { readonly content: Record<string, { readonly schema: Schema }> };
-}
-interface Schema {
-  readonly $ref?: string;
-  readonly examples?: readonly object[];
-}
-interface Document {
-  readonly paths: Record<string, Record<string, Operation>>;
-  readonly components: { readonly schemas: Record<string, Schema> };
-}
+/** Its reply is a JSON Schema: tools would resolve the references in it as ones of the document. */
+const WITHOUT_REPLY = ['getControlSchema'];
+const FILE = path.join(PACKAGE_ROOT, 'gen', 'openapi', 'reply-examples.json');
 
-let service: TestService;
-let call: RestClient;
-let document: Document;
-beforeAll(async () => {
-  service = await startService();
-  call = restClient(service.url);
-  document = (await call('GET', '/openapi.json')).body as Document;
-});
-afterAll(() => service.stop());
+describeOnEachDatabase('the examples of the OpenAPI document', (freshDatabaseUrl) => {
+  let service: TestService;
+  let call: RestClient;
+  let document: OpenApiDocument;
+  let operations: PlacedOperation[];
+  beforeAll(async () => {
+    service = await startService({
+      DATABASE_URL: await freshDatabaseUrl(),
+      SERVICE_API_KEY_ENABLED: 'true',
+      // The key of the example of the login.
+      SERVICE_API_KEYS: 'a-key-of-the-service',
+      SERVICE_ADMIN_API_KEYS: 'an-admin-key',
+    });
+    call = restClient(service.url);
+    document = await readOpenApi(service.url);
+    operations = operationsOf(document);
+  });
+  afterAll(() => service.stop());
 
-it('every operation with a body has an example, and the service accepts it', async () => {
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([verb, { operationId, requestBody }]) => {
-      const schema = requestBody?.content['application/json']?.schema;
-      if (schema === undefined) return [];
-      const name = schema.$ref?.split('/').at(-1) ?? '';
-      return [{ path, verb, operationId, ...(document.components.schemas[name] ?? schema) }];
-    }),
-  );
-  expect(operations.filter(({ examples }) => examples?.length !== 1)).toEqual([]);
+  it('are of every operation: parameters that are required, bodies and replies', () => {
+    expect([...ORDER].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+    const missing = operations.flatMap((operation) => {
+      const parameters = (operation.parameters ?? [])
+        .filter((parameter) => parameter.required && !('example' in parameter))
+        .map(({ name }) => name);
+      const hasBody = (bodyExamples(document, operation)?.length ?? 1) === 1;
+      const reply = replyExample(operation);
+      const hasReply =
+        reply === undefined || 'example' in reply !== WITHOUT_REPLY.includes(operation.operationId);
+      return [...parameters, ...(hasBody ? [] : ['body']), ...(hasReply ? [] : ['reply'])].map(
+        (what) => `${operation.operationId}: ${what}`,
+      );
+    });
+    expect(missing).toEqual([]);
+  });
 
-  const first = ['initAgent', 'createControl', 'createPolicy'];
-  const rank = ({ operationId }: { operationId: string }) => (first.indexOf(operationId) + 4) % 4;
-  const refused: unknown[] = [];
-  for (const { path, verb, examples = [] } of operations.sort((a, b) => rank(a) - rank(b))) {
-    const target = path.replace('{agent_name}', 'billing-bot-01').replace(/\{(?:control|policy)_id\}/, '1');
-    // Without keys there is nothing to log in to.
-    if (target.endsWith('/login')) continue;
-    const { status, body, headers } = await call(verb.toUpperCase(), target, examples[0]);
-    if (status >= 300 || headers.has('x-service-warning')) refused.push({ target, status, body });
-  }
-  expect(refused).toEqual([]);
+  it('name operations and parameters that exist', () => {
+    const parameters = operations.flatMap(({ parameters = [], operationId }) =>
+      parameters.map((parameter) => ({ ...parameter, operationId })),
+    );
+    const unknown = Object.entries(PARAMETER_EXAMPLES.others).flatMap(([id, examples]) =>
+      Object.keys(examples)
+        .filter((name) => !parameters.some((one) => one.operationId === id && one.name === name))
+        .map((name) => `${id}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
+    const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+    expect([...new Set(inPath)].sort()).toEqual([...PARAMETER_EXAMPLES.path].sort());
+  });
+
+  it('are accepted one after the other, with the replies of the document', async () => {
+    const bodyProblemsOf = bodyChecker(document);
+    const problemsOf = replyChecker(document);
+    const replies: Record<string, Json> = {};
+    for (const id of ORDER) {
+      const operation = operations.find(({ operationId }) => operationId === id) as PlacedOperation;
+      const { path: target, headers, body } = exampleRequest(document, operation);
+      if (body !== undefined) expect(bodyProblemsOf(operation, body), id).toEqual([]);
+      const reply = await call(operation.method, target, body, { 'x-api-key': 'an-admin-key', ...headers });
+      const [success] = Object.keys(operation.responses);
+      expect({ id, status: String(reply.status), body: reply.body }).toMatchObject({ id, status: success });
+      expect(reply.headers.get('x-service-warning'), id).toBeNull();
+      if (replyExample(operation) === undefined) continue;
+      // The example of a stream is its only line.
+      const content = typeof reply.body === 'string' ? JSON.parse(reply.body) : reply.body;
+      expect(problemsOf(operation, reply.status, content), id).toEqual([]);
+      if (!WITHOUT_REPLY.includes(id)) replies[id] = steady(content);
+    }
+    // Written by `npm run generate:openapi`.
+    await expect(`${JSON.stringify(replies, null, 2)}\n`).toMatchFileSnapshot(FILE);
+  });
 });

@@ -129,8 +129,20 @@ describe('the document of an RPC that is in a proto file and has a handler', () 
 
   it('has the status, the failures and the null rule that the options specify', () => {
     const { responses, security } = document.paths['/books']?.post ?? { responses: {}, security: [] };
-    expect(Object.keys(responses)).toEqual(['202', '401', '403', '422', 'default']);
-    expect(security).toEqual([{ apiKey: [] }, { session: [] }]);
+    expect(Object.keys(responses)).toEqual([
+      '202',
+      '400',
+      '401',
+      '403',
+      '409',
+      '413',
+      '422',
+      '429',
+      '503',
+      '504',
+      'default',
+    ]);
+    expect(security).toEqual([{ apiKey: [] }, { bearer: [] }, { session: [] }]);
     const { schemas } = document.components;
     expect(schemas.AddBookResponseWithoutNulls).toEqual({
       type: 'object',
@@ -163,7 +175,7 @@ describe('the document of an RPC that is in a proto file and has a handler', () 
         },
       ],
     });
-    expect(Object.keys(find?.responses ?? {})).toEqual(['200', '422', 'default']);
+    expect(Object.keys(find?.responses ?? {})).toEqual(['200', '422', '429', '503', '504', 'default']);
     expect(find?.responses['200']?.content?.['application/json'].schema).toEqual({
       type: 'object',
       additionalProperties: { $ref: '#/components/schemas/Book' },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
 import { standing } from '../../../src/core/standing-results.js';
 import type { ControlResult, EvaluatorResult, Verdict } from '../../../src/core/types.js';
+import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
 import { printVerdict } from '../../../src/transport/rest/verdict-json.js';
 
 const text = fc.oneof(
@@ -25,7 +26,7 @@ const result: fc.Arbitrary<EvaluatorResult> = fc
   })
   .map(({ stands, ...rest }) => (stands ? standing(rest) : rest));
 /** Few results and few controls, so that the same ones meet again and again, under other names too. */
-const verdicts: fc.Arbitrary<Verdict[]> = fc
+const verdicts: fc.Arbitrary<RevisedVerdict[]> = fc
   .array(result, { minLength: 1, maxLength: 3 })
   .chain((results) => {
     const item: fc.Arbitrary<ControlResult> = fc.record({
@@ -44,6 +45,10 @@ const verdicts: fc.Arbitrary<Verdict[]> = fc
       matches: list,
       errors: list,
       non_matches: list,
+      revision: fc.nat(),
+      staleness_seconds: fc.constant(null),
+      outcome: fc.constantFrom('allow', 'deny', 'steer'),
+      decision_id: fc.uuid(),
     });
     return fc.array(verdict, { minLength: 1, maxLength: 4 });
   });
@@ -52,8 +57,14 @@ describe('the text of a verdict', () => {
   it('is that of its members, however often its results come again', () => {
     fc.assert(
       fc.property(verdicts, (all) => {
-        for (const verdict of all)
-          expect(printVerdict(verdict).toString()).toBe(stringifyJson(asJson(verdict)));
+        for (const verdict of all) {
+          const { outcome, decision_id } = verdict;
+          const members = asJson(verdict);
+          expect(printVerdict(verdict, false).toString()).toBe(stringifyJson(members));
+          expect(printVerdict(verdict, true).toString()).toBe(
+            stringifyJson({ ...members, outcome, decision_id }),
+          );
+        }
       }),
       { numRuns: 300 },
     );

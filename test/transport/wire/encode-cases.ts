@@ -53,6 +53,8 @@ export function randomVerdict(random: Random): RevisedVerdict {
     non_matches: results(),
     revision: random.pick([0, 1, 127, 128, 2 ** 31, 2 ** 32 + 5, 2 ** 49, Number.MAX_SAFE_INTEGER]),
     staleness_seconds: random.pick([null, null, 0, 1, 127, 128, 2 ** 32 - 1]),
+    outcome: random.pick(['allow', 'deny', 'steer']),
+    decision_id: random.chance(0.9) ? '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f' : text(random),
   };
 }
 

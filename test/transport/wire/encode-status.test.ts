@@ -5,6 +5,10 @@ import { expect, it } from 'vitest';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
+  HelpSchema,
+  PreconditionFailureSchema,
+  QuotaFailureSchema,
+  ResourceInfoSchema,
   RetryInfoSchema,
 } from '../../../gen/proto/google/rpc/error_details_pb.js';
 import { StatusSchema } from '../../../gen/proto/google/rpc/status_pb.js';
@@ -23,6 +27,29 @@ const detail: fc.Arbitrary<StatusDetail> = fc.oneof(
       fieldViolations: fc.array(fc.record({ field: text, description: text, reason: text }), {
         maxLength: 20,
       }),
+    }),
+  }),
+  fc.record({
+    desc: fc.constant(PreconditionFailureSchema),
+    value: fc.record({
+      violations: fc.array(fc.record({ type: text, subject: text, description: text }), { maxLength: 20 }),
+    }),
+  }),
+  fc.record({
+    desc: fc.constant(ResourceInfoSchema),
+    value: fc.record(
+      { resourceType: text, resourceName: text, owner: text, description: text },
+      { requiredKeys: [] },
+    ),
+  }),
+  fc.record({
+    desc: fc.constant(HelpSchema),
+    value: fc.record({ links: fc.array(fc.record({ description: text, url: text }), { maxLength: 3 }) }),
+  }),
+  fc.record({
+    desc: fc.constant(QuotaFailureSchema),
+    value: fc.record({
+      violations: fc.array(fc.record({ subject: text, description: text }), { maxLength: 3 }),
     }),
   }),
   fc.record({

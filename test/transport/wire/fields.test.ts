@@ -1,5 +1,5 @@
 import { type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import { ListValueSchema, StructSchema, ValueSchema } from '@bufbuild/protobuf/wkt';
+import { DurationSchema, ListValueSchema, StructSchema, ValueSchema } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { SteeringContextSchema } from '../../../gen/proto/enforcement/v1/control_pb.js';
 import {
@@ -13,20 +13,21 @@ import {
   EvaluateStreamResultSchema,
   EvaluatorResultSchema,
   StepSchema,
+  StreamNoticeSchema,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 
 /** The tags that the direct codec has in its code. A field that is added to a message has to be added there too. */
 const TAGS: [DescMessage, string][] = [
   [
     EvaluateRequestSchema,
-    '0a agent_name, 10 stage, 1a step, 22 step_json, 28 detail, 30 min_revision, 3a target_type, 42 target_id',
+    '0a agent_name, 10 stage, 1a step, 22 step_json, 28 detail, 30 min_revision, 3a target_type, 42 target_id, 4a session_id, 52 step_id, 62 traceparent, 6a timeout, 72 accepts',
   ],
   [StepSchema, '0a type, 12 name, 1a input, 22 output, 2a context'],
   [EvaluateBatchRequestSchema, '0a evaluations'],
-  [EvaluateStreamRequestSchema, '0a id, 12 evaluations'],
+  [EvaluateStreamRequestSchema, '0a id, 12 evaluations, 18 cancel'],
   [
     EvaluateResponseSchema,
-    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds',
+    '08 is_safe, 11 confidence, 1a reason, 22 matches, 2a errors, 32 non_matches, 38 revision, 40 staleness_seconds, 48 outcome, 52 decision_id',
   ],
   [
     ControlResultSchema,
@@ -35,13 +36,16 @@ const TAGS: [DescMessage, string][] = [
   [EvaluatorResultSchema, '08 matched, 11 confidence, 1a message, 22 metadata, 2a error'],
   [SteeringContextSchema, '0a message, 12 required_actions'],
   [EvaluateBatchResponseSchema, '0a results'],
-  [EvaluateStreamResponseSchema, '0a id, 12 results'],
+  [EvaluateStreamResponseSchema, '0a id, 12 results, 1a notice'],
+  [StreamNoticeSchema, '0a drain_within'],
+  [DurationSchema, '08 seconds, 10 nanos'],
   [EvaluateStreamResultSchema, '0a verdict, 12 error'],
   [
     ValueSchema,
     '08 null_value, 11 number_value, 1a string_value, 20 bool_value, 2a struct_value, 32 list_value',
   ],
   [StructSchema, '0a fields'],
+  [DurationSchema, '08 seconds, 10 nanos'],
   [ListValueSchema, '0a values'],
 ];
 
@@ -52,6 +56,8 @@ describe('the fields that the direct codec supports', () => {
       .map(({ name, number, scalar, message, fieldKind }) => {
         const isDelimited =
           fieldKind === 'map' ||
+          // Packed.
+          (fieldKind === 'list' && message === undefined) ||
           message !== undefined ||
           scalar === ScalarType.STRING ||
           scalar === ScalarType.BYTES;

@@ -38,6 +38,7 @@ export function randomMessage(random: Random, desc: DescMessage, odd: Odd, depth
   if (odd()) fields.sort(() => random.below(3) - 1);
   const parts = fields.map((field) => {
     if (odd()) return oddField(random, field.number);
+    if (isPacked(field) && !odd()) return packed(random, field, odd);
     return Buffer.concat([tagOf(random, field, odd), fieldValue(random, field, odd, depth)]);
   });
   if (odd()) parts.splice(random.below(parts.length + 1), 0, unknownField(random, DEPTH));
@@ -52,7 +53,7 @@ function fieldValue(random: Random, field: DescField, odd: Odd, depth: number): 
     }
     return delimited(random, randomMessage(random, field.message, odd, depth + 1), odd);
   }
-  if (field.fieldKind === 'enum') return varint(random, BigInt(random.below(4)), odd);
+  if (field.fieldKind === 'enum' || isPacked(field)) return varint(random, BigInt(random.below(4)), odd);
   switch (field.fieldKind === 'list' ? undefined : field.scalar) {
     case ScalarType.STRING:
       return delimited(random, randomText(random, odd), odd);
@@ -62,6 +63,12 @@ function fieldValue(random: Random, field: DescField, odd: Odd, depth: number): 
       return double(random, odd);
     case ScalarType.BOOL:
       return varint(random, random.chance(0.5) ? 1n : 0n, odd);
+    case ScalarType.INT32:
+      return varint(
+        random,
+        random.pick([0n, 1n, 999_999_999n, 1_000_000_000n, 2n ** 31n, 2n ** 64n - 1n]),
+        odd,
+      );
     case ScalarType.INT64:
       return varint(random, random.pick([0n, 7n, 300n, 2n ** 35n, 2n ** 53n - 1n, 2n ** 62n]), odd);
     default:
@@ -89,6 +96,17 @@ const WIRE_TYPES: Partial<Record<ScalarType, number>> = {
   [ScalarType.BYTES]: 2,
   [ScalarType.DOUBLE]: 1,
 };
+
+function isPacked(field: DescField): boolean {
+  return field.fieldKind === 'list' && field.listKind === 'enum';
+}
+
+/** Some values of a list in its packed form. */
+function packed(random: Random, field: DescField, odd: Odd): Buffer {
+  const values = random.list(random.count(4), () => varint(random, BigInt(random.below(8)), odd));
+  const tag = varint(random, BigInt((field.number << 3) | 2), odd);
+  return Buffer.concat([tag, delimited(random, Buffer.concat(values), odd)]);
+}
 
 function tagOf(random: Random, field: DescField, odd: Odd): Buffer {
   const isDelimited = field.message !== undefined || field.fieldKind === 'map';

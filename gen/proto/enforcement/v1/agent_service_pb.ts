@@ -8,6 +8,7 @@ import type { ControlDefinition, Pagination, Warning } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -15,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/agent_service.proto.
  */
 export const file_enforcement_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJtChFMaXN0QWdlbnRzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIqoBCgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAVCDQoLX2NyZWF0ZWRfYXQi1QIKEEluaXRBZ2VudFJlcXVlc3QSJAoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudBItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGgoNZm9yY2VfcmVwbGFjZRgEIAEoCEgAiAEBEjMKDWNvbmZsaWN0X21vZGUYBSABKA4yHC5lbmZvcmNlbWVudC52MS5Db25mbGljdE1vZGUSGAoLdGFyZ2V0X3R5cGUYBiABKAlIAYgBARIWCgl0YXJnZXRfaWQYByABKAlIAogBAUIQCg5fZm9yY2VfcmVwbGFjZUIOCgxfdGFyZ2V0X3R5cGVCDAoKX3RhcmdldF9pZCKsAgoFQWdlbnQSFwoKYWdlbnRfbmFtZRgBIAEoCUgAiAEBEh4KEWFnZW50X2Rlc2NyaXB0aW9uGAIgASgJSAGIAQESHQoQYWdlbnRfY3JlYXRlZF9hdBgDIAEoCUgCiAEBEh0KEGFnZW50X3VwZGF0ZWRfYXQYBCABKAlIA4gBARIaCg1hZ2VudF92ZXJzaW9uGAUgASgJSASIAQESLwoOYWdlbnRfbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg0KC19hZ2VudF9uYW1lQhQKEl9hZ2VudF9kZXNjcmlwdGlvbkITChFfYWdlbnRfY3JlYXRlZF9hdEITChFfYWdlbnRfdXBkYXRlZF9hdEIQCg5fYWdlbnRfdmVyc2lvbiL8AQoOU3RlcERlZmluaXRpb24SEQoEdHlwZRgBIAEoCUgAiAEBEhEKBG5hbWUYAiABKAlIAYgBARIYCgtkZXNjcmlwdGlvbhgDIAEoCUgCiAEBEi0KDGlucHV0X3NjaGVtYRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoNb3V0cHV0X3NjaGVtYRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKQoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgcKBV90eXBlQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiKNAQoVRXZhbHVhdG9yUmVnaXN0cmF0aW9uEhEKBG5hbWUYASABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiLdAQoRSW5pdEFnZW50UmVzcG9uc2USDwoHY3JlYXRlZBgBIAEoCBIuCghjb250cm9scxgCIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIZChFvdmVyd3JpdGVfYXBwbGllZBgDIAEoCBI7ChFvdmVyd3JpdGVfY2hhbmdlcxgEIAEoCzIgLmVuZm9yY2VtZW50LnYxLk92ZXJ3cml0ZUNoYW5nZXMSLwoId2FybmluZ3MYBSADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIlwKDEFnZW50Q29udHJvbBIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEjIKB2NvbnRyb2wYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiLKAgoQT3ZlcndyaXRlQ2hhbmdlcxIYChBtZXRhZGF0YV9jaGFuZ2VkGAEgASgIEiwKC3N0ZXBzX2FkZGVkGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc191cGRhdGVkGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIuCg1zdGVwc19yZW1vdmVkGAQgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIYChBldmFsdWF0b3JzX2FkZGVkGAUgAygJEhoKEmV2YWx1YXRvcnNfdXBkYXRlZBgGIAMoCRIaChJldmFsdWF0b3JzX3JlbW92ZWQYByADKAkSPAoSZXZhbHVhdG9yX3JlbW92YWxzGAggAygLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVtb3ZhbCIlCgdTdGVwS2V5EgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCSJzChBFdmFsdWF0b3JSZW1vdmFsEgwKBG5hbWUYASABKAkSJQodcmVmZXJlbmNlZF9ieV9hY3RpdmVfY29udHJvbHMYAiABKAgSEwoLY29udHJvbF9pZHMYAyADKAUSFQoNY29udHJvbF9uYW1lcxgEIAMoCSIlCg9HZXRBZ2VudFJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSKiAQoQR2V0QWdlbnRSZXNwb25zZRIkCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50Ei0KBXN0ZXBzGAIgAygLMh4uZW5mb3JjZW1lbnQudjEuU3RlcERlZmluaXRpb24SOQoKZXZhbHVhdG9ycxgDIAMoCzIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlZ2lzdHJhdGlvbiKYAQoSVXBkYXRlQWdlbnRSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSLQoMcmVtb3ZlX3N0ZXBzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIZChFyZW1vdmVfZXZhbHVhdG9ycxgDIAMoCRIZCgZzdHJpY3QYBCABKAhCBLC7GAFIAIgBAUIJCgdfc3RyaWN0IpIBChNVcGRhdGVBZ2VudFJlc3BvbnNlEi4KDXN0ZXBzX3JlbW92ZWQYASADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhoKEmV2YWx1YXRvcnNfcmVtb3ZlZBgCIAMoCRIvCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEibgoaTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0IoEBChtMaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2USMgoKZXZhbHVhdG9ycxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50RXZhbHVhdG9yEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIngKDkFnZW50RXZhbHVhdG9yEgwKBG5hbWUYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIuCg1jb25maWdfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIOCgxfZGVzY3JpcHRpb24iRgoYR2V0QWdlbnRFdmFsdWF0b3JSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSFgoOZXZhbHVhdG9yX25hbWUYAiABKAkigwEKGUdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEi4KDWNvbmZpZ19zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg4KDF9kZXNjcmlwdGlvbiLcAQoYTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSGwoOcmVuZGVyZWRfc3RhdGUYAiABKAlIAIgBARIaCg1lbmFibGVkX3N0YXRlGAMgASgJSAGIAQESGAoLdGFyZ2V0X3R5cGUYBCABKAlIAogBARIWCgl0YXJnZXRfaWQYBSABKAlIA4gBAUIRCg9fcmVuZGVyZWRfc3RhdGVCEAoOX2VuYWJsZWRfc3RhdGVCDgoMX3RhcmdldF90eXBlQgwKCl90YXJnZXRfaWQiSwoZTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZRIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbCJYChRXYXRjaENvbnRyb2xzUmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhoKDWZyb21fcmV2aXNpb24YAiABKANIAIgBAUIQCg5fZnJvbV9yZXZpc2lvbiLKAQoVV2F0Y2hDb250cm9sc1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgDEjAKBGZ1bGwYAiABKAsyIC5lbmZvcmNlbWVudC52MS5Db250cm9sc1NuYXBzaG90SAASMQoHY2hhbmdlZBgDIAEoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ2hhbmdlSAASMgoHY3VycmVudBgEIAEoCzIfLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ3VycmVudEgAQgYKBG5ld3MiQgoQQ29udHJvbHNTbmFwc2hvdBIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbCJRCg5Db250cm9sc0NoYW5nZRIuCgh1cHNlcnRlZBgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBIPCgdyZW1vdmVkGAIgAygFIiwKD0NvbnRyb2xzQ3VycmVudBIZChFzdGFsZW5lc3Nfc2Vjb25kcxgBIAEoASJAChZBZGRBZ2VudENvbnRyb2xSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBSJbChdBZGRBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChlSZW1vdmVBZ2VudENvbnRyb2xSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBSJvChpSZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEiIKGnJlbW92ZWRfZGlyZWN0X2Fzc29jaWF0aW9uGAIgASgIEhwKFGNvbnRyb2xfc3RpbGxfYWN0aXZlGAMgASgIKmQKDENvbmZsaWN0TW9kZRIdChlDT05GTElDVF9NT0RFX1VOU1BFQ0lGSUVEEAASGAoUQ09ORkxJQ1RfTU9ERV9TVFJJQ1QQARIbChdDT05GTElDVF9NT0RFX09WRVJXUklURRACMqQLCgxBZ2VudFNlcnZpY2USbwoKTGlzdEFnZW50cxIhLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiIuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50c1Jlc3BvbnNlIhqouxgCgtPkkwIQEg4vYXBpL3YxL2FnZW50cxJ5CglJbml0QWdlbnQSIC5lbmZvcmNlbWVudC52MS5Jbml0QWdlbnRSZXF1ZXN0GiEuZW5mb3JjZW1lbnQudjEuSW5pdEFnZW50UmVzcG9uc2UiJ6i7GAKC0+STAh06ASoiGC9hcGkvdjEvYWdlbnRzL2luaXRBZ2VudBJ2CghHZXRBZ2VudBIfLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UmVzcG9uc2UiJ6i7GAKC0+STAh0SGy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfRKCAQoLVXBkYXRlQWdlbnQSIi5lbmZvcmNlbWVudC52MS5VcGRhdGVBZ2VudFJlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5VcGRhdGVBZ2VudFJlc3BvbnNlIiqouxgDgtPkkwIgOgEqMhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SogEKE0xpc3RBZ2VudEV2YWx1YXRvcnMSKi5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudEV2YWx1YXRvcnNSZXNwb25zZSIyqLsYAoLT5JMCKBImL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2V2YWx1YXRvcnMSrQEKEUdldEFnZW50RXZhbHVhdG9yEiguZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRFdmFsdWF0b3JSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuR2V0QWdlbnRFdmFsdWF0b3JSZXNwb25zZSJDqLsYAoLT5JMCORI3L2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2V2YWx1YXRvcnMve2V2YWx1YXRvcl9uYW1lfRKeAQoRTGlzdEFnZW50Q29udHJvbHMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRDb250cm9sc1Jlc3BvbnNlIjSouxgCuLsYAoLT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzEmQKDVdhdGNoQ29udHJvbHMSJC5lbmZvcmNlbWVudC52MS5XYXRjaENvbnRyb2xzUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLldhdGNoQ29udHJvbHNSZXNwb25zZSIEqLsYAjABEqEBCg9BZGRBZ2VudENvbnRyb2wSJi5lbmZvcmNlbWVudC52MS5BZGRBZ2VudENvbnRyb2xSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuQWRkQWdlbnRDb250cm9sUmVzcG9uc2UiPai7GAOC0+STAjMiMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH0SqgEKElJlbW92ZUFnZW50Q29udHJvbBIpLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50Q29udHJvbFJlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZSI9qLsYA4LT5JMCMyoxL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzL3tjb250cm9sX2lkfWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiJlbmZvcmNlbWVudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5lbmZvcmNlbWVudC52MSJtChFMaXN0QWdlbnRzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBAUIJCgdfY3Vyc29yQggKBl9saW1pdEIHCgVfbmFtZSJyChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRTdW1tYXJ5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIsEBCgxBZ2VudFN1bW1hcnkSEgoKYWdlbnRfbmFtZRgBIAEoCRISCgpwb2xpY3lfaWRzGAIgAygFEhcKCmNyZWF0ZWRfYXQYAyABKAlIAIgBARISCgpzdGVwX2NvdW50GAQgASgFEhcKD2V2YWx1YXRvcl9jb3VudBgFIAEoBRIdChVhY3RpdmVfY29udHJvbHNfY291bnQYBiABKAUSFQoHdmVyc2lvbhgHIAEoA0IEyLsYAUINCgtfY3JlYXRlZF9hdCLCAwoQSW5pdEFnZW50UmVxdWVzdBIpCgVhZ2VudBgBIAEoCzIVLmVuZm9yY2VtZW50LnYxLkFnZW50QgPgQQISLQoFc3RlcHMYAiADKAsyHi5lbmZvcmNlbWVudC52MS5TdGVwRGVmaW5pdGlvbhI5CgpldmFsdWF0b3JzGAMgAygLMiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVnaXN0cmF0aW9uEhoKDWZvcmNlX3JlcGxhY2UYBCABKAhIAIgBARIzCg1jb25mbGljdF9tb2RlGAUgASgOMhwuZW5mb3JjZW1lbnQudjEuQ29uZmxpY3RNb2RlEhgKC3RhcmdldF90eXBlGAYgASgJSAGIAQESFgoJdGFyZ2V0X2lkGAcgASgJSAKIAQESGgoNb21pdF9jb250cm9scxgIIAEoCEgDiAEBEikKCmlmX3ZlcnNpb24YCSABKANCEKq7GAhJZi1NYXRjaLC7GAFIBIgBAUIQCg5fZm9yY2VfcmVwbGFjZUIOCgxfdGFyZ2V0X3R5cGVCDAoKX3RhcmdldF9pZEIQCg5fb21pdF9jb250cm9sc0INCgtfaWZfdmVyc2lvbiKxAgoFQWdlbnQSHAoKYWdlbnRfbmFtZRgBIAEoCUID4EECSACIAQESHgoRYWdlbnRfZGVzY3JpcHRpb24YAiABKAlIAYgBARIdChBhZ2VudF9jcmVhdGVkX2F0GAMgASgJSAKIAQESHQoQYWdlbnRfdXBkYXRlZF9hdBgEIAEoCUgDiAEBEhoKDWFnZW50X3ZlcnNpb24YBSABKAlIBIgBARIvCg5hZ2VudF9tZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX2FnZW50X25hbWVCFAoSX2FnZW50X2Rlc2NyaXB0aW9uQhMKEV9hZ2VudF9jcmVhdGVkX2F0QhMKEV9hZ2VudF91cGRhdGVkX2F0QhAKDl9hZ2VudF92ZXJzaW9uIoYCCg5TdGVwRGVmaW5pdGlvbhIWCgR0eXBlGAEgASgJQgPgQQJIAIgBARIWCgRuYW1lGAIgASgJQgPgQQJIAYgBARIYCgtkZXNjcmlwdGlvbhgDIAEoCUgCiAEBEi0KDGlucHV0X3NjaGVtYRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoNb3V0cHV0X3NjaGVtYRgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKQoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgcKBV90eXBlQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbiKSAQoVRXZhbHVhdG9yUmVnaXN0cmF0aW9uEhYKBG5hbWUYASABKAlCA+BBAkgAiAEBEi4KDWNvbmZpZ19zY2hlbWEYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKC2Rlc2NyaXB0aW9uGAMgASgJSAGIAQFCBwoFX25hbWVCDgoMX2Rlc2NyaXB0aW9uIvgBChFJbml0QWdlbnRSZXNwb25zZRIPCgdjcmVhdGVkGAEgASgIEi4KCGNvbnRyb2xzGAIgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sEhkKEW92ZXJ3cml0ZV9hcHBsaWVkGAMgASgIEjsKEW92ZXJ3cml0ZV9jaGFuZ2VzGAQgASgLMiAuZW5mb3JjZW1lbnQudjEuT3ZlcndyaXRlQ2hhbmdlcxIvCgh3YXJuaW5ncxgFIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAESGQoHdmVyc2lvbhgGIAEoA0IIqrsYBEVUYWciXAoMQWdlbnRDb250cm9sEgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSMgoHY29udHJvbBgDIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uIsoCChBPdmVyd3JpdGVDaGFuZ2VzEhgKEG1ldGFkYXRhX2NoYW5nZWQYASABKAgSLAoLc3RlcHNfYWRkZWQYAiADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5Ei4KDXN0ZXBzX3VwZGF0ZWQYAyADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5Ei4KDXN0ZXBzX3JlbW92ZWQYBCADKAsyFy5lbmZvcmNlbWVudC52MS5TdGVwS2V5EhgKEGV2YWx1YXRvcnNfYWRkZWQYBSADKAkSGgoSZXZhbHVhdG9yc191cGRhdGVkGAYgAygJEhoKEmV2YWx1YXRvcnNfcmVtb3ZlZBgHIAMoCRI8ChJldmFsdWF0b3JfcmVtb3ZhbHMYCCADKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZW1vdmFsIiUKB1N0ZXBLZXkSDAoEdHlwZRgBIAEoCRIMCgRuYW1lGAIgASgJInMKEEV2YWx1YXRvclJlbW92YWwSDAoEbmFtZRgBIAEoCRIlCh1yZWZlcmVuY2VkX2J5X2FjdGl2ZV9jb250cm9scxgCIAEoCBITCgtjb250cm9sX2lkcxgDIAMoBRIVCg1jb250cm9sX25hbWVzGAQgAygJIioKD0dldEFnZW50UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQIivQEKEEdldEFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5lbmZvcmNlbWVudC52MS5BZ2VudBItCgVzdGVwcxgCIAMoCzIeLmVuZm9yY2VtZW50LnYxLlN0ZXBEZWZpbml0aW9uEjkKCmV2YWx1YXRvcnMYAyADKAsyJS5lbmZvcmNlbWVudC52MS5FdmFsdWF0b3JSZWdpc3RyYXRpb24SGQoHdmVyc2lvbhgEIAEoA0IIqrsYBEVUYWci1wEKElVwZGF0ZUFnZW50UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISLQoMcmVtb3ZlX3N0ZXBzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIZChFyZW1vdmVfZXZhbHVhdG9ycxgDIAMoCRIZCgZzdHJpY3QYBCABKAhCBLC7GAFIAIgBARIpCgppZl92ZXJzaW9uGAUgASgDQhCquxgISWYtTWF0Y2iwuxgBSAGIAQFCCQoHX3N0cmljdEINCgtfaWZfdmVyc2lvbiKtAQoTVXBkYXRlQWdlbnRSZXNwb25zZRIuCg1zdGVwc19yZW1vdmVkGAEgAygLMhcuZW5mb3JjZW1lbnQudjEuU3RlcEtleRIaChJldmFsdWF0b3JzX3JlbW92ZWQYAiADKAkSLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YBCABKANCCKq7GARFVGFnImcKEkRlbGV0ZUFnZW50UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQISKQoKaWZfdmVyc2lvbhgCIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uImYKE0RlbGV0ZUFnZW50UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIeChZyZW1vdmVkX2NvbnRyb2xzX2NvdW50GAIgASgFEh4KFnJlbW92ZWRfcG9saWNpZXNfY291bnQYAyABKAUicwoaTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQigQEKG0xpc3RBZ2VudEV2YWx1YXRvcnNSZXNwb25zZRIyCgpldmFsdWF0b3JzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQWdlbnRFdmFsdWF0b3ISLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24ieAoOQWdlbnRFdmFsdWF0b3ISDAoEbmFtZRgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEi4KDWNvbmZpZ19zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg4KDF9kZXNjcmlwdGlvbiJQChhHZXRBZ2VudEV2YWx1YXRvclJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhsKDmV2YWx1YXRvcl9uYW1lGAIgASgJQgPgQQIigwEKGUdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEi4KDWNvbmZpZ19zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qg4KDF9kZXNjcmlwdGlvbiLlAgoYTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIbCg5yZW5kZXJlZF9zdGF0ZRgCIAEoCUgAiAEBEhoKDWVuYWJsZWRfc3RhdGUYAyABKAlIAYgBARIYCgt0YXJnZXRfdHlwZRgEIAEoCUgCiAEBEhYKCXRhcmdldF9pZBgFIAEoCUgDiAEBEhYKCXBhZ2Vfc2l6ZRgGIAEoBUgEiAEBEhcKCnBhZ2VfdG9rZW4YByABKAlIBYgBARIeChFtYXhfbWVzc2FnZV9ieXRlcxgIIAEoBUgGiAEBQhEKD19yZW5kZXJlZF9zdGF0ZUIQCg5fZW5hYmxlZF9zdGF0ZUIOCgxfdGFyZ2V0X3R5cGVCDAoKX3RhcmdldF9pZEIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuQhQKEl9tYXhfbWVzc2FnZV9ieXRlcyKcAQoZTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZRIuCghjb250cm9scxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkFnZW50Q29udHJvbBI7Cg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlCHaq7GBlYLVNlcnZpY2UtTmV4dC1QYWdlLVRva2VuSACIAQFCEgoQX25leHRfcGFnZV90b2tlbiKTAQoUV2F0Y2hDb250cm9sc1JlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhoKDWZyb21fcmV2aXNpb24YAiABKANIAIgBARIeChFtYXhfbWVzc2FnZV9ieXRlcxgDIAEoBUgBiAEBQhAKDl9mcm9tX3JldmlzaW9uQhQKEl9tYXhfbWVzc2FnZV9ieXRlcyLeAQoVV2F0Y2hDb250cm9sc1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgDEjAKBGZ1bGwYAiABKAsyIC5lbmZvcmNlbWVudC52MS5Db250cm9sc1NuYXBzaG90SAASMQoHY2hhbmdlZBgDIAEoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ2hhbmdlSAASMgoHY3VycmVudBgEIAEoCzIfLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xzQ3VycmVudEgAEhIKCmluY29tcGxldGUYBSABKAhCBgoEbmV3cyJCChBDb250cm9sc1NuYXBzaG90Ei4KCGNvbnRyb2xzGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sIlEKDkNvbnRyb2xzQ2hhbmdlEi4KCHVwc2VydGVkGAEgAygLMhwuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sEg8KB3JlbW92ZWQYAiADKAUiLAoPQ29udHJvbHNDdXJyZW50EhkKEXN0YWxlbmVzc19zZWNvbmRzGAEgASgBIoQBChZBZGRBZ2VudENvbnRyb2xSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIXCgpjb250cm9sX2lkGAIgASgFQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uIlsKF0FkZEFnZW50Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIk0KGVJlbW92ZUFnZW50Q29udHJvbFJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhcKCmNvbnRyb2xfaWQYAiABKAVCA+BBAiJvChpSZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEiIKGnJlbW92ZWRfZGlyZWN0X2Fzc29jaWF0aW9uGAIgASgIEhwKFGNvbnRyb2xfc3RpbGxfYWN0aXZlGAMgASgIKmQKDENvbmZsaWN0TW9kZRIdChlDT05GTElDVF9NT0RFX1VOU1BFQ0lGSUVEEAASGAoUQ09ORkxJQ1RfTU9ERV9TVFJJQ1QQARIbChdDT05GTElDVF9NT0RFX09WRVJXUklURRACMvsNCgxBZ2VudFNlcnZpY2USgQEKCkxpc3RBZ2VudHMSIS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRzUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkxpc3RBZ2VudHNSZXNwb25zZSIskAIBqLsYAvK7GAthZ2VudHMucmVhZILT5JMCEBIOL2FwaS92MS9hZ2VudHMSjwEKCUluaXRBZ2VudBIgLmVuZm9yY2VtZW50LnYxLkluaXRBZ2VudFJlcXVlc3QaIS5lbmZvcmNlbWVudC52MS5Jbml0QWdlbnRSZXNwb25zZSI9kAICqLsYAvK7GA9hZ2VudHMucmVnaXN0ZXKC0+STAh06ASoiGC9hcGkvdjEvYWdlbnRzL2luaXRBZ2VudBKIAQoIR2V0QWdlbnQSHy5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlcXVlc3QaIC5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFJlc3BvbnNlIjmQAgGouxgC8rsYC2FnZW50cy5yZWFkgtPkkwIdEhsvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0SlQEKC1VwZGF0ZUFnZW50EiIuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSI9kAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAiA6ASoyGy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfRKSAQoLRGVsZXRlQWdlbnQSIi5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlIjqQAgKouxgD8rsYDGFnZW50cy53cml0ZYLT5JMCHSobL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9ErQBChNMaXN0QWdlbnRFdmFsdWF0b3JzEiouZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50RXZhbHVhdG9yc1JlcXVlc3QaKy5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRFdmFsdWF0b3JzUmVzcG9uc2UiRJACAai7GALyuxgLYWdlbnRzLnJlYWSC0+STAigSJi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzEr8BChFHZXRBZ2VudEV2YWx1YXRvchIoLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldEFnZW50RXZhbHVhdG9yUmVzcG9uc2UiVZACAai7GALyuxgLYWdlbnRzLnJlYWSC0+STAjkSNy9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9ldmFsdWF0b3JzL3tldmFsdWF0b3JfbmFtZX0SsgEKEUxpc3RBZ2VudENvbnRyb2xzEiguZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50Q29udHJvbHNSZXNwb25zZSJIkAIBqLsYAri7GALyuxgNY29udHJvbHMucmVhZILT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L2NvbnRyb2xzEngKDVdhdGNoQ29udHJvbHMSJC5lbmZvcmNlbWVudC52MS5XYXRjaENvbnRyb2xzUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLldhdGNoQ29udHJvbHNSZXNwb25zZSIYkAIBqLsYAvK7GA1jb250cm9scy5yZWFkMAEStAEKD0FkZEFnZW50Q29udHJvbBImLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50Q29udHJvbFJlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5BZGRBZ2VudENvbnRyb2xSZXNwb25zZSJQkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAjMiMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH0SvQEKElJlbW92ZUFnZW50Q29udHJvbBIpLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50Q29udHJvbFJlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudENvbnRyb2xSZXNwb25zZSJQkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAjMqMS9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9jb250cm9scy97Y29udHJvbF9pZH1CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
 
 /**
  * Request message for AgentService.ListAgents.
@@ -127,6 +128,13 @@ export type AgentSummary = Message<"enforcement.v1.AgentSummary"> & {
    * @generated from field: int32 active_controls_count = 6;
    */
   activeControlsCount: number;
+
+  /**
+   * Version of the registration, see GetAgentResponse.version. Not in JSON.
+   *
+   * @generated from field: int64 version = 7;
+   */
+  version: bigint;
 };
 
 /**
@@ -191,6 +199,22 @@ export type InitAgentRequest = Message<"enforcement.v1.InitAgentRequest"> & {
    * @generated from field: optional string target_id = 7;
    */
   targetId?: string | undefined;
+
+  /**
+   * Leaves the controls out of the response, which may otherwise be larger than a client accepts.
+   *
+   * @generated from field: optional bool omit_controls = 8;
+   */
+  omitControls?: boolean | undefined;
+
+  /**
+   * Version that the registration must have, 0 if the agent must not be registered yet; otherwise the request is
+   * rejected (ABORTED, 412 VERSION_MISMATCH) and changes nothing. JSON: also the header If-Match with the version in
+   * quotes, or * for any version, in which case the agent must be registered already. Absent: any version or none.
+   *
+   * @generated from field: optional int64 if_version = 9;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -362,7 +386,8 @@ export type InitAgentResponse = Message<"enforcement.v1.InitAgentResponse"> & {
   created: boolean;
 
   /**
-   * Enabled controls of the agent, linked to it or in its policies, by id descending. Empty for a new agent.
+   * Enabled controls of the agent, linked to it or in its policies, by id descending. Empty for a new agent, and with
+   * omit_controls.
    *
    * @generated from field: repeated enforcement.v1.AgentControl controls = 2;
    */
@@ -388,6 +413,13 @@ export type InitAgentResponse = Message<"enforcement.v1.InitAgentResponse"> & {
    * @generated from field: repeated enforcement.v1.Warning warnings = 5;
    */
   warnings: Warning[];
+
+  /**
+   * Version of the registration after the call. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 6;
+   */
+  version: bigint;
 };
 
 /**
@@ -619,6 +651,14 @@ export type GetAgentResponse = Message<"enforcement.v1.GetAgentResponse"> & {
    * @generated from field: repeated enforcement.v1.EvaluatorRegistration evaluators = 3;
    */
   evaluators: EvaluatorRegistration[];
+
+  /**
+   * Version of the registration: 1 for a new one, increased whenever a different one is stored, or any with
+   * force_replace. Links to controls and policies are not part of it. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 4;
+   */
+  version: bigint;
 };
 
 /**
@@ -662,6 +702,15 @@ export type UpdateAgentRequest = Message<"enforcement.v1.UpdateAgentRequest"> & 
    * @generated from field: optional bool strict = 4;
    */
   strict?: boolean | undefined;
+
+  /**
+   * Version that the registration must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and
+   * changes nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any
+   * version.
+   *
+   * @generated from field: optional int64 if_version = 5;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -697,6 +746,13 @@ export type UpdateAgentResponse = Message<"enforcement.v1.UpdateAgentResponse"> 
    * @generated from field: repeated enforcement.v1.Warning warnings = 3;
    */
   warnings: Warning[];
+
+  /**
+   * Version of the registration after the call. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 4;
+   */
+  version: bigint;
 };
 
 /**
@@ -705,6 +761,71 @@ export type UpdateAgentResponse = Message<"enforcement.v1.UpdateAgentResponse"> 
  */
 export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_agent_service, 15);
+
+/**
+ * Request message for AgentService.DeleteAgent.
+ *
+ * @generated from message enforcement.v1.DeleteAgentRequest
+ */
+export type DeleteAgentRequest = Message<"enforcement.v1.DeleteAgentRequest"> & {
+  /**
+   * Agent name, see Agent.agent_name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * Version that the registration must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and
+   * changes nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any
+   * version.
+   *
+   * @generated from field: optional int64 if_version = 2;
+   */
+  ifVersion?: bigint | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.DeleteAgentRequest.
+ * Use `create(DeleteAgentRequestSchema)` to create a new message.
+ */
+export const DeleteAgentRequestSchema: GenMessage<DeleteAgentRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 16);
+
+/**
+ * Response message for AgentService.DeleteAgent.
+ *
+ * @generated from message enforcement.v1.DeleteAgentResponse
+ */
+export type DeleteAgentResponse = Message<"enforcement.v1.DeleteAgentResponse"> & {
+  /**
+   * Always true.
+   *
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+
+  /**
+   * Number of controls that were linked to the agent.
+   *
+   * @generated from field: int32 removed_controls_count = 2;
+   */
+  removedControlsCount: number;
+
+  /**
+   * Number of policies that the agent had.
+   *
+   * @generated from field: int32 removed_policies_count = 3;
+   */
+  removedPoliciesCount: number;
+};
+
+/**
+ * Describes the message enforcement.v1.DeleteAgentResponse.
+ * Use `create(DeleteAgentResponseSchema)` to create a new message.
+ */
+export const DeleteAgentResponseSchema: GenMessage<DeleteAgentResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_agent_service, 17);
 
 /**
  * Request message for AgentService.ListAgentEvaluators.
@@ -739,7 +860,7 @@ export type ListAgentEvaluatorsRequest = Message<"enforcement.v1.ListAgentEvalua
  * Use `create(ListAgentEvaluatorsRequestSchema)` to create a new message.
  */
 export const ListAgentEvaluatorsRequestSchema: GenMessage<ListAgentEvaluatorsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 16);
+  messageDesc(file_enforcement_v1_agent_service, 18);
 
 /**
  * Response message for AgentService.ListAgentEvaluators.
@@ -767,7 +888,7 @@ export type ListAgentEvaluatorsResponse = Message<"enforcement.v1.ListAgentEvalu
  * Use `create(ListAgentEvaluatorsResponseSchema)` to create a new message.
  */
 export const ListAgentEvaluatorsResponseSchema: GenMessage<ListAgentEvaluatorsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 17);
+  messageDesc(file_enforcement_v1_agent_service, 19);
 
 /**
  * An evaluator registered by an agent.
@@ -802,7 +923,7 @@ export type AgentEvaluator = Message<"enforcement.v1.AgentEvaluator"> & {
  * Use `create(AgentEvaluatorSchema)` to create a new message.
  */
 export const AgentEvaluatorSchema: GenMessage<AgentEvaluator> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 18);
+  messageDesc(file_enforcement_v1_agent_service, 20);
 
 /**
  * Request message for AgentService.GetAgentEvaluator.
@@ -830,7 +951,7 @@ export type GetAgentEvaluatorRequest = Message<"enforcement.v1.GetAgentEvaluator
  * Use `create(GetAgentEvaluatorRequestSchema)` to create a new message.
  */
 export const GetAgentEvaluatorRequestSchema: GenMessage<GetAgentEvaluatorRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 19);
+  messageDesc(file_enforcement_v1_agent_service, 21);
 
 /**
  * Response message for AgentService.GetAgentEvaluator.
@@ -865,7 +986,7 @@ export type GetAgentEvaluatorResponse = Message<"enforcement.v1.GetAgentEvaluato
  * Use `create(GetAgentEvaluatorResponseSchema)` to create a new message.
  */
 export const GetAgentEvaluatorResponseSchema: GenMessage<GetAgentEvaluatorResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 20);
+  messageDesc(file_enforcement_v1_agent_service, 22);
 
 /**
  * Request message for AgentService.ListAgentControls.
@@ -909,6 +1030,28 @@ export type ListAgentControlsRequest = Message<"enforcement.v1.ListAgentControls
    * @generated from field: optional string target_id = 5;
    */
   targetId?: string | undefined;
+
+  /**
+   * Maximum number of controls in the response, 1 to 1,000. Absent: no limit.
+   *
+   * @generated from field: optional int32 page_size = 6;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * Position of the page: next_page_token of the previous page. Absent: the first page.
+   *
+   * @generated from field: optional string page_token = 7;
+   */
+  pageToken?: string | undefined;
+
+  /**
+   * Maximum size of the response message in bytes, in every encoding, 1,024 to 2,147,483,647. The page ends before it
+   * would exceed this. RESOURCE_EXHAUSTED (413 PAYLOAD_TOO_LARGE) if a single control does not fit. Absent: no limit.
+   *
+   * @generated from field: optional int32 max_message_bytes = 8;
+   */
+  maxMessageBytes?: number | undefined;
 };
 
 /**
@@ -916,7 +1059,7 @@ export type ListAgentControlsRequest = Message<"enforcement.v1.ListAgentControls
  * Use `create(ListAgentControlsRequestSchema)` to create a new message.
  */
 export const ListAgentControlsRequestSchema: GenMessage<ListAgentControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 21);
+  messageDesc(file_enforcement_v1_agent_service, 23);
 
 /**
  * Response message for AgentService.ListAgentControls.
@@ -930,6 +1073,14 @@ export type ListAgentControlsResponse = Message<"enforcement.v1.ListAgentControl
    * @generated from field: repeated enforcement.v1.AgentControl controls = 1;
    */
   controls: AgentControl[];
+
+  /**
+   * Position of the next page. Absent on the last page, and if the request limits neither number nor size. A control
+   * that is added while a client reads pages may be missing. JSON: the header X-Service-Next-Page-Token.
+   *
+   * @generated from field: optional string next_page_token = 2;
+   */
+  nextPageToken?: string | undefined;
 };
 
 /**
@@ -937,7 +1088,7 @@ export type ListAgentControlsResponse = Message<"enforcement.v1.ListAgentControl
  * Use `create(ListAgentControlsResponseSchema)` to create a new message.
  */
 export const ListAgentControlsResponseSchema: GenMessage<ListAgentControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 22);
+  messageDesc(file_enforcement_v1_agent_service, 24);
 
 /**
  * Request message for AgentService.WatchControls.
@@ -961,6 +1112,16 @@ export type WatchControlsRequest = Message<"enforcement.v1.WatchControlsRequest"
    * @generated from field: optional int64 from_revision = 2;
    */
   fromRevision?: bigint | undefined;
+
+  /**
+   * Largest message that the client can receive, in bytes of its binary form, at least 65,536. Larger values than the
+   * server can send have the effect of the largest one. If absent, 3 MiB, which clients with the usual limit of 4 MiB
+   * can receive. Controls that need more are sent in several messages of at most 256 KiB, see
+   * WatchControlsResponse.incomplete. A single control that is larger is sent in a message of its own.
+   *
+   * @generated from field: optional int32 max_message_bytes = 3;
+   */
+  maxMessageBytes?: number | undefined;
 };
 
 /**
@@ -968,7 +1129,7 @@ export type WatchControlsRequest = Message<"enforcement.v1.WatchControlsRequest"
  * Use `create(WatchControlsRequestSchema)` to create a new message.
  */
 export const WatchControlsRequestSchema: GenMessage<WatchControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 23);
+  messageDesc(file_enforcement_v1_agent_service, 25);
 
 /**
  * Message of the response stream of AgentService.WatchControls.
@@ -978,7 +1139,8 @@ export const WatchControlsRequestSchema: GenMessage<WatchControlsRequest> = /*@_
 export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsResponse"> & {
   /**
    * Revision up to which the client is current once it has processed this message. Never lower than the revision of
-   * the previous message, unless the database was restored; in that case this message contains all controls.
+   * the previous message, unless the database was restored, or this message and those after it contain all controls.
+   * If the message is incomplete: the revision to resume from after it, which is 0 while all controls are being sent.
    *
    * @generated from field: int64 revision = 1;
    */
@@ -999,7 +1161,7 @@ export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsRespons
     case: "full";
   } | {
     /**
-     * Changes since the previous message.
+     * Changes since the previous message, or the continuation of an incomplete message.
      *
      * @generated from field: enforcement.v1.ControlsChange changed = 3;
      */
@@ -1014,6 +1176,14 @@ export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsRespons
     value: ControlsCurrent;
     case: "current";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Whether the controls continue in the next message, because they do not fit in one. The client has all of them only
+   * after the next message without this flag, and must not decide by what it has until then.
+   *
+   * @generated from field: bool incomplete = 5;
+   */
+  incomplete: boolean;
 };
 
 /**
@@ -1021,10 +1191,10 @@ export type WatchControlsResponse = Message<"enforcement.v1.WatchControlsRespons
  * Use `create(WatchControlsResponseSchema)` to create a new message.
  */
 export const WatchControlsResponseSchema: GenMessage<WatchControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 24);
+  messageDesc(file_enforcement_v1_agent_service, 26);
 
 /**
- * All controls of an agent.
+ * All controls of an agent; if the message is incomplete, the first of them.
  *
  * @generated from message enforcement.v1.ControlsSnapshot
  */
@@ -1042,7 +1212,7 @@ export type ControlsSnapshot = Message<"enforcement.v1.ControlsSnapshot"> & {
  * Use `create(ControlsSnapshotSchema)` to create a new message.
  */
 export const ControlsSnapshotSchema: GenMessage<ControlsSnapshot> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 25);
+  messageDesc(file_enforcement_v1_agent_service, 27);
 
 /**
  * A change to the controls of an agent.
@@ -1070,7 +1240,7 @@ export type ControlsChange = Message<"enforcement.v1.ControlsChange"> & {
  * Use `create(ControlsChangeSchema)` to create a new message.
  */
 export const ControlsChangeSchema: GenMessage<ControlsChange> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 26);
+  messageDesc(file_enforcement_v1_agent_service, 28);
 
 /**
  * Confirmation that the client has the current controls of the agent.
@@ -1092,7 +1262,7 @@ export type ControlsCurrent = Message<"enforcement.v1.ControlsCurrent"> & {
  * Use `create(ControlsCurrentSchema)` to create a new message.
  */
 export const ControlsCurrentSchema: GenMessage<ControlsCurrent> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 27);
+  messageDesc(file_enforcement_v1_agent_service, 29);
 
 /**
  * Request message for AgentService.AddAgentControl.
@@ -1113,6 +1283,15 @@ export type AddAgentControlRequest = Message<"enforcement.v1.AddAgentControlRequ
    * @generated from field: int32 control_id = 2;
    */
   controlId: number;
+
+  /**
+   * Version that the registration of the agent must have, otherwise the request is rejected (ABORTED, 412
+   * VERSION_MISMATCH) and changes nothing. JSON: also the header If-Match with the version in quotes, or * for any
+   * version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -1120,7 +1299,7 @@ export type AddAgentControlRequest = Message<"enforcement.v1.AddAgentControlRequ
  * Use `create(AddAgentControlRequestSchema)` to create a new message.
  */
 export const AddAgentControlRequestSchema: GenMessage<AddAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 28);
+  messageDesc(file_enforcement_v1_agent_service, 30);
 
 /**
  * Response message for AgentService.AddAgentControl.
@@ -1148,7 +1327,7 @@ export type AddAgentControlResponse = Message<"enforcement.v1.AddAgentControlRes
  * Use `create(AddAgentControlResponseSchema)` to create a new message.
  */
 export const AddAgentControlResponseSchema: GenMessage<AddAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 29);
+  messageDesc(file_enforcement_v1_agent_service, 31);
 
 /**
  * Request message for AgentService.RemoveAgentControl.
@@ -1176,7 +1355,7 @@ export type RemoveAgentControlRequest = Message<"enforcement.v1.RemoveAgentContr
  * Use `create(RemoveAgentControlRequestSchema)` to create a new message.
  */
 export const RemoveAgentControlRequestSchema: GenMessage<RemoveAgentControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 30);
+  messageDesc(file_enforcement_v1_agent_service, 32);
 
 /**
  * Response message for AgentService.RemoveAgentControl.
@@ -1211,7 +1390,7 @@ export type RemoveAgentControlResponse = Message<"enforcement.v1.RemoveAgentCont
  * Use `create(RemoveAgentControlResponseSchema)` to create a new message.
  */
 export const RemoveAgentControlResponseSchema: GenMessage<RemoveAgentControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_agent_service, 31);
+  messageDesc(file_enforcement_v1_agent_service, 33);
 
 /**
  * How a registration that differs from the stored one is handled.
@@ -1294,6 +1473,18 @@ export const AgentService: GenService<{
     methodKind: "unary";
     input: typeof UpdateAgentRequestSchema;
     output: typeof UpdateAgentResponseSchema;
+  },
+  /**
+   * Deletes an agent: its registration, its links to controls and its policies. Its events, and the controls and
+   * policies themselves, are kept. Evaluations for it are then rejected with NOT_FOUND (404 AGENT_NOT_FOUND), and
+   * streams of its controls end with that error, in every process of the service. Its client can register it again.
+   *
+   * @generated from rpc enforcement.v1.AgentService.DeleteAgent
+   */
+  deleteAgent: {
+    methodKind: "unary";
+    input: typeof DeleteAgentRequestSchema;
+    output: typeof DeleteAgentResponseSchema;
   },
   /**
    * Lists the evaluators registered by an agent, in the order of registration.

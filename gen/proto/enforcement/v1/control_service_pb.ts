@@ -8,6 +8,7 @@ import type { Action, ControlDefinition, Execution, Pagination, Stage, Warning }
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -15,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/control_service.proto.
  */
 export const file_enforcement_v1_control_service: GenFile = /*@__PURE__*/
-  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIokBChRDcmVhdGVDb250cm9sUmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQESLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgBiAEBQgcKBV9uYW1lQgkKB19zdHJpY3QiVgoVQ3JlYXRlQ29udHJvbFJlc3BvbnNlEhIKCmNvbnRyb2xfaWQYASABKAUSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIscCChNMaXN0Q29udHJvbHNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBEhQKB2VuYWJsZWQYBCABKAhIA4gBARIcCg90ZW1wbGF0ZV9iYWNrZWQYBSABKAhIBIgBARIWCglzdGVwX3R5cGUYBiABKAlIBYgBARISCgVzdGFnZRgHIAEoCUgGiAEBEhYKCWV4ZWN1dGlvbhgIIAEoCUgHiAEBEhAKA3RhZxgJIAEoCUgIiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24ioQQKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFEiYKBmFjdGlvbhgNIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbhI3CgthdHRhY2htZW50cxgOIAEoCzIiLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xBdHRhY2htZW50cxIjChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGA8gASgFSAKIAQFCDgoMX2Rlc2NyaXB0aW9uQhQKEl90ZW1wbGF0ZV9yZW5kZXJlZEIZChdfY2xvbmVkX2Zyb21fY29udHJvbF9pZCIUChJDb250cm9sQXR0YWNobWVudHMiJAoOQWdlbnRSZWZlcmVuY2USEgoKYWdlbnRfbmFtZRgBIAEoCSIZChdHZXRDb250cm9sU2NoZW1hUmVxdWVzdCJDChhHZXRDb250cm9sU2NoZW1hUmVzcG9uc2USJwoGc2NoZW1hGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJvChZWYWxpZGF0ZUNvbnRyb2xSZXF1ZXN0Ei8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIZCgZzdHJpY3QYAiABKAhCBLC7GAFIAIgBAUIJCgdfc3RyaWN0IlUKF1ZhbGlkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSKQoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nIicKEUdldENvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUigAIKEkdldENvbnRyb2xSZXNwb25zZRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEi8KBGRhdGEYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhImCgZhY3Rpb24YBCABKAsyFi5lbmZvcmNlbWVudC52MS5BY3Rpb24SNwoLYXR0YWNobWVudHMYBSABKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sQXR0YWNobWVudHMSIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgGIAEoBUgAiAEBQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIo4BChRVcGRhdGVDb250cm9sUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhEKBG5hbWUYAiABKAlIAIgBARIUCgdlbmFibGVkGAMgASgISAGIAQESGQoGc3RyaWN0GAQgASgIQgSwuxgBSAKIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWRCCQoHX3N0cmljdCKJAQoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQESLwoId2FybmluZ3MYBCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQgoKCF9lbmFibGVkIkgKFERlbGV0ZUNvbnRyb2xSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSEgoFZm9yY2UYAiABKAhIAIgBAUIICgZfZm9yY2UiqAEKFURlbGV0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhgKEGRpc3NvY2lhdGVkX2Zyb20YAiADKAUSIQoZZGlzc29jaWF0ZWRfZnJvbV9wb2xpY2llcxgDIAMoBRIfChdkaXNzb2NpYXRlZF9mcm9tX2FnZW50cxgEIAMoCRIgChhkZXRhY2hlZF90YXJnZXRfYmluZGluZ3MYBSADKAUibgoaTGlzdENvbnRyb2xWZXJzaW9uc1JlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRITCgZjdXJzb3IYAiABKAlIAIgBARISCgVsaW1pdBgDIAEoBUgBiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0In8KG0xpc3RDb250cm9sVmVyc2lvbnNSZXNwb25zZRIwCgh2ZXJzaW9ucxgBIAMoCzIeLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xWZXJzaW9uEi4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIrQBCg5Db250cm9sVmVyc2lvbhITCgt2ZXJzaW9uX251bRgBIAEoBRISCgpldmVudF90eXBlGAIgASgJEhEKBG5vdGUYAyABKAlIAIgBARISCgpjcmVhdGVkX2F0GAQgASgJEhwKD2tleV9maW5nZXJwcmludBgFIAEoCUgBiAEBEhcKD2NoYW5nZWRfbWVtYmVycxgGIAMoCUIHCgVfbm90ZUISChBfa2V5X2ZpbmdlcnByaW50IkMKGEdldENvbnRyb2xWZXJzaW9uUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhMKC3ZlcnNpb25fbnVtGAIgASgFIvIBChlHZXRDb250cm9sVmVyc2lvblJlc3BvbnNlEhMKC3ZlcnNpb25fbnVtGAEgASgFEhIKCmV2ZW50X3R5cGUYAiABKAkSEQoEbm90ZRgDIAEoCUgAiAEBEhIKCmNyZWF0ZWRfYXQYBCABKAkSHAoPa2V5X2ZpbmdlcnByaW50GAUgASgJSAGIAQESFwoPY2hhbmdlZF9tZW1iZXJzGAYgAygJEjEKCHNuYXBzaG90GAcgASgLMh8uZW5mb3JjZW1lbnQudjEuQ29udHJvbFNuYXBzaG90QgcKBV9ub3RlQhIKEF9rZXlfZmluZ2VycHJpbnQi7gEKD0NvbnRyb2xTbmFwc2hvdBIMCgRuYW1lGAEgASgJEi8KBGRhdGEYAiABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIXCgpkZWxldGVkX2F0GAMgASgJSACIAQESHgoRY2xvbmVkX2NvbnRyb2xfaWQYBCABKAVIAYgBARIjChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGAUgASgFSAKIAQFCDQoLX2RlbGV0ZWRfYXRCFAoSX2Nsb25lZF9jb250cm9sX2lkQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIkcKHFJlc3RvcmVDb250cm9sVmVyc2lvblJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBRITCgt2ZXJzaW9uX251bRgCIAEoBSJwCh1SZXN0b3JlQ29udHJvbFZlcnNpb25SZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3ZlcnNpb25fbnVtGAIgASgFEikKCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyIrChVHZXRDb250cm9sRGF0YVJlcXVlc3QSEgoKY29udHJvbF9pZBgBIAEoBSJJChZHZXRDb250cm9sRGF0YVJlc3BvbnNlEi8KBGRhdGEYASABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbiKCAQoVU2V0Q29udHJvbERhdGFSZXF1ZXN0EhIKCmNvbnRyb2xfaWQYASABKAUSLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgAiAEBQgkKB19zdHJpY3QiVAoWU2V0Q29udHJvbERhdGFSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZzL5DQoOQ29udHJvbFNlcnZpY2USfQoNQ3JlYXRlQ29udHJvbBIkLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUNvbnRyb2xSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuQ3JlYXRlQ29udHJvbFJlc3BvbnNlIh+ouxgDgtPkkwIVOgEqGhAvYXBpL3YxL2NvbnRyb2xzEncKDExpc3RDb250cm9scxIjLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbHNSZXNwb25zZSIcqLsYAoLT5JMCEhIQL2FwaS92MS9jb250cm9scxKKAQoQR2V0Q29udHJvbFNjaGVtYRInLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xTY2hlbWFSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFNjaGVtYVJlc3BvbnNlIiOouxgCgtPkkwIZEhcvYXBpL3YxL2NvbnRyb2xzL3NjaGVtYRKMAQoPVmFsaWRhdGVDb250cm9sEiYuZW5mb3JjZW1lbnQudjEuVmFsaWRhdGVDb250cm9sUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLlZhbGlkYXRlQ29udHJvbFJlc3BvbnNlIiiouxgCgtPkkwIeOgEqIhkvYXBpL3YxL2NvbnRyb2xzL3ZhbGlkYXRlEn4KCkdldENvbnRyb2wSIS5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sUmVxdWVzdBoiLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xSZXNwb25zZSIpqLsYAoLT5JMCHxIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SigEKDVVwZGF0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5VcGRhdGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUNvbnRyb2xSZXNwb25zZSIsqLsYA4LT5JMCIjoBKjIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0ShwEKDURlbGV0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5EZWxldGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUNvbnRyb2xSZXNwb25zZSIpqLsYA4LT5JMCHyodL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SogEKE0xpc3RDb250cm9sVmVyc2lvbnMSKi5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFZlcnNpb25zUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sVmVyc2lvbnNSZXNwb25zZSIyqLsYAoLT5JMCKBImL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMSqgEKEUdldENvbnRyb2xWZXJzaW9uEiguZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFZlcnNpb25SZXNwb25zZSJAqLsYAoLT5JMCNhI0L2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMve3ZlcnNpb25fbnVtfRK+AQoVUmVzdG9yZUNvbnRyb2xWZXJzaW9uEiwuZW5mb3JjZW1lbnQudjEuUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVxdWVzdBotLmVuZm9yY2VtZW50LnYxLlJlc3RvcmVDb250cm9sVmVyc2lvblJlc3BvbnNlIkiouxgDgtPkkwI+IjwvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS92ZXJzaW9ucy97dmVyc2lvbl9udW19L3Jlc3RvcmUSkwEKDkdldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXNwb25zZSIyqLsYAri7GAKC0+STAiQSIi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L2RhdGESkgEKDlNldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuU2V0Q29udHJvbERhdGFSZXNwb25zZSIxqLsYA4LT5JMCJzoBKhoiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiRlbmZvcmNlbWVudC92MS9jb250cm9sX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpMBChRDcmVhdGVDb250cm9sUmVxdWVzdBIWCgRuYW1lGAEgASgJQgPgQQJIAIgBARI0CgRkYXRhGAIgASgLMiEuZW5mb3JjZW1lbnQudjEuQ29udHJvbERlZmluaXRpb25CA+BBAhIZCgZzdHJpY3QYAyABKAhCBLC7GAFIAYgBAUIHCgVfbmFtZUIJCgdfc3RyaWN0InEKFUNyZWF0ZUNvbnRyb2xSZXNwb25zZRISCgpjb250cm9sX2lkGAEgASgFEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZxIZCgd2ZXJzaW9uGAMgASgDQgiquxgERVRhZyKpAwoTTGlzdENvbnRyb2xzUmVxdWVzdBITCgZjdXJzb3IYASABKAlIAIgBARISCgVsaW1pdBgCIAEoBUgBiAEBEhEKBG5hbWUYAyABKAlIAogBARIUCgdlbmFibGVkGAQgASgISAOIAQESHAoPdGVtcGxhdGVfYmFja2VkGAUgASgISASIAQESFgoJc3RlcF90eXBlGAYgASgJSAWIAQESEgoFc3RhZ2UYByABKAlIBogBARIWCglleGVjdXRpb24YCCABKAlIB4gBARIQCgN0YWcYCSABKAlICIgBARIrCgxzdGFnZV9maWx0ZXIYCiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIzChBleGVjdXRpb25fZmlsdGVyGAsgASgOMhkuZW5mb3JjZW1lbnQudjEuRXhlY3V0aW9uQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lQgoKCF9lbmFibGVkQhIKEF90ZW1wbGF0ZV9iYWNrZWRCDAoKX3N0ZXBfdHlwZUIICgZfc3RhZ2VCDAoKX2V4ZWN1dGlvbkIGCgRfdGFnIngKFExpc3RDb250cm9sc1Jlc3BvbnNlEjAKCGNvbnRyb2xzGAEgAygLMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbFN1bW1hcnkSLgoKcGFnaW5hdGlvbhgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLlBhZ2luYXRpb24iuAQKDkNvbnRyb2xTdW1tYXJ5EgoKAmlkGAEgASgFEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIPCgdlbmFibGVkGAQgASgIEiwKCWV4ZWN1dGlvbhgFIAEoDjIZLmVuZm9yY2VtZW50LnYxLkV4ZWN1dGlvbhISCgpzdGVwX3R5cGVzGAYgAygJEiUKBnN0YWdlcxgHIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEgwKBHRhZ3MYCCADKAkSFwoPdGVtcGxhdGVfYmFja2VkGAkgASgIEh4KEXRlbXBsYXRlX3JlbmRlcmVkGAogASgISAGIAQESNQoNdXNlZF9ieV9hZ2VudBgLIAEoCzIeLmVuZm9yY2VtZW50LnYxLkFnZW50UmVmZXJlbmNlEhwKFHVzZWRfYnlfYWdlbnRzX2NvdW50GAwgASgFEiYKBmFjdGlvbhgNIAEoCzIWLmVuZm9yY2VtZW50LnYxLkFjdGlvbhI3CgthdHRhY2htZW50cxgOIAEoCzIiLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xBdHRhY2htZW50cxIjChZjbG9uZWRfZnJvbV9jb250cm9sX2lkGA8gASgFSAKIAQESFQoHdmVyc2lvbhgQIAEoA0IEyLsYAUIOCgxfZGVzY3JpcHRpb25CFAoSX3RlbXBsYXRlX3JlbmRlcmVkQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIhQKEkNvbnRyb2xBdHRhY2htZW50cyIkCg5BZ2VudFJlZmVyZW5jZRISCgphZ2VudF9uYW1lGAEgASgJIhkKF0dldENvbnRyb2xTY2hlbWFSZXF1ZXN0IkMKGEdldENvbnRyb2xTY2hlbWFSZXNwb25zZRInCgZzY2hlbWEYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKFlZhbGlkYXRlQ29udHJvbFJlcXVlc3QSNAoEZGF0YRgBIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uQgPgQQISGQoGc3RyaWN0GAIgASgIQgSwuxgBSACIAQFCCQoHX3N0cmljdCJVChdWYWxpZGF0ZUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEikKCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyIsChFHZXRDb250cm9sUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQIimwIKEkdldENvbnRyb2xSZXNwb25zZRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEi8KBGRhdGEYAyABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhImCgZhY3Rpb24YBCABKAsyFi5lbmZvcmNlbWVudC52MS5BY3Rpb24SNwoLYXR0YWNobWVudHMYBSABKAsyIi5lbmZvcmNlbWVudC52MS5Db250cm9sQXR0YWNobWVudHMSIwoWY2xvbmVkX2Zyb21fY29udHJvbF9pZBgGIAEoBUgAiAEBEhkKB3ZlcnNpb24YByABKANCCKq7GARFVGFnQhkKF19jbG9uZWRfZnJvbV9jb250cm9sX2lkIs0BChRVcGRhdGVDb250cm9sUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEQoEbmFtZRgCIAEoCUgAiAEBEhQKB2VuYWJsZWQYAyABKAhIAYgBARIZCgZzdHJpY3QYBCABKAhCBLC7GAFIAogBARIpCgppZl92ZXJzaW9uGAUgASgDQhCquxgISWYtTWF0Y2iwuxgBSAOIAQFCBwoFX25hbWVCCgoIX2VuYWJsZWRCCQoHX3N0cmljdEINCgtfaWZfdmVyc2lvbiKkAQoVVXBkYXRlQ29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDAoEbmFtZRgCIAEoCRIUCgdlbmFibGVkGAMgASgISACIAQESLwoId2FybmluZ3MYBCADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBEhkKB3ZlcnNpb24YBSABKANCCKq7GARFVGFnQgoKCF9lbmFibGVkIocBChREZWxldGVDb250cm9sUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEgoFZm9yY2UYAiABKAhIAIgBARIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSAGIAQFCCAoGX2ZvcmNlQg0KC19pZl92ZXJzaW9uIqgBChVEZWxldGVDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIYChBkaXNzb2NpYXRlZF9mcm9tGAIgAygFEiEKGWRpc3NvY2lhdGVkX2Zyb21fcG9saWNpZXMYAyADKAUSHwoXZGlzc29jaWF0ZWRfZnJvbV9hZ2VudHMYBCADKAkSIAoYZGV0YWNoZWRfdGFyZ2V0X2JpbmRpbmdzGAUgAygFInEKGExpc3RDb250cm9sQWdlbnRzUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCJ5ChlMaXN0Q29udHJvbEFnZW50c1Jlc3BvbnNlEiwKBmFnZW50cxgBIAMoCzIcLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xBZ2VudBIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiJGCgxDb250cm9sQWdlbnQSEgoKYWdlbnRfbmFtZRgBIAEoCRIOCgZkaXJlY3QYAiABKAgSEgoKcG9saWN5X2lkcxgDIAMoBSJzChpMaXN0Q29udHJvbFBvbGljaWVzUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCJ+ChtMaXN0Q29udHJvbFBvbGljaWVzUmVzcG9uc2USLwoIcG9saWNpZXMYASADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUG9saWN5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIikKDUNvbnRyb2xQb2xpY3kSCgoCaWQYASABKAUSDAoEbmFtZRgCIAEoCSJzChpMaXN0Q29udHJvbFZlcnNpb25zUmVxdWVzdBIXCgpjb250cm9sX2lkGAEgASgFQgPgQQISEwoGY3Vyc29yGAIgASgJSACIAQESEgoFbGltaXQYAyABKAVIAYgBAUIJCgdfY3Vyc29yQggKBl9saW1pdCJ/ChtMaXN0Q29udHJvbFZlcnNpb25zUmVzcG9uc2USMAoIdmVyc2lvbnMYASADKAsyHi5lbmZvcmNlbWVudC52MS5Db250cm9sVmVyc2lvbhIuCgpwYWdpbmF0aW9uGAIgASgLMhouZW5mb3JjZW1lbnQudjEuUGFnaW5hdGlvbiK0AQoOQ29udHJvbFZlcnNpb24SEwoLdmVyc2lvbl9udW0YASABKAUSEgoKZXZlbnRfdHlwZRgCIAEoCRIRCgRub3RlGAMgASgJSACIAQESEgoKY3JlYXRlZF9hdBgEIAEoCRIcCg9rZXlfZmluZ2VycHJpbnQYBSABKAlIAYgBARIXCg9jaGFuZ2VkX21lbWJlcnMYBiADKAlCBwoFX25vdGVCEgoQX2tleV9maW5nZXJwcmludCJNChhHZXRDb250cm9sVmVyc2lvblJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhgKC3ZlcnNpb25fbnVtGAIgASgFQgPgQQIi8gEKGUdldENvbnRyb2xWZXJzaW9uUmVzcG9uc2USEwoLdmVyc2lvbl9udW0YASABKAUSEgoKZXZlbnRfdHlwZRgCIAEoCRIRCgRub3RlGAMgASgJSACIAQESEgoKY3JlYXRlZF9hdBgEIAEoCRIcCg9rZXlfZmluZ2VycHJpbnQYBSABKAlIAYgBARIXCg9jaGFuZ2VkX21lbWJlcnMYBiADKAkSMQoIc25hcHNob3QYByABKAsyHy5lbmZvcmNlbWVudC52MS5Db250cm9sU25hcHNob3RCBwoFX25vdGVCEgoQX2tleV9maW5nZXJwcmludCLuAQoPQ29udHJvbFNuYXBzaG90EgwKBG5hbWUYASABKAkSLwoEZGF0YRgCIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhcKCmRlbGV0ZWRfYXQYAyABKAlIAIgBARIeChFjbG9uZWRfY29udHJvbF9pZBgEIAEoBUgBiAEBEiMKFmNsb25lZF9mcm9tX2NvbnRyb2xfaWQYBSABKAVIAogBAUINCgtfZGVsZXRlZF9hdEIUChJfY2xvbmVkX2NvbnRyb2xfaWRCGQoXX2Nsb25lZF9mcm9tX2NvbnRyb2xfaWQiiwEKHFJlc3RvcmVDb250cm9sVmVyc2lvblJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEhgKC3ZlcnNpb25fbnVtGAIgASgFQgPgQQISKQoKaWZfdmVyc2lvbhgDIAEoA0IQqrsYCElmLU1hdGNosLsYAUgAiAEBQg0KC19pZl92ZXJzaW9uIosBCh1SZXN0b3JlQ29udHJvbFZlcnNpb25SZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhMKC3ZlcnNpb25fbnVtGAIgASgFEikKCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZxIZCgd2ZXJzaW9uGAQgASgDQgiquxgERVRhZyIwChVHZXRDb250cm9sRGF0YVJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECImQKFkdldENvbnRyb2xEYXRhUmVzcG9uc2USLwoEZGF0YRgBIAEoCzIhLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xEZWZpbml0aW9uEhkKB3ZlcnNpb24YAiABKANCCKq7GARFVGFnIsYBChVTZXRDb250cm9sRGF0YVJlcXVlc3QSFwoKY29udHJvbF9pZBgBIAEoBUID4EECEjQKBGRhdGEYAiABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbkID4EECEhkKBnN0cmljdBgDIAEoCEIEsLsYAUgAiAEBEikKCmlmX3ZlcnNpb24YBCABKANCEKq7GAhJZi1NYXRjaLC7GAFIAYgBAUIJCgdfc3RyaWN0Qg0KC19pZl92ZXJzaW9uIm8KFlNldENvbnRyb2xEYXRhUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIpCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmcSGQoHdmVyc2lvbhgDIAEoA0IIqrsYBEVUYWcy0hIKDkNvbnRyb2xTZXJ2aWNlEo8BCg1DcmVhdGVDb250cm9sEiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlQ29udHJvbFJlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5DcmVhdGVDb250cm9sUmVzcG9uc2UiMai7GAPyuxgOY29udHJvbHMud3JpdGWC0+STAhU6ASoaEC9hcGkvdjEvY29udHJvbHMSiwEKDExpc3RDb250cm9scxIjLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sc1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbHNSZXNwb25zZSIwkAIBqLsYAvK7GA1jb250cm9scy5yZWFkgtPkkwISEhAvYXBpL3YxL2NvbnRyb2xzEp4BChBHZXRDb250cm9sU2NoZW1hEicuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFNjaGVtYVJlcXVlc3QaKC5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU2NoZW1hUmVzcG9uc2UiN5ACAai7GALyuxgNY29udHJvbHMucmVhZILT5JMCGRIXL2FwaS92MS9jb250cm9scy9zY2hlbWESoAEKD1ZhbGlkYXRlQ29udHJvbBImLmVuZm9yY2VtZW50LnYxLlZhbGlkYXRlQ29udHJvbFJlcXVlc3QaJy5lbmZvcmNlbWVudC52MS5WYWxpZGF0ZUNvbnRyb2xSZXNwb25zZSI8kAIBqLsYAvK7GA1jb250cm9scy5yZWFkgtPkkwIeOgEqIhkvYXBpL3YxL2NvbnRyb2xzL3ZhbGlkYXRlEpIBCgpHZXRDb250cm9sEiEuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFJlcXVlc3QaIi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sUmVzcG9uc2UiPZACAai7GALyuxgNY29udHJvbHMucmVhZILT5JMCHxIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SnwEKDVVwZGF0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5VcGRhdGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLlVwZGF0ZUNvbnRyb2xSZXNwb25zZSJBkAICqLsYA/K7GA5jb250cm9scy53cml0ZYLT5JMCIjoBKjIdL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SnAEKDURlbGV0ZUNvbnRyb2wSJC5lbmZvcmNlbWVudC52MS5EZWxldGVDb250cm9sUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkRlbGV0ZUNvbnRyb2xSZXNwb25zZSI+kAICqLsYA/K7GA5jb250cm9scy53cml0ZYLT5JMCHyodL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0SrgEKEUxpc3RDb250cm9sQWdlbnRzEiguZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xBZ2VudHNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xBZ2VudHNSZXNwb25zZSJEkAIBqLsYAvK7GA1jb250cm9scy5yZWFkgtPkkwImEiQvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9hZ2VudHMStgEKE0xpc3RDb250cm9sUG9saWNpZXMSKi5lbmZvcmNlbWVudC52MS5MaXN0Q29udHJvbFBvbGljaWVzUmVxdWVzdBorLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sUG9saWNpZXNSZXNwb25zZSJGkAIBqLsYAvK7GA1jb250cm9scy5yZWFkgtPkkwIoEiYvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9wb2xpY2llcxK2AQoTTGlzdENvbnRyb2xWZXJzaW9ucxIqLmVuZm9yY2VtZW50LnYxLkxpc3RDb250cm9sVmVyc2lvbnNSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuTGlzdENvbnRyb2xWZXJzaW9uc1Jlc3BvbnNlIkaQAgGouxgC8rsYDWNvbnRyb2xzLnJlYWSC0+STAigSJi9hcGkvdjEvY29udHJvbHMve2NvbnRyb2xfaWR9L3ZlcnNpb25zEr4BChFHZXRDb250cm9sVmVyc2lvbhIoLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xWZXJzaW9uUmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLkdldENvbnRyb2xWZXJzaW9uUmVzcG9uc2UiVJACAai7GALyuxgNY29udHJvbHMucmVhZILT5JMCNhI0L2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vdmVyc2lvbnMve3ZlcnNpb25fbnVtfRLQAQoVUmVzdG9yZUNvbnRyb2xWZXJzaW9uEiwuZW5mb3JjZW1lbnQudjEuUmVzdG9yZUNvbnRyb2xWZXJzaW9uUmVxdWVzdBotLmVuZm9yY2VtZW50LnYxLlJlc3RvcmVDb250cm9sVmVyc2lvblJlc3BvbnNlIlqouxgD8rsYDmNvbnRyb2xzLndyaXRlgtPkkwI+IjwvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS92ZXJzaW9ucy97dmVyc2lvbl9udW19L3Jlc3RvcmUSpwEKDkdldENvbnRyb2xEYXRhEiUuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbERhdGFSZXNwb25zZSJGkAIBqLsYAri7GALyuxgNY29udHJvbHMucmVhZILT5JMCJBIiL2FwaS92MS9jb250cm9scy97Y29udHJvbF9pZH0vZGF0YRKkAQoOU2V0Q29udHJvbERhdGESJS5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5TZXRDb250cm9sRGF0YVJlc3BvbnNlIkOouxgD8rsYDmNvbnRyb2xzLndyaXRlgtPkkwInOgEqGiIvYXBpL3YxL2NvbnRyb2xzL3tjb250cm9sX2lkfS9kYXRhQoABChhpby5jb250cm9sZW5mb3JjZW1lbnQudjFQAVpKZ2l0aHViLmNvbS9jb250cm9sLWVuZm9yY2VtZW50L3NlcnZpY2UvZ2VuL2dvL2VuZm9yY2VtZW50L3YxO2VuZm9yY2VtZW50djGqAhVDb250cm9sRW5mb3JjZW1lbnQuVjFiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
 
 /**
  * Request message for ControlService.CreateControl.
@@ -73,6 +74,13 @@ export type CreateControlResponse = Message<"enforcement.v1.CreateControlRespons
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
   warnings: Warning[];
+
+  /**
+   * Version of the new control: 1. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
 };
 
 /**
@@ -131,14 +139,18 @@ export type ListControlsRequest = Message<"enforcement.v1.ListControlsRequest"> 
   stepType?: string | undefined;
 
   /**
-   * Only controls whose scope includes this stage or does not restrict the stage.
+   * Only controls whose scope includes this stage or does not restrict the stage: "pre" or "post". Any other text is
+   * rejected over RPCs. The JSON route accepts it for compatibility, with a warning in the header X-Service-Warning: it
+   * lists only controls that do not restrict the stage. Over RPCs, use stage_filter instead.
    *
    * @generated from field: optional string stage = 7;
    */
   stage?: string | undefined;
 
   /**
-   * Only controls with this execution: "server" or "sdk".
+   * Only controls with this execution: "server" or "sdk". Any other text is rejected over RPCs. The JSON route accepts
+   * it for compatibility, with a warning in the header X-Service-Warning: it lists nothing. Over RPCs, use
+   * execution_filter instead.
    *
    * @generated from field: optional string execution = 8;
    */
@@ -150,6 +162,20 @@ export type ListControlsRequest = Message<"enforcement.v1.ListControlsRequest"> 
    * @generated from field: optional string tag = 9;
    */
   tag?: string | undefined;
+
+  /**
+   * Same as stage. A request with both is rejected (INVALID_ARGUMENT, 422) if they differ.
+   *
+   * @generated from field: enforcement.v1.Stage stage_filter = 10;
+   */
+  stageFilter: Stage;
+
+  /**
+   * Same as execution. A request with both is rejected (INVALID_ARGUMENT, 422) if they differ.
+   *
+   * @generated from field: enforcement.v1.Execution execution_filter = 11;
+   */
+  executionFilter: Execution;
 };
 
 /**
@@ -297,6 +323,13 @@ export type ControlSummary = Message<"enforcement.v1.ControlSummary"> & {
    * @generated from field: optional int32 cloned_from_control_id = 15;
    */
   clonedFromControlId?: number | undefined;
+
+  /**
+   * Version of the control, see GetControlResponse.version. Not in JSON.
+   *
+   * @generated from field: int64 version = 16;
+   */
+  version: bigint;
 };
 
 /**
@@ -503,6 +536,14 @@ export type GetControlResponse = Message<"enforcement.v1.GetControlResponse"> & 
    * @generated from field: optional int32 cloned_from_control_id = 6;
    */
   clonedFromControlId?: number | undefined;
+
+  /**
+   * Version of the control: the number of its newest version in ListControlVersions. Increases with every change of
+   * name or definition; links to agents and policies are not part of it. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 7;
+   */
+  version: bigint;
 };
 
 /**
@@ -546,6 +587,14 @@ export type UpdateControlRequest = Message<"enforcement.v1.UpdateControlRequest"
    * @generated from field: optional bool strict = 4;
    */
   strict?: boolean | undefined;
+
+  /**
+   * Version that the control must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 5;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -588,6 +637,13 @@ export type UpdateControlResponse = Message<"enforcement.v1.UpdateControlRespons
    * @generated from field: repeated enforcement.v1.Warning warnings = 4;
    */
   warnings: Warning[];
+
+  /**
+   * Version of the control after the call. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 5;
+   */
+  version: bigint;
 };
 
 /**
@@ -616,6 +672,14 @@ export type DeleteControlRequest = Message<"enforcement.v1.DeleteControlRequest"
    * @generated from field: optional bool force = 2;
    */
   force?: boolean | undefined;
+
+  /**
+   * Version that the control must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -675,6 +739,195 @@ export const DeleteControlResponseSchema: GenMessage<DeleteControlResponse> = /*
   messageDesc(file_enforcement_v1_control_service, 16);
 
 /**
+ * Request message for ControlService.ListControlAgents.
+ *
+ * @generated from message enforcement.v1.ListControlAgentsRequest
+ */
+export type ListControlAgentsRequest = Message<"enforcement.v1.ListControlAgentsRequest"> & {
+  /**
+   * Control id.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Cursor: only agents with a name after this one are listed. It need not be the name of an agent.
+   *
+   * @generated from field: optional string cursor = 2;
+   */
+  cursor?: string | undefined;
+
+  /**
+   * Page size, 1 to 100. Defaults to 20.
+   *
+   * @generated from field: optional int32 limit = 3;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListControlAgentsRequest.
+ * Use `create(ListControlAgentsRequestSchema)` to create a new message.
+ */
+export const ListControlAgentsRequestSchema: GenMessage<ListControlAgentsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 17);
+
+/**
+ * Response message for ControlService.ListControlAgents.
+ *
+ * @generated from message enforcement.v1.ListControlAgentsResponse
+ */
+export type ListControlAgentsResponse = Message<"enforcement.v1.ListControlAgentsResponse"> & {
+  /**
+   * Agents of this page, by name ascending.
+   *
+   * @generated from field: repeated enforcement.v1.ControlAgent agents = 1;
+   */
+  agents: ControlAgent[];
+
+  /**
+   * Pagination metadata.
+   *
+   * @generated from field: enforcement.v1.Pagination pagination = 2;
+   */
+  pagination?: Pagination | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListControlAgentsResponse.
+ * Use `create(ListControlAgentsResponseSchema)` to create a new message.
+ */
+export const ListControlAgentsResponseSchema: GenMessage<ListControlAgentsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 18);
+
+/**
+ * An agent that has a control.
+ *
+ * @generated from message enforcement.v1.ControlAgent
+ */
+export type ControlAgent = Message<"enforcement.v1.ControlAgent"> & {
+  /**
+   * Normalised agent name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+
+  /**
+   * Whether the control is linked to the agent.
+   *
+   * @generated from field: bool direct = 2;
+   */
+  direct: boolean;
+
+  /**
+   * Ids of the policies of the agent that contain the control, ascending.
+   *
+   * @generated from field: repeated int32 policy_ids = 3;
+   */
+  policyIds: number[];
+};
+
+/**
+ * Describes the message enforcement.v1.ControlAgent.
+ * Use `create(ControlAgentSchema)` to create a new message.
+ */
+export const ControlAgentSchema: GenMessage<ControlAgent> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 19);
+
+/**
+ * Request message for ControlService.ListControlPolicies.
+ *
+ * @generated from message enforcement.v1.ListControlPoliciesRequest
+ */
+export type ListControlPoliciesRequest = Message<"enforcement.v1.ListControlPoliciesRequest"> & {
+  /**
+   * Control id.
+   *
+   * @generated from field: int32 control_id = 1;
+   */
+  controlId: number;
+
+  /**
+   * Cursor: only policies with an id greater than this are listed. Any 32-bit integer, as text.
+   *
+   * @generated from field: optional string cursor = 2;
+   */
+  cursor?: string | undefined;
+
+  /**
+   * Page size, 1 to 100. Defaults to 20.
+   *
+   * @generated from field: optional int32 limit = 3;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListControlPoliciesRequest.
+ * Use `create(ListControlPoliciesRequestSchema)` to create a new message.
+ */
+export const ListControlPoliciesRequestSchema: GenMessage<ListControlPoliciesRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 20);
+
+/**
+ * Response message for ControlService.ListControlPolicies.
+ *
+ * @generated from message enforcement.v1.ListControlPoliciesResponse
+ */
+export type ListControlPoliciesResponse = Message<"enforcement.v1.ListControlPoliciesResponse"> & {
+  /**
+   * Policies of this page, by id ascending.
+   *
+   * @generated from field: repeated enforcement.v1.ControlPolicy policies = 1;
+   */
+  policies: ControlPolicy[];
+
+  /**
+   * Pagination metadata.
+   *
+   * @generated from field: enforcement.v1.Pagination pagination = 2;
+   */
+  pagination?: Pagination | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListControlPoliciesResponse.
+ * Use `create(ListControlPoliciesResponseSchema)` to create a new message.
+ */
+export const ListControlPoliciesResponseSchema: GenMessage<ListControlPoliciesResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 21);
+
+/**
+ * A policy that contains a control.
+ *
+ * @generated from message enforcement.v1.ControlPolicy
+ */
+export type ControlPolicy = Message<"enforcement.v1.ControlPolicy"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 id = 1;
+   */
+  id: number;
+
+  /**
+   * Policy name.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message enforcement.v1.ControlPolicy.
+ * Use `create(ControlPolicySchema)` to create a new message.
+ */
+export const ControlPolicySchema: GenMessage<ControlPolicy> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_control_service, 22);
+
+/**
  * Request message for ControlService.ListControlVersions.
  *
  * @generated from message enforcement.v1.ListControlVersionsRequest
@@ -707,7 +960,7 @@ export type ListControlVersionsRequest = Message<"enforcement.v1.ListControlVers
  * Use `create(ListControlVersionsRequestSchema)` to create a new message.
  */
 export const ListControlVersionsRequestSchema: GenMessage<ListControlVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 17);
+  messageDesc(file_enforcement_v1_control_service, 23);
 
 /**
  * Response message for ControlService.ListControlVersions.
@@ -735,7 +988,7 @@ export type ListControlVersionsResponse = Message<"enforcement.v1.ListControlVer
  * Use `create(ListControlVersionsResponseSchema)` to create a new message.
  */
 export const ListControlVersionsResponseSchema: GenMessage<ListControlVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 18);
+  messageDesc(file_enforcement_v1_control_service, 24);
 
 /**
  * A version of a control.
@@ -792,7 +1045,7 @@ export type ControlVersion = Message<"enforcement.v1.ControlVersion"> & {
  * Use `create(ControlVersionSchema)` to create a new message.
  */
 export const ControlVersionSchema: GenMessage<ControlVersion> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 19);
+  messageDesc(file_enforcement_v1_control_service, 25);
 
 /**
  * Request message for ControlService.GetControlVersion.
@@ -820,7 +1073,7 @@ export type GetControlVersionRequest = Message<"enforcement.v1.GetControlVersion
  * Use `create(GetControlVersionRequestSchema)` to create a new message.
  */
 export const GetControlVersionRequestSchema: GenMessage<GetControlVersionRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 20);
+  messageDesc(file_enforcement_v1_control_service, 26);
 
 /**
  * Response message for ControlService.GetControlVersion.
@@ -883,7 +1136,7 @@ export type GetControlVersionResponse = Message<"enforcement.v1.GetControlVersio
  * Use `create(GetControlVersionResponseSchema)` to create a new message.
  */
 export const GetControlVersionResponseSchema: GenMessage<GetControlVersionResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 21);
+  messageDesc(file_enforcement_v1_control_service, 27);
 
 /**
  * Content of a version of a control.
@@ -932,7 +1185,7 @@ export type ControlSnapshot = Message<"enforcement.v1.ControlSnapshot"> & {
  * Use `create(ControlSnapshotSchema)` to create a new message.
  */
 export const ControlSnapshotSchema: GenMessage<ControlSnapshot> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 22);
+  messageDesc(file_enforcement_v1_control_service, 28);
 
 /**
  * Request message for ControlService.RestoreControlVersion.
@@ -953,6 +1206,15 @@ export type RestoreControlVersionRequest = Message<"enforcement.v1.RestoreContro
    * @generated from field: int32 version_num = 2;
    */
   versionNum: number;
+
+  /**
+   * Current version that the control must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and
+   * changes nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any
+   * version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -960,7 +1222,7 @@ export type RestoreControlVersionRequest = Message<"enforcement.v1.RestoreContro
  * Use `create(RestoreControlVersionRequestSchema)` to create a new message.
  */
 export const RestoreControlVersionRequestSchema: GenMessage<RestoreControlVersionRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 23);
+  messageDesc(file_enforcement_v1_control_service, 29);
 
 /**
  * Response message for ControlService.RestoreControlVersion.
@@ -988,6 +1250,13 @@ export type RestoreControlVersionResponse = Message<"enforcement.v1.RestoreContr
    * @generated from field: repeated enforcement.v1.Warning warnings = 3;
    */
   warnings: Warning[];
+
+  /**
+   * Version of the control after the call, same as version_num. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 4;
+   */
+  version: bigint;
 };
 
 /**
@@ -995,7 +1264,7 @@ export type RestoreControlVersionResponse = Message<"enforcement.v1.RestoreContr
  * Use `create(RestoreControlVersionResponseSchema)` to create a new message.
  */
 export const RestoreControlVersionResponseSchema: GenMessage<RestoreControlVersionResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 24);
+  messageDesc(file_enforcement_v1_control_service, 30);
 
 /**
  * Request message for ControlService.GetControlData.
@@ -1016,7 +1285,7 @@ export type GetControlDataRequest = Message<"enforcement.v1.GetControlDataReques
  * Use `create(GetControlDataRequestSchema)` to create a new message.
  */
 export const GetControlDataRequestSchema: GenMessage<GetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 25);
+  messageDesc(file_enforcement_v1_control_service, 31);
 
 /**
  * Response message for ControlService.GetControlData.
@@ -1030,6 +1299,13 @@ export type GetControlDataResponse = Message<"enforcement.v1.GetControlDataRespo
    * @generated from field: enforcement.v1.ControlDefinition data = 1;
    */
   data?: ControlDefinition | undefined;
+
+  /**
+   * Version of the control, see GetControlResponse.version. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 2;
+   */
+  version: bigint;
 };
 
 /**
@@ -1037,7 +1313,7 @@ export type GetControlDataResponse = Message<"enforcement.v1.GetControlDataRespo
  * Use `create(GetControlDataResponseSchema)` to create a new message.
  */
 export const GetControlDataResponseSchema: GenMessage<GetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 26);
+  messageDesc(file_enforcement_v1_control_service, 32);
 
 /**
  * Request message for ControlService.SetControlData.
@@ -1066,6 +1342,14 @@ export type SetControlDataRequest = Message<"enforcement.v1.SetControlDataReques
    * @generated from field: optional bool strict = 3;
    */
   strict?: boolean | undefined;
+
+  /**
+   * Version that the control must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 4;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -1073,7 +1357,7 @@ export type SetControlDataRequest = Message<"enforcement.v1.SetControlDataReques
  * Use `create(SetControlDataRequestSchema)` to create a new message.
  */
 export const SetControlDataRequestSchema: GenMessage<SetControlDataRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 27);
+  messageDesc(file_enforcement_v1_control_service, 33);
 
 /**
  * Response message for ControlService.SetControlData.
@@ -1094,6 +1378,13 @@ export type SetControlDataResponse = Message<"enforcement.v1.SetControlDataRespo
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
   warnings: Warning[];
+
+  /**
+   * Version of the control after the call. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
 };
 
 /**
@@ -1101,7 +1392,7 @@ export type SetControlDataResponse = Message<"enforcement.v1.SetControlDataRespo
  * Use `create(SetControlDataResponseSchema)` to create a new message.
  */
 export const SetControlDataResponseSchema: GenMessage<SetControlDataResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_control_service, 28);
+  messageDesc(file_enforcement_v1_control_service, 34);
 
 /**
  * Manages controls.
@@ -1173,7 +1464,7 @@ export const ControlService: GenService<{
   },
   /**
    * Deletes a control. FAILED_PRECONDITION (409 CONTROL_IN_USE) if it is linked to an agent or in a policy, unless
-   * force is set.
+   * force is set; the policies that it is then removed from get a new version.
    *
    * @generated from rpc enforcement.v1.ControlService.DeleteControl
    */
@@ -1181,6 +1472,28 @@ export const ControlService: GenService<{
     methodKind: "unary";
     input: typeof DeleteControlRequestSchema;
     output: typeof DeleteControlResponseSchema;
+  },
+  /**
+   * Lists the agents that have a control, linked to them or in their policies, by name ascending. NOT_FOUND (404
+   * CONTROL_NOT_FOUND) if the control does not exist.
+   *
+   * @generated from rpc enforcement.v1.ControlService.ListControlAgents
+   */
+  listControlAgents: {
+    methodKind: "unary";
+    input: typeof ListControlAgentsRequestSchema;
+    output: typeof ListControlAgentsResponseSchema;
+  },
+  /**
+   * Lists the policies that contain a control, by id ascending. NOT_FOUND (404 CONTROL_NOT_FOUND) if the control does
+   * not exist.
+   *
+   * @generated from rpc enforcement.v1.ControlService.ListControlPolicies
+   */
+  listControlPolicies: {
+    methodKind: "unary";
+    input: typeof ListControlPoliciesRequestSchema;
+    output: typeof ListControlPoliciesResponseSchema;
   },
   /**
    * Lists the versions of a control, newest first. Also available for a deleted control.
@@ -1224,7 +1537,9 @@ export const ControlService: GenService<{
     output: typeof GetControlDataResponseSchema;
   },
   /**
-   * Replaces the whole definition of a control. Absent members are reset to their defaults.
+   * Replaces the whole definition of a control. Absent members are reset to their defaults. A client that does not know
+   * a member of the definition would erase it; with if_version it replaces only what it has read. Members that the
+   * service does not know are reported as warnings in the response.
    *
    * @generated from rpc enforcement.v1.ControlService.SetControlData
    */

@@ -8,8 +8,9 @@ import type { ControlDefinition, Decision, Stage, SteeringContext, Warning } fro
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
-import type { Value } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
+import type { Duration, Value } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { Status } from "../../google/rpc/status_pb.js";
 import { file_google_rpc_status } from "../../google/rpc/status_pb.js";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
@@ -18,7 +19,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/evaluation_service.proto.
  */
 export const file_enforcement_v1_evaluation_service: GenFile = /*@__PURE__*/
-  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIpoBCgRTdGVwEgwKBHR5cGUYASABKAkSDAoEbmFtZRgCIAEoCRIlCgVpbnB1dBgDIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSK9AgoPRXZhbHVhdGVSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkSJAoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRIkCgRzdGVwGAMgASgLMhQuZW5mb3JjZW1lbnQudjEuU3RlcEgAEhMKCXN0ZXBfanNvbhgEIAEoDEgAEiYKBmRldGFpbBgFIAEoDjIWLmVuZm9yY2VtZW50LnYxLkRldGFpbBIwCgxtaW5fcmV2aXNpb24YBiABKANCGqq7GBZYLVNlcnZpY2UtTWluLVJldmlzaW9uEhgKC3RhcmdldF90eXBlGAcgASgJSAGIAQESFgoJdGFyZ2V0X2lkGAggASgJSAKIAQFCCwoJc3RlcF9mb3JtQg4KDF90YXJnZXRfdHlwZUIMCgpfdGFyZ2V0X2lkIusCChBFdmFsdWF0ZVJlc3BvbnNlEg8KB2lzX3NhZmUYASABKAgSEgoKY29uZmlkZW5jZRgCIAEoARITCgZyZWFzb24YAyABKAlIAIgBARIuCgdtYXRjaGVzGAQgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBItCgZlcnJvcnMYBSADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0EjIKC25vbl9tYXRjaGVzGAYgAygLMh0uZW5mb3JjZW1lbnQudjEuQ29udHJvbFJlc3VsdBIoCghyZXZpc2lvbhgHIAEoA0IWqrsYElgtU2VydmljZS1SZXZpc2lvbhI/ChFzdGFsZW5lc3Nfc2Vjb25kcxgIIAEoDUIfqrsYG1gtU2VydmljZS1TdGFsZW5lc3MtU2Vjb25kc0gBiAEBQgkKB19yZWFzb25CFAoSX3N0YWxlbmVzc19zZWNvbmRzIu0BCg1Db250cm9sUmVzdWx0EhwKFGNvbnRyb2xfZXhlY3V0aW9uX2lkGAEgASgJEhIKCmNvbnRyb2xfaWQYAiABKAUSFAoMY29udHJvbF9uYW1lGAMgASgJEigKBmFjdGlvbhgEIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEi8KBnJlc3VsdBgFIAEoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRvclJlc3VsdBI5ChBzdGVlcmluZ19jb250ZXh0GAYgASgLMh8uZW5mb3JjZW1lbnQudjEuU3RlZXJpbmdDb250ZXh0IqEBCg9FdmFsdWF0b3JSZXN1bHQSDwoHbWF0Y2hlZBgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhQKB21lc3NhZ2UYAyABKAlIAIgBARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoFZXJyb3IYBSABKAlIAYgBAUIKCghfbWVzc2FnZUIICgZfZXJyb3IiTAoURXZhbHVhdGVCYXRjaFJlcXVlc3QSNAoLZXZhbHVhdGlvbnMYASADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiTgoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjUKB3Jlc3VsdHMYASADKAsyJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVN0cmVhbVJlc3VsdCJZChVFdmFsdWF0ZVN0cmVhbVJlcXVlc3QSCgoCaWQYASABKAkSNAoLZXZhbHVhdGlvbnMYAiADKAsyHy5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlcXVlc3QiWwoWRXZhbHVhdGVTdHJlYW1SZXNwb25zZRIKCgJpZBgBIAEoCRI1CgdyZXN1bHRzGAIgAygLMiQuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXN1bHQigQEKFEV2YWx1YXRlU3RyZWFtUmVzdWx0EjMKB3ZlcmRpY3QYASABKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlSAASIwoFZXJyb3IYAiABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAOgSwuxgBQgkKB291dGNvbWUiyAEKDkV4cGxhaW5SZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIkCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEiIKBHN0ZXAYAyABKAsyFC5lbmZvcmNlbWVudC52MS5TdGVwEhMKC2NvbnRyb2xfaWRzGAQgAygFEi8KBGRhdGEYBSABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbkINCgtfYWdlbnRfbmFtZSKUAQoPRXhwbGFpblJlc3BvbnNlEjEKB3ZlcmRpY3QYASABKAsyIC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZVJlc3BvbnNlEjQKCGNvbnRyb2xzGAIgAygLMiIuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4cGxhbmF0aW9uEhgKEG9taXR0ZWRfY29udHJvbHMYAyABKAUinwIKEkNvbnRyb2xFeHBsYW5hdGlvbhISCgpjb250cm9sX2lkGAEgASgFEhQKDGNvbnRyb2xfbmFtZRgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEg8KB2FwcGxpZXMYBCABKAgSLQoGcmVhc29uGAUgASgOMh0uZW5mb3JjZW1lbnQudjEuQXBwbGljYWJpbGl0eRIPCgdtZXNzYWdlGAYgASgJEjcKCWNvbmRpdGlvbhgHIAEoCzIkLmVuZm9yY2VtZW50LnYxLkNvbmRpdGlvbkV4cGxhbmF0aW9uEikKCHdhcm5pbmdzGAggAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZyLyAwoUQ29uZGl0aW9uRXhwbGFuYXRpb24SDAoEdHlwZRgBIAEoCRIRCglldmFsdWF0ZWQYAiABKAgSFAoHbWF0Y2hlZBgDIAEoCEgAiAEBEiEKFHNob3J0X2NpcmN1aXRfcmVhc29uGAQgASgJSAGIAQESGgoNc2VsZWN0b3JfcGF0aBgFIAEoCUgCiAEBEhsKDmV2YWx1YXRvcl9uYW1lGAYgASgJSAOIAQESFwoKY29uZmlkZW5jZRgHIAEoAUgEiAEBEhQKB21lc3NhZ2UYCCABKAlIBYgBARISCgVlcnJvchgJIAEoCUgGiAEBEhgKC2R1cmF0aW9uX3VzGAogASgBSAeIAQESLQoIc2VsZWN0ZWQYCyABKAsyGy5lbmZvcmNlbWVudC52MS5EYXRhUHJldmlldxI2CghjaGlsZHJlbhgMIAMoCzIkLmVuZm9yY2VtZW50LnYxLkNvbmRpdGlvbkV4cGxhbmF0aW9uOgSwuxgBQgoKCF9tYXRjaGVkQhcKFV9zaG9ydF9jaXJjdWl0X3JlYXNvbkIQCg5fc2VsZWN0b3JfcGF0aEIRCg9fZXZhbHVhdG9yX25hbWVCDQoLX2NvbmZpZGVuY2VCCgoIX21lc3NhZ2VCCAoGX2Vycm9yQg4KDF9kdXJhdGlvbl91cyJYCgtEYXRhUHJldmlldxIMCgR0eXBlGAEgASgJEhEKBHNpemUYAiABKAVIAIgBARIMCgR0ZXh0GAMgASgJEhEKCXNob3J0ZW5lZBgEIAEoCEIHCgVfc2l6ZSpFCgZEZXRhaWwSFgoSREVUQUlMX1VOU1BFQ0lGSUVEEAASEgoOREVUQUlMX1ZFUkRJQ1QQARIPCgtERVRBSUxfRlVMTBACKr4CCg1BcHBsaWNhYmlsaXR5Eh0KGUFQUExJQ0FCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVBUFBMSUNBQklMSVRZX0FQUExJRVMQARIaChZBUFBMSUNBQklMSVRZX0RJU0FCTEVEEAISIQodQVBQTElDQUJJTElUWV9OT1RfU0VSVkVSX1NJREUQAxIXChNBUFBMSUNBQklMSVRZX1NUQUdFEAQSGwoXQVBQTElDQUJJTElUWV9TVEVQX1RZUEUQBRIbChdBUFBMSUNBQklMSVRZX1NURVBfTkFNRRAGEh8KG0FQUExJQ0FCSUxJVFlfU0NPUEVfRkFJTFVSRRAHEhkKFUFQUExJQ0FCSUxJVFlfREFNQUdFRBAIEiUKIUFQUExJQ0FCSUxJVFlfVEVNUExBVEVfVU5SRU5ERVJFRBAJMvsDChFFdmFsdWF0aW9uU2VydmljZRJ0CghFdmFsdWF0ZRIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBogLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVzcG9uc2UiJai7GALAuxgBgtPkkwIXOgEqIhIvYXBpL3YxL2V2YWx1YXRpb24SiQEKDUV2YWx1YXRlQmF0Y2gSJC5lbmZvcmNlbWVudC52MS5FdmFsdWF0ZUJhdGNoUmVxdWVzdBolLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlQmF0Y2hSZXNwb25zZSIrqLsYAsC7GAGC0+STAh06ASoiGC9hcGkvdjEvZXZhbHVhdGlvbi9iYXRjaBJtCg5FdmFsdWF0ZVN0cmVhbRIlLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzcG9uc2UiCKi7GALAuxgBKAEwARJ1CgdFeHBsYWluEh4uZW5mb3JjZW1lbnQudjEuRXhwbGFpblJlcXVlc3QaHy5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVzcG9uc2UiKai7GAKC0+STAh86ASoiGi9hcGkvdjEvZXZhbHVhdGlvbi9leHBsYWluYgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct, file_google_rpc_status]);
+  fileDesc("CidlbmZvcmNlbWVudC92MS9ldmFsdWF0aW9uX3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIqkBCgRTdGVwEhEKBHR5cGUYASABKAlCA+BBAhIRCgRuYW1lGAIgASgJQgPgQQISKgoFaW5wdXQYAyABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWVCA+BBAhImCgZvdXRwdXQYBCABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSJwoHY29udGV4dBgFIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZSKRBAoPRXZhbHVhdGVSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIpCgVzdGFnZRgCIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISJAoEc3RlcBgDIAEoCzIULmVuZm9yY2VtZW50LnYxLlN0ZXBIABITCglzdGVwX2pzb24YBCABKAxIABImCgZkZXRhaWwYBSABKA4yFi5lbmZvcmNlbWVudC52MS5EZXRhaWwSMAoMbWluX3JldmlzaW9uGAYgASgDQhqquxgWWC1TZXJ2aWNlLU1pbi1SZXZpc2lvbhIYCgt0YXJnZXRfdHlwZRgHIAEoCUgBiAEBEhYKCXRhcmdldF9pZBgIIAEoCUgCiAEBEhcKCnNlc3Npb25faWQYCSABKAlIA4gBARIUCgdzdGVwX2lkGAogASgJSASIAQESGAoLdHJhY2VwYXJlbnQYDCABKAlIBYgBARIqCgd0aW1lb3V0GA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKB2FjY2VwdHMYDiADKA4yFy5lbmZvcmNlbWVudC52MS5PdXRjb21lQgsKCXN0ZXBfZm9ybUIOCgxfdGFyZ2V0X3R5cGVCDAoKX3RhcmdldF9pZEINCgtfc2Vzc2lvbl9pZEIKCghfc3RlcF9pZEIOCgxfdHJhY2VwYXJlbnQitgMKEEV2YWx1YXRlUmVzcG9uc2USDwoHaXNfc2FmZRgBIAEoCBISCgpjb25maWRlbmNlGAIgASgBEhMKBnJlYXNvbhgDIAEoCUgAiAEBEi4KB21hdGNoZXMYBCADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0Ei0KBmVycm9ycxgFIAMoCzIdLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xSZXN1bHQSMgoLbm9uX21hdGNoZXMYBiADKAsyHS5lbmZvcmNlbWVudC52MS5Db250cm9sUmVzdWx0EigKCHJldmlzaW9uGAcgASgDQhaquxgSWC1TZXJ2aWNlLVJldmlzaW9uEj8KEXN0YWxlbmVzc19zZWNvbmRzGAggASgNQh+quxgbWC1TZXJ2aWNlLVN0YWxlbmVzcy1TZWNvbmRzSAGIAQESLgoHb3V0Y29tZRgJIAEoDjIXLmVuZm9yY2VtZW50LnYxLk91dGNvbWVCBLi7GAESGQoLZGVjaXNpb25faWQYCiABKAlCBLi7GAFCCQoHX3JlYXNvbkIUChJfc3RhbGVuZXNzX3NlY29uZHMi7QEKDUNvbnRyb2xSZXN1bHQSHAoUY29udHJvbF9leGVjdXRpb25faWQYASABKAkSEgoKY29udHJvbF9pZBgCIAEoBRIUCgxjb250cm9sX25hbWUYAyABKAkSKAoGYWN0aW9uGAQgASgOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SLwoGcmVzdWx0GAUgASgLMh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdG9yUmVzdWx0EjkKEHN0ZWVyaW5nX2NvbnRleHQYBiABKAsyHy5lbmZvcmNlbWVudC52MS5TdGVlcmluZ0NvbnRleHQioQEKD0V2YWx1YXRvclJlc3VsdBIPCgdtYXRjaGVkGAEgASgIEhIKCmNvbmZpZGVuY2UYAiABKAESFAoHbWVzc2FnZRgDIAEoCUgAiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgVlcnJvchgFIAEoCUgBiAEBQgoKCF9tZXNzYWdlQggKBl9lcnJvciJMChRFdmFsdWF0ZUJhdGNoUmVxdWVzdBI0CgtldmFsdWF0aW9ucxgBIAMoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdCJOChVFdmFsdWF0ZUJhdGNoUmVzcG9uc2USNQoHcmVzdWx0cxgBIAMoCzIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzdWx0ImkKFUV2YWx1YXRlU3RyZWFtUmVxdWVzdBIKCgJpZBgBIAEoCRI0CgtldmFsdWF0aW9ucxgCIAMoCzIfLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlUmVxdWVzdBIOCgZjYW5jZWwYAyABKAgiiQEKFkV2YWx1YXRlU3RyZWFtUmVzcG9uc2USCgoCaWQYASABKAkSNQoHcmVzdWx0cxgCIAMoCzIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlU3RyZWFtUmVzdWx0EiwKBm5vdGljZRgDIAEoCzIcLmVuZm9yY2VtZW50LnYxLlN0cmVhbU5vdGljZSI/CgxTdHJlYW1Ob3RpY2USLwoMZHJhaW5fd2l0aGluGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIoEBChRFdmFsdWF0ZVN0cmVhbVJlc3VsdBIzCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZUgAEiMKBWVycm9yGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXNIADoEsLsYAUIJCgdvdXRjb21lIp8CCg5FeHBsYWluUmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJSACIAQESKQoFc3RhZ2UYAiABKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZUID4EECEiIKBHN0ZXAYAyABKAsyFC5lbmZvcmNlbWVudC52MS5TdGVwEhMKC2NvbnRyb2xfaWRzGAQgAygFEi8KBGRhdGEYBSABKAsyIS5lbmZvcmNlbWVudC52MS5Db250cm9sRGVmaW5pdGlvbhIWCglzdGVwX2pzb24YBiABKAxIAYgBARIZCgxtaW5fcmV2aXNpb24YByABKANIAogBAUINCgtfYWdlbnRfbmFtZUIMCgpfc3RlcF9qc29uQg8KDV9taW5fcmV2aXNpb24iqQEKD0V4cGxhaW5SZXNwb25zZRIxCgd2ZXJkaWN0GAEgASgLMiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZRI0Cghjb250cm9scxgCIAMoCzIiLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeHBsYW5hdGlvbhIYChBvbWl0dGVkX2NvbnRyb2xzGAMgASgFEhMKC3N0ZXBfc2hhMjU2GAQgASgJIp8CChJDb250cm9sRXhwbGFuYXRpb24SEgoKY29udHJvbF9pZBgBIAEoBRIUCgxjb250cm9sX25hbWUYAiABKAkSKgoIZGVjaXNpb24YAyABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIPCgdhcHBsaWVzGAQgASgIEi0KBnJlYXNvbhgFIAEoDjIdLmVuZm9yY2VtZW50LnYxLkFwcGxpY2FiaWxpdHkSDwoHbWVzc2FnZRgGIAEoCRI3Cgljb25kaXRpb24YByABKAsyJC5lbmZvcmNlbWVudC52MS5Db25kaXRpb25FeHBsYW5hdGlvbhIpCgh3YXJuaW5ncxgIIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmci8gMKFENvbmRpdGlvbkV4cGxhbmF0aW9uEgwKBHR5cGUYASABKAkSEQoJZXZhbHVhdGVkGAIgASgIEhQKB21hdGNoZWQYAyABKAhIAIgBARIhChRzaG9ydF9jaXJjdWl0X3JlYXNvbhgEIAEoCUgBiAEBEhoKDXNlbGVjdG9yX3BhdGgYBSABKAlIAogBARIbCg5ldmFsdWF0b3JfbmFtZRgGIAEoCUgDiAEBEhcKCmNvbmZpZGVuY2UYByABKAFIBIgBARIUCgdtZXNzYWdlGAggASgJSAWIAQESEgoFZXJyb3IYCSABKAlIBogBARIYCgtkdXJhdGlvbl91cxgKIAEoAUgHiAEBEi0KCHNlbGVjdGVkGAsgASgLMhsuZW5mb3JjZW1lbnQudjEuRGF0YVByZXZpZXcSNgoIY2hpbGRyZW4YDCADKAsyJC5lbmZvcmNlbWVudC52MS5Db25kaXRpb25FeHBsYW5hdGlvbjoEsLsYAUIKCghfbWF0Y2hlZEIXChVfc2hvcnRfY2lyY3VpdF9yZWFzb25CEAoOX3NlbGVjdG9yX3BhdGhCEQoPX2V2YWx1YXRvcl9uYW1lQg0KC19jb25maWRlbmNlQgoKCF9tZXNzYWdlQggKBl9lcnJvckIOCgxfZHVyYXRpb25fdXMiWAoLRGF0YVByZXZpZXcSDAoEdHlwZRgBIAEoCRIRCgRzaXplGAIgASgFSACIAQESDAoEdGV4dBgDIAEoCRIRCglzaG9ydGVuZWQYBCABKAhCBwoFX3NpemUqRQoGRGV0YWlsEhYKEkRFVEFJTF9VTlNQRUNJRklFRBAAEhIKDkRFVEFJTF9WRVJESUNUEAESDwoLREVUQUlMX0ZVTEwQAip/CgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABIRCg1PVVRDT01FX0FMTE9XEAESEAoMT1VUQ09NRV9ERU5ZEAISEQoNT1VUQ09NRV9TVEVFUhADEg8KC09VVENPTUVfQVNLEAQSEgoOT1VUQ09NRV9NT0RJRlkQBSq+AgoNQXBwbGljYWJpbGl0eRIdChlBUFBMSUNBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVQVBQTElDQUJJTElUWV9BUFBMSUVTEAESGgoWQVBQTElDQUJJTElUWV9ESVNBQkxFRBACEiEKHUFQUExJQ0FCSUxJVFlfTk9UX1NFUlZFUl9TSURFEAMSFwoTQVBQTElDQUJJTElUWV9TVEFHRRAEEhsKF0FQUExJQ0FCSUxJVFlfU1RFUF9UWVBFEAUSGwoXQVBQTElDQUJJTElUWV9TVEVQX05BTUUQBhIfChtBUFBMSUNBQklMSVRZX1NDT1BFX0ZBSUxVUkUQBxIZChVBUFBMSUNBQklMSVRZX0RBTUFHRUQQCBIlCiFBUFBMSUNBQklMSVRZX1RFTVBMQVRFX1VOUkVOREVSRUQQCTKsBAoRRXZhbHVhdGlvblNlcnZpY2USgAEKCEV2YWx1YXRlEh8uZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVSZXNwb25zZSIxqLsYAsC7GAHyuxgIZXZhbHVhdGWC0+STAhc6ASoiEi9hcGkvdjEvZXZhbHVhdGlvbhKVAQoNRXZhbHVhdGVCYXRjaBIkLmVuZm9yY2VtZW50LnYxLkV2YWx1YXRlQmF0Y2hSZXF1ZXN0GiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVCYXRjaFJlc3BvbnNlIjeouxgCwLsYAfK7GAhldmFsdWF0ZYLT5JMCHToBKiIYL2FwaS92MS9ldmFsdWF0aW9uL2JhdGNoEnkKDkV2YWx1YXRlU3RyZWFtEiUuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuRXZhbHVhdGVTdHJlYW1SZXNwb25zZSIUqLsYAsC7GAHyuxgIZXZhbHVhdGUoATABEoABCgdFeHBsYWluEh4uZW5mb3JjZW1lbnQudjEuRXhwbGFpblJlcXVlc3QaHy5lbmZvcmNlbWVudC52MS5FeHBsYWluUmVzcG9uc2UiNKi7GALyuxgHZXhwbGFpboLT5JMCHzoBKiIaL2FwaS92MS9ldmFsdWF0aW9uL2V4cGxhaW5CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_struct, file_google_rpc_status]);
 
 /**
  * A step that an agent takes.
@@ -143,6 +144,49 @@ export type EvaluateRequest = Message<"enforcement.v1.EvaluateRequest"> & {
    * @generated from field: optional string target_id = 8;
    */
   targetId?: string | undefined;
+
+  /**
+   * Id of the session (conversation, run, task) that the step belongs to, 1 to 255 characters. Recorded with the events
+   * of the evaluation.
+   *
+   * @generated from field: optional string session_id = 9;
+   */
+  sessionId?: string | undefined;
+
+  /**
+   * Id of the step chosen by the client, 1 to 255 characters. Evaluations of the same step have the same id: before and
+   * after it has run, and when the call is repeated. Recorded with the events of the evaluation.
+   *
+   * @generated from field: optional string step_id = 10;
+   */
+  stepId?: string | undefined;
+
+  /**
+   * Position of the step in a trace, as in the header `traceparent` of W3C Trace Context
+   * (https://www.w3.org/TR/trace-context/), for example "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".
+   * Recorded with the events of the evaluation, in place of the headers of the call: the evaluations of one stream or
+   * batch can belong to different traces. An invalid value is rejected.
+   *
+   * @generated from field: optional string traceparent = 12;
+   */
+  traceparent?: string | undefined;
+
+  /**
+   * Most time that the evaluation may take, more than 0 and at most 1 hour. After that, it fails with DEADLINE_EXCEEDED
+   * (504), and its work is stopped. The deadline of the call applies as well. JSON: for example "0.5s".
+   *
+   * @generated from field: google.protobuf.Duration timeout = 13;
+   */
+  timeout?: Duration | undefined;
+
+  /**
+   * Outcomes that the caller can act on. Without this member, or with an empty list: allow, deny and steer. An unsafe
+   * step whose outcome is not in the list has the outcome deny; allow and deny are always understood. If it is not
+   * empty, the response of the JSON routes also contains outcome and decision_id.
+   *
+   * @generated from field: repeated enforcement.v1.Outcome accepts = 14;
+   */
+  accepts: Outcome[];
 };
 
 /**
@@ -217,6 +261,22 @@ export type EvaluateResponse = Message<"enforcement.v1.EvaluateResponse"> & {
    * @generated from field: optional uint32 staleness_seconds = 8;
    */
   stalenessSeconds?: number | undefined;
+
+  /**
+   * The verdict in one word. is_safe is the same as OUTCOME_ALLOW. The JSON routes print it if the request has
+   * `accepts`.
+   *
+   * @generated from field: enforcement.v1.Outcome outcome = 9;
+   */
+  outcome: Outcome;
+
+  /**
+   * Unique id of this verdict, a UUID. Recorded with the events of the evaluation. Empty in a trial, which records
+   * nothing. The JSON routes print it if the request has `accepts`.
+   *
+   * @generated from field: string decision_id = 10;
+   */
+  decisionId: string;
 };
 
 /**
@@ -387,11 +447,22 @@ export type EvaluateStreamRequest = Message<"enforcement.v1.EvaluateStreamReques
   id: string;
 
   /**
-   * Evaluations, 1 to 1,000.
+   * Evaluations, 1 to 1,000. None if `cancel` is set.
    *
    * @generated from field: repeated enforcement.v1.EvaluateRequest evaluations = 2;
    */
   evaluations: EvaluateRequest[];
+
+  /**
+   * Cancels the pending evaluations of all earlier messages of this stream with this id: they end with the status
+   * CANCELLED, and what they wait for is stopped. Each of these messages is still answered by one response; this one is
+   * not answered. Has no effect if nothing with this id is pending. Must not be combined with evaluations
+   * (INVALID_ARGUMENT for each of them). The server reads it at the latest when fewer messages are pending than
+   * GetServerInfoResponse.stream_window.
+   *
+   * @generated from field: bool cancel = 3;
+   */
+  cancel: boolean;
 };
 
 /**
@@ -408,18 +479,25 @@ export const EvaluateStreamRequestSchema: GenMessage<EvaluateStreamRequest> = /*
  */
 export type EvaluateStreamResponse = Message<"enforcement.v1.EvaluateStreamResponse"> & {
   /**
-   * The id of the request message.
+   * The id of the request message. Empty for a notice.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * One result for each evaluation of the request message, in the same order.
+   * One result for each evaluation of the request message, in the same order. None for a notice.
    *
    * @generated from field: repeated enforcement.v1.EvaluateStreamResult results = 2;
    */
   results: EvaluateStreamResult[];
+
+  /**
+   * The server is going to end the stream. Sent at most twice, and independently of requests.
+   *
+   * @generated from field: enforcement.v1.StreamNotice notice = 3;
+   */
+  notice?: StreamNotice | undefined;
 };
 
 /**
@@ -428,6 +506,32 @@ export type EvaluateStreamResponse = Message<"enforcement.v1.EvaluateStreamRespo
  */
 export const EvaluateStreamResponseSchema: GenMessage<EvaluateStreamResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_evaluation_service, 8);
+
+/**
+ * Tells the client of a stream to continue on another stream, because the server shuts down, or because the stream or
+ * its connection has reached its maximum age. Messages sent on this stream are still evaluated until it ends; every
+ * message that was received before the end is answered. A client should open another stream for further messages, on
+ * another connection if this one was closed with GOAWAY, and close its side of this one. The server ends a stream that
+ * has been idle for about a second after the notice, and any other one when the time is over, with UNAVAILABLE and the
+ * reason DRAINING. Messages without an answer by then may be sent again.
+ *
+ * @generated from message enforcement.v1.StreamNotice
+ */
+export type StreamNotice = Message<"enforcement.v1.StreamNotice"> & {
+  /**
+   * Time until the stream ends at the latest.
+   *
+   * @generated from field: google.protobuf.Duration drain_within = 1;
+   */
+  drainWithin?: Duration | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.StreamNotice.
+ * Use `create(StreamNoticeSchema)` to create a new message.
+ */
+export const StreamNoticeSchema: GenMessage<StreamNotice> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_evaluation_service, 9);
 
 /**
  * Result of one evaluation in a batch or stream.
@@ -464,7 +568,7 @@ export type EvaluateStreamResult = Message<"enforcement.v1.EvaluateStreamResult"
  * Use `create(EvaluateStreamResultSchema)` to create a new message.
  */
 export const EvaluateStreamResultSchema: GenMessage<EvaluateStreamResult> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 9);
+  messageDesc(file_enforcement_v1_evaluation_service, 10);
 
 /**
  * Request message for EvaluationService.Explain.
@@ -487,7 +591,7 @@ export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
   stage: Stage;
 
   /**
-   * The step. Required.
+   * The step. Required, unless step_json is set.
    *
    * @generated from field: enforcement.v1.Step step = 3;
    */
@@ -508,6 +612,21 @@ export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
    * @generated from field: enforcement.v1.ControlDefinition data = 5;
    */
   data?: ControlDefinition | undefined;
+
+  /**
+   * The step as UTF-8 JSON text, see EvaluateRequest.step_json. Must not be combined with step. In JSON, the text
+   * itself.
+   *
+   * @generated from field: optional bytes step_json = 6;
+   */
+  stepJson?: Uint8Array | undefined;
+
+  /**
+   * Minimum revision of the controls to explain with, see EvaluateRequest.min_revision.
+   *
+   * @generated from field: optional int64 min_revision = 7;
+   */
+  minRevision?: bigint | undefined;
 };
 
 /**
@@ -515,7 +634,7 @@ export type ExplainRequest = Message<"enforcement.v1.ExplainRequest"> & {
  * Use `create(ExplainRequestSchema)` to create a new message.
  */
 export const ExplainRequestSchema: GenMessage<ExplainRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 10);
+  messageDesc(file_enforcement_v1_evaluation_service, 11);
 
 /**
  * Response message for EvaluationService.Explain.
@@ -543,6 +662,15 @@ export type ExplainResponse = Message<"enforcement.v1.ExplainResponse"> & {
    * @generated from field: int32 omitted_controls = 3;
    */
   omittedControls: number;
+
+  /**
+   * SHA-256 of the step, in 64 lower-case hexadecimal digits: of the UTF-8 bytes of its canonical JSON (RFC 8785), an
+   * object with exactly the members context, input, name, output and type, where output and context are null if the
+   * step has none. Numbers that no double holds keep all their digits.
+   *
+   * @generated from field: string step_sha256 = 4;
+   */
+  stepSha256: string;
 };
 
 /**
@@ -550,7 +678,7 @@ export type ExplainResponse = Message<"enforcement.v1.ExplainResponse"> & {
  * Use `create(ExplainResponseSchema)` to create a new message.
  */
 export const ExplainResponseSchema: GenMessage<ExplainResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 11);
+  messageDesc(file_enforcement_v1_evaluation_service, 12);
 
 /**
  * Explanation of the result of one control.
@@ -624,7 +752,7 @@ export type ControlExplanation = Message<"enforcement.v1.ControlExplanation"> & 
  * Use `create(ControlExplanationSchema)` to create a new message.
  */
 export const ControlExplanationSchema: GenMessage<ControlExplanation> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 12);
+  messageDesc(file_enforcement_v1_evaluation_service, 13);
 
 /**
  * Explanation of one node of a condition.
@@ -726,7 +854,7 @@ export type ConditionExplanation = Message<"enforcement.v1.ConditionExplanation"
  * Use `create(ConditionExplanationSchema)` to create a new message.
  */
 export const ConditionExplanationSchema: GenMessage<ConditionExplanation> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 13);
+  messageDesc(file_enforcement_v1_evaluation_service, 14);
 
 /**
  * Preview of the beginning of some data. Text that looks like a secret is masked as "***".
@@ -769,7 +897,7 @@ export type DataPreview = Message<"enforcement.v1.DataPreview"> & {
  * Use `create(DataPreviewSchema)` to create a new message.
  */
 export const DataPreviewSchema: GenMessage<DataPreview> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_evaluation_service, 14);
+  messageDesc(file_enforcement_v1_evaluation_service, 15);
 
 /**
  * Level of detail of a verdict.
@@ -804,6 +932,65 @@ export enum Detail {
  */
 export const DetailSchema: GenEnum<Detail> = /*@__PURE__*/
   enumDesc(file_enforcement_v1_evaluation_service, 0);
+
+/**
+ * Result of an evaluation in one word. A client must treat a value that it does not know, and OUTCOME_UNSPECIFIED, like
+ * OUTCOME_DENY; only a server that does not have the feature "outcome" leaves the outcome unspecified.
+ *
+ * @generated from enum enforcement.v1.Outcome
+ */
+export enum Outcome {
+  /**
+   * Not specified. Not a result.
+   *
+   * @generated from enum value: OUTCOME_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The step is safe. JSON: "allow".
+   *
+   * @generated from enum value: OUTCOME_ALLOW = 1;
+   */
+  ALLOW = 1,
+
+  /**
+   * The step must not proceed: a deny control matched or could not be evaluated. JSON: "deny".
+   *
+   * @generated from enum value: OUTCOME_DENY = 2;
+   */
+  DENY = 2,
+
+  /**
+   * The step must not proceed as it is: a steer control matched, whose steering context describes how to correct it,
+   * and no deny control matched or failed. JSON: "steer".
+   *
+   * @generated from enum value: OUTCOME_STEER = 3;
+   */
+  STEER = 3,
+
+  /**
+   * Reserved for steps that wait for an approval. Only for callers that accept it. Not returned by this version. JSON:
+   * "ask".
+   *
+   * @generated from enum value: OUTCOME_ASK = 4;
+   */
+  ASK = 4,
+
+  /**
+   * Reserved for steps that may proceed with a modification. Only for callers that accept it. Not returned by this
+   * version. JSON: "modify".
+   *
+   * @generated from enum value: OUTCOME_MODIFY = 5;
+   */
+  MODIFY = 5,
+}
+
+/**
+ * Describes the enum enforcement.v1.Outcome.
+ */
+export const OutcomeSchema: GenEnum<Outcome> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_evaluation_service, 1);
 
 /**
  * Whether a control applies to a step, or the reason why it does not.
@@ -886,7 +1073,7 @@ export enum Applicability {
  * Describes the enum enforcement.v1.Applicability.
  */
 export const ApplicabilitySchema: GenEnum<Applicability> = /*@__PURE__*/
-  enumDesc(file_enforcement_v1_evaluation_service, 1);
+  enumDesc(file_enforcement_v1_evaluation_service, 2);
 
 /**
  * Evaluates steps and decides whether they are safe.
@@ -920,7 +1107,8 @@ export const EvaluationService: GenService<{
    * Evaluates steps as they arrive. Each request message is answered by one response message with the same id.
    * Responses are sent in the order of completion, which is the order of arrival unless an evaluation has to wait or
    * a message has more than 64 evaluations. An evaluation that is invalid or fails has its own status and does not
-   * end the stream.
+   * end the stream. Before the server ends a stream, at shutdown or at its maximum age, it sends a response with a
+   * notice.
    *
    * @generated from rpc enforcement.v1.EvaluationService.EvaluateStream
    */

@@ -8,6 +8,7 @@ import type { Decision, Stage } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -15,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/observability_service.proto.
  */
 export const file_enforcement_v1_observability_service: GenFile = /*@__PURE__*/
-  fileDesc("CiplbmZvcmNlbWVudC92MS9vYnNlcnZhYmlsaXR5X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIv8FChVDb250cm9sRXhlY3V0aW9uRXZlbnQSIQoUY29udHJvbF9leGVjdXRpb25faWQYASABKAlIAIgBARIVCgh0cmFjZV9pZBgCIAEoCUgBiAEBEhQKB3NwYW5faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESFwoKY29udHJvbF9pZBgFIAEoBUgEiAEBEhkKDGNvbnRyb2xfbmFtZRgGIAEoCUgFiAEBEioKC2NoZWNrX3N0YWdlGAcgASgOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgIIAEoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIoCgZhY3Rpb24YCSABKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAogASgISAaIAQESFwoKY29uZmlkZW5jZRgLIAEoAUgHiAEBEhYKCXRpbWVzdGFtcBgMIAEoCUgIiAEBEiIKFWV4ZWN1dGlvbl9kdXJhdGlvbl9tcxgNIAEoAUgJiAEBEhsKDmV2YWx1YXRvcl9uYW1lGA4gASgJSAqIAQESGgoNc2VsZWN0b3JfcGF0aBgPIAEoCUgLiAEBEhoKDWVycm9yX21lc3NhZ2UYECABKAlIDIgBARIpCghtZXRhZGF0YRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEINCgtfYWdlbnRfbmFtZUINCgtfY29udHJvbF9pZEIPCg1fY29udHJvbF9uYW1lQgoKCF9tYXRjaGVkQg0KC19jb25maWRlbmNlQgwKCl90aW1lc3RhbXBCGAoWX2V4ZWN1dGlvbl9kdXJhdGlvbl9tc0IRCg9fZXZhbHVhdG9yX25hbWVCEAoOX3NlbGVjdG9yX3BhdGhCEAoOX2Vycm9yX21lc3NhZ2UiTAoTQ3JlYXRlRXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiWwoUQ3JlYXRlRXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAUSEAoIZW5xdWV1ZWQYAiABKAUSDwoHZHJvcHBlZBgDIAEoBRIOCgZzdGF0dXMYBCABKAkiTAoTSW5nZXN0RXZlbnRzUmVxdWVzdBI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiSQoUSW5nZXN0RXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAMSDgoGc3RvcmVkGAIgASgDEg8KB2Ryb3BwZWQYAyABKAMipgQKElF1ZXJ5RXZlbnRzUmVxdWVzdBIVCgh0cmFjZV9pZBgBIAEoCUgAiAEBEhQKB3NwYW5faWQYAiABKAlIAYgBARIhChRjb250cm9sX2V4ZWN1dGlvbl9pZBgDIAEoCUgCiAEBEhcKCmFnZW50X25hbWUYBCABKAlIA4gBARITCgtjb250cm9sX2lkcxgFIAMoBRIpCgdhY3Rpb25zGAYgAygOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SFAoHbWF0Y2hlZBgHIAEoCEgEiAEBEisKDGNoZWNrX3N0YWdlcxgIIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEi0KCmFwcGxpZXNfdG8YCSADKA4yGS5lbmZvcmNlbWVudC52MS5BcHBsaWVzVG8SFwoKc3RhcnRfdGltZRgKIAEoCUgFiAEBEhUKCGVuZF90aW1lGAsgASgJSAaIAQESEgoFbGltaXQYDCABKAVIB4gBARITCgZvZmZzZXQYDSABKAVICIgBARITCgZjdXJzb3IYDiABKAlICYgBAUILCglfdHJhY2VfaWRCCgoIX3NwYW5faWRCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQg0KC19hZ2VudF9uYW1lQgoKCF9tYXRjaGVkQg0KC19zdGFydF90aW1lQgsKCV9lbmRfdGltZUIICgZfbGltaXRCCQoHX29mZnNldEIJCgdfY3Vyc29yIqQBChNRdWVyeUV2ZW50c1Jlc3BvbnNlEjUKBmV2ZW50cxgBIAMoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudBINCgV0b3RhbBgCIAEoBRINCgVsaW1pdBgDIAEoBRIOCgZvZmZzZXQYBCABKAUSGAoLbmV4dF9jdXJzb3IYBSABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiyQMKE0V4cG9ydEV2ZW50c1JlcXVlc3QSFQoIdHJhY2VfaWQYASABKAlIAIgBARIUCgdzcGFuX2lkGAIgASgJSAGIAQESIQoUY29udHJvbF9leGVjdXRpb25faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESEwoLY29udHJvbF9pZHMYBSADKAUSKQoHYWN0aW9ucxgGIAMoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEhQKB21hdGNoZWQYByABKAhIBIgBARIrCgxjaGVja19zdGFnZXMYCCADKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRItCgphcHBsaWVzX3RvGAkgAygOMhkuZW5mb3JjZW1lbnQudjEuQXBwbGllc1RvEhcKCnN0YXJ0X3RpbWUYCiABKAlIBYgBARIVCghlbmRfdGltZRgLIAEoCUgGiAEBQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEIXChVfY29udHJvbF9leGVjdXRpb25faWRCDQoLX2FnZW50X25hbWVCCgoIX21hdGNoZWRCDQoLX3N0YXJ0X3RpbWVCCwoJX2VuZF90aW1lIkwKFEV4cG9ydEV2ZW50c1Jlc3BvbnNlEjQKBWV2ZW50GAEgASgLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50IvgDChJXYXRjaEV2ZW50c1JlcXVlc3QSFQoIdHJhY2VfaWQYASABKAlIAIgBARIUCgdzcGFuX2lkGAIgASgJSAGIAQESIQoUY29udHJvbF9leGVjdXRpb25faWQYAyABKAlIAogBARIXCgphZ2VudF9uYW1lGAQgASgJSAOIAQESEwoLY29udHJvbF9pZHMYBSADKAUSKQoHYWN0aW9ucxgGIAMoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uEhQKB21hdGNoZWQYByABKAhIBIgBARIrCgxjaGVja19zdGFnZXMYCCADKA4yFS5lbmZvcmNlbWVudC52MS5TdGFnZRItCgphcHBsaWVzX3RvGAkgAygOMhkuZW5mb3JjZW1lbnQudjEuQXBwbGllc1RvEhcKCnN0YXJ0X3RpbWUYCiABKAlIBYgBARIVCghlbmRfdGltZRgLIAEoCUgGiAEBEhsKDmFmdGVyX3Bvc2l0aW9uGAwgASgDSAeIAQFCCwoJX3RyYWNlX2lkQgoKCF9zcGFuX2lkQhcKFV9jb250cm9sX2V4ZWN1dGlvbl9pZEINCgtfYWdlbnRfbmFtZUIKCghfbWF0Y2hlZEINCgtfc3RhcnRfdGltZUILCglfZW5kX3RpbWVCEQoPX2FmdGVyX3Bvc2l0aW9uIsUBChNXYXRjaEV2ZW50c1Jlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgDEiwKBmV2ZW50cxgCIAEoCzIaLmVuZm9yY2VtZW50LnYxLkV2ZW50QmF0Y2hIABIzCgloZWFydGJlYXQYAyABKAsyHi5lbmZvcmNlbWVudC52MS5FdmVudEhlYXJ0YmVhdEgAEjEKC2ZlbGxfYmVoaW5kGAQgASgLMhouZW5mb3JjZW1lbnQudjEuRmVsbEJlaGluZEgAQgYKBG5ld3MiPQoKRXZlbnRCYXRjaBIvCgZldmVudHMYASADKAsyHy5lbmZvcmNlbWVudC52MS5Qb3NpdGlvbmVkRXZlbnQiWQoPUG9zaXRpb25lZEV2ZW50EhAKCHBvc2l0aW9uGAEgASgDEjQKBWV2ZW50GAIgASgLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50IisKDkV2ZW50SGVhcnRiZWF0EhkKEXN0YWxlbmVzc19zZWNvbmRzGAEgASgBIlYKCkZlbGxCZWhpbmQSMAoGcmVhc29uGAEgASgOMiAuZW5mb3JjZW1lbnQudjEuRmVsbEJlaGluZFJlYXNvbhIWCg51cF90b19wb3NpdGlvbhgCIAEoAyKZAQoPR2V0U3RhdHNSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlIAIgBARIXCgp0aW1lX3JhbmdlGAIgASgJSAGIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAMgASgISAKIAQFCDQoLX2FnZW50X25hbWVCDQoLX3RpbWVfcmFuZ2VCFQoTX2luY2x1ZGVfdGltZXNlcmllcyKXAQoQR2V0U3RhdHNSZXNwb25zZRISCgphZ2VudF9uYW1lGAEgASgJEhIKCnRpbWVfcmFuZ2UYAiABKAkSKwoGdG90YWxzGAMgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMSLgoIY29udHJvbHMYBCADKAsyHC5lbmZvcmNlbWVudC52MS5Db250cm9sU3RhdHMilQIKC1N0YXRzVG90YWxzEhcKD2V4ZWN1dGlvbl9jb3VudBgBIAEoBRITCgttYXRjaF9jb3VudBgCIAEoBRIXCg9ub25fbWF0Y2hfY291bnQYAyABKAUSEwoLZXJyb3JfY291bnQYBCABKAUSRAoNYWN0aW9uX2NvdW50cxgFIAMoCzItLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzLkFjdGlvbkNvdW50c0VudHJ5Ei8KCnRpbWVzZXJpZXMYBiADKAsyGy5lbmZvcmNlbWVudC52MS5TdGF0c0J1Y2tldBozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBItkCCgtTdGF0c0J1Y2tldBIRCgl0aW1lc3RhbXAYASABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAIgASgFEhMKC21hdGNoX2NvdW50GAMgASgFEhcKD25vbl9tYXRjaF9jb3VudBgEIAEoBRITCgtlcnJvcl9jb3VudBgFIAEoBRJECg1hY3Rpb25fY291bnRzGAYgAygLMi0uZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQuQWN0aW9uQ291bnRzRW50cnkSGwoOYXZnX2NvbmZpZGVuY2UYByABKAFIAIgBARIcCg9hdmdfZHVyYXRpb25fbXMYCCABKAFIAYgBARozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBQhEKD19hdmdfY29uZmlkZW5jZUISChBfYXZnX2R1cmF0aW9uX21zIp4CCgxDb250cm9sU3RhdHMSEgoKY29udHJvbF9pZBgBIAEoBRIUCgxjb250cm9sX25hbWUYAiABKAkSFwoPZXhlY3V0aW9uX2NvdW50GAMgASgFEhMKC21hdGNoX2NvdW50GAQgASgFEhcKD25vbl9tYXRjaF9jb3VudBgFIAEoBRISCgpkZW55X2NvdW50GAYgASgFEhMKC3N0ZWVyX2NvdW50GAcgASgFEhUKDW9ic2VydmVfY291bnQYCCABKAUSEwoLZXJyb3JfY291bnQYCSABKAUSFgoOYXZnX2NvbmZpZGVuY2UYCiABKAESHAoPYXZnX2R1cmF0aW9uX21zGAsgASgBSACIAQFCEgoQX2F2Z19kdXJhdGlvbl9tcyK0AQoWR2V0Q29udHJvbFN0YXRzUmVxdWVzdBISCgpjb250cm9sX2lkGAEgASgFEhcKCmFnZW50X25hbWUYAiABKAlIAIgBARIXCgp0aW1lX3JhbmdlGAMgASgJSAGIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAQgASgISAKIAQFCDQoLX2FnZW50X25hbWVCDQoLX3RpbWVfcmFuZ2VCFQoTX2luY2x1ZGVfdGltZXNlcmllcyKXAQoXR2V0Q29udHJvbFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEhIKCmNvbnRyb2xfaWQYAyABKAUSFAoMY29udHJvbF9uYW1lGAQgASgJEioKBXN0YXRzGAUgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMilwEKF0dldFN0YXRzT3ZlcnZpZXdSZXF1ZXN0EhcKCnRpbWVfcmFuZ2UYASABKAlIAIgBARIfChJpbmNsdWRlX3RpbWVzZXJpZXMYAiABKAhIAYgBARISCgVsaW1pdBgDIAEoBUgCiAEBQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXNCCAoGX2xpbWl0IrwBChhHZXRTdGF0c092ZXJ2aWV3UmVzcG9uc2USEgoKdGltZV9yYW5nZRgBIAEoCRIrCgZ0b3RhbHMYAiABKAsyGy5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscxIqCgZhZ2VudHMYAyADKAsyGi5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzEjMKCGNvbnRyb2xzGAQgAygLMiEuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sU3RhdHMi9gEKCkFnZW50U3RhdHMSEgoKYWdlbnRfbmFtZRgBIAEoCRIXCg9leGVjdXRpb25fY291bnQYAiABKAUSEwoLbWF0Y2hfY291bnQYAyABKAUSFwoPbm9uX21hdGNoX2NvdW50GAQgASgFEhMKC2Vycm9yX2NvdW50GAUgASgFEkMKDWFjdGlvbl9jb3VudHMYBiADKAsyLC5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzLkFjdGlvbkNvdW50c0VudHJ5GjMKEUFjdGlvbkNvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiVAoRQWdlbnRDb250cm9sU3RhdHMSEgoKYWdlbnRfbmFtZRgBIAEoCRIrCgVzdGF0cxgCIAEoCzIcLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xTdGF0cyIfCh1HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVxdWVzdCJpCh5HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEhwKFGluZ2VzdG9yX2luaXRpYWxpemVkGAIgASgIEhkKEXN0b3JlX2luaXRpYWxpemVkGAMgASgIKloKCUFwcGxpZXNUbxIaChZBUFBMSUVTX1RPX1VOU1BFQ0lGSUVEEAASFwoTQVBQTElFU19UT19MTE1fQ0FMTBABEhgKFEFQUExJRVNfVE9fVE9PTF9DQUxMEAIqqwEKEEZlbGxCZWhpbmRSZWFzb24SIgoeRkVMTF9CRUhJTkRfUkVBU09OX1VOU1BFQ0lGSUVEEAASIgoeRkVMTF9CRUhJTkRfUkVBU09OX1NMT1dfUkVBREVSEAESJQohRkVMTF9CRUhJTkRfUkVBU09OX0VWRU5UU19ERUxFVEVEEAISKAokRkVMTF9CRUhJTkRfUkVBU09OX0RBVEFCQVNFX1JFU1RPUkVEEAMy5gkKFE9ic2VydmFiaWxpdHlTZXJ2aWNlEosBCgxDcmVhdGVFdmVudHMSIy5lbmZvcmNlbWVudC52MS5DcmVhdGVFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlRXZlbnRzUmVzcG9uc2UiMKi7GAKwuxjKAYLT5JMCIToBKiIcL2FwaS92MS9vYnNlcnZhYmlsaXR5L2V2ZW50cxJhCgxJbmdlc3RFdmVudHMSIy5lbmZvcmNlbWVudC52MS5Jbmdlc3RFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuSW5nZXN0RXZlbnRzUmVzcG9uc2UiBKi7GAIoARKJAQoLUXVlcnlFdmVudHMSIi5lbmZvcmNlbWVudC52MS5RdWVyeUV2ZW50c1JlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5RdWVyeUV2ZW50c1Jlc3BvbnNlIjGouxgCgtPkkwInOgEqIiIvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzL3F1ZXJ5EpYBCgxFeHBvcnRFdmVudHMSIy5lbmZvcmNlbWVudC52MS5FeHBvcnRFdmVudHNSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuRXhwb3J0RXZlbnRzUmVzcG9uc2UiOai7GAKC0+STAi86ASpiBWV2ZW50IiMvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzL2V4cG9ydDABEl4KC1dhdGNoRXZlbnRzEiIuZW5mb3JjZW1lbnQudjEuV2F0Y2hFdmVudHNSZXF1ZXN0GiMuZW5mb3JjZW1lbnQudjEuV2F0Y2hFdmVudHNSZXNwb25zZSIEqLsYAjABEnYKCEdldFN0YXRzEh8uZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXNwb25zZSInqLsYAoLT5JMCHRIbL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzEqEBCg9HZXRDb250cm9sU3RhdHMSJi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU3RhdHNSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFN0YXRzUmVzcG9uc2UiPai7GAKC0+STAjMSMS9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cy9jb250cm9scy97Y29udHJvbF9pZH0SlwEKEEdldFN0YXRzT3ZlcnZpZXcSJy5lbmZvcmNlbWVudC52MS5HZXRTdGF0c092ZXJ2aWV3UmVxdWVzdBooLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzT3ZlcnZpZXdSZXNwb25zZSIwqLsYAoLT5JMCJhIkL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzL292ZXJ2aWV3EqEBChZHZXRPYnNlcnZhYmlsaXR5U3RhdHVzEi0uZW5mb3JjZW1lbnQudjEuR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1JlcXVlc3QaLi5lbmZvcmNlbWVudC52MS5HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVzcG9uc2UiKKi7GAKC0+STAh4SHC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0dXNiBnByb3RvMw", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_protobuf_struct]);
+  fileDesc("CiplbmZvcmNlbWVudC92MS9vYnNlcnZhYmlsaXR5X3NlcnZpY2UucHJvdG8SDmVuZm9yY2VtZW50LnYxIoEJChVDb250cm9sRXhlY3V0aW9uRXZlbnQSIQoUY29udHJvbF9leGVjdXRpb25faWQYASABKAlIAIgBARIaCgh0cmFjZV9pZBgCIAEoCUID4EECSAGIAQESGQoHc3Bhbl9pZBgDIAEoCUID4EECSAKIAQESHAoKYWdlbnRfbmFtZRgEIAEoCUID4EECSAOIAQESHAoKY29udHJvbF9pZBgFIAEoBUID4EECSASIAQESHgoMY29udHJvbF9uYW1lGAYgASgJQgPgQQJIBYgBARIvCgtjaGVja19zdGFnZRgHIAEoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlQgPgQQISMgoKYXBwbGllc190bxgIIAEoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUb0ID4EECEi0KBmFjdGlvbhgJIAEoDjIYLmVuZm9yY2VtZW50LnYxLkRlY2lzaW9uQgPgQQISGQoHbWF0Y2hlZBgKIAEoCEID4EECSAaIAQESHAoKY29uZmlkZW5jZRgLIAEoAUID4EECSAeIAQESFgoJdGltZXN0YW1wGAwgASgJSAiIAQESIgoVZXhlY3V0aW9uX2R1cmF0aW9uX21zGA0gASgBSAmIAQESGwoOZXZhbHVhdG9yX25hbWUYDiABKAlICogBARIaCg1zZWxlY3Rvcl9wYXRoGA8gASgJSAuIAQESGgoNZXJyb3JfbWVzc2FnZRgQIAEoCUgMiAEBEikKCG1ldGFkYXRhGBEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIoCglzdGVwX3R5cGUYEiABKAlCEMq8GAxpbmNsdWRlX3N0ZXBIDYgBARIoCglzdGVwX25hbWUYEyABKAlCEMq8GAxpbmNsdWRlX3N0ZXBIDogBARIpCgpzZXNzaW9uX2lkGBQgASgJQhDKvBgMaW5jbHVkZV9zdGVwSA+IAQESJgoHc3RlcF9pZBgVIAEoCUIQyrwYDGluY2x1ZGVfc3RlcEgQiAEBEicKCHJldmlzaW9uGBYgASgDQhDKvBgMaW5jbHVkZV9zdGVwSBGIAQESKgoLZGVjaXNpb25faWQYFyABKAlCEMq8GAxpbmNsdWRlX3N0ZXBIEogBAUIXChVfY29udHJvbF9leGVjdXRpb25faWRCCwoJX3RyYWNlX2lkQgoKCF9zcGFuX2lkQg0KC19hZ2VudF9uYW1lQg0KC19jb250cm9sX2lkQg8KDV9jb250cm9sX25hbWVCCgoIX21hdGNoZWRCDQoLX2NvbmZpZGVuY2VCDAoKX3RpbWVzdGFtcEIYChZfZXhlY3V0aW9uX2R1cmF0aW9uX21zQhEKD19ldmFsdWF0b3JfbmFtZUIQCg5fc2VsZWN0b3JfcGF0aEIQCg5fZXJyb3JfbWVzc2FnZUIMCgpfc3RlcF90eXBlQgwKCl9zdGVwX25hbWVCDQoLX3Nlc3Npb25faWRCCgoIX3N0ZXBfaWRCCwoJX3JldmlzaW9uQg4KDF9kZWNpc2lvbl9pZCJRChNDcmVhdGVFdmVudHNSZXF1ZXN0EjoKBmV2ZW50cxgBIAMoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudEID4EECIlsKFENyZWF0ZUV2ZW50c1Jlc3BvbnNlEhAKCHJlY2VpdmVkGAEgASgFEhAKCGVucXVldWVkGAIgASgFEg8KB2Ryb3BwZWQYAyABKAUSDgoGc3RhdHVzGAQgASgJIlEKE0luZ2VzdEV2ZW50c1JlcXVlc3QSOgoGZXZlbnRzGAEgAygLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50QgPgQQIiSQoUSW5nZXN0RXZlbnRzUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAMSDgoGc3RvcmVkGAIgASgDEg8KB2Ryb3BwZWQYAyABKAMiUgoUUHVibGlzaEV2ZW50c1JlcXVlc3QSOgoGZXZlbnRzGAEgAygLMiUuZW5mb3JjZW1lbnQudjEuQ29udHJvbEV4ZWN1dGlvbkV2ZW50QgPgQQIiVwoVUHVibGlzaEV2ZW50c1Jlc3BvbnNlEh0KFWFja25vd2xlZGdlZF9tZXNzYWdlcxgBIAEoAxIOCgZzdG9yZWQYAiABKAMSDwoHZHJvcHBlZBgDIAEoAyIUChJGbHVzaEV2ZW50c1JlcXVlc3QiJQoTRmx1c2hFdmVudHNSZXNwb25zZRIOCgZzdG9yZWQYASABKAMingcKElF1ZXJ5RXZlbnRzUmVxdWVzdBIVCgh0cmFjZV9pZBgBIAEoCUgAiAEBEhQKB3NwYW5faWQYAiABKAlIAYgBARIhChRjb250cm9sX2V4ZWN1dGlvbl9pZBgDIAEoCUgCiAEBEhcKCmFnZW50X25hbWUYBCABKAlIA4gBARITCgtjb250cm9sX2lkcxgFIAMoBRIpCgdhY3Rpb25zGAYgAygOMhguZW5mb3JjZW1lbnQudjEuRGVjaXNpb24SFAoHbWF0Y2hlZBgHIAEoCEgEiAEBEisKDGNoZWNrX3N0YWdlcxgIIAMoDjIVLmVuZm9yY2VtZW50LnYxLlN0YWdlEi0KCmFwcGxpZXNfdG8YCSADKA4yGS5lbmZvcmNlbWVudC52MS5BcHBsaWVzVG8SFwoKc3RhcnRfdGltZRgKIAEoCUgFiAEBEhUKCGVuZF90aW1lGAsgASgJSAaIAQESEgoFbGltaXQYDCABKAVIB4gBARITCgZvZmZzZXQYDSABKAVICIgBARITCgZjdXJzb3IYDiABKAlICYgBARIWCglzdGVwX3R5cGUYECABKAlICogBARIWCglzdGVwX25hbWUYESABKAlIC4gBARIXCgpzZXNzaW9uX2lkGBIgASgJSAyIAQESFAoHc3RlcF9pZBgTIAEoCUgNiAEBEhgKC2RlY2lzaW9uX2lkGBQgASgJSA6IAQESGQoMbWluX3JldmlzaW9uGBUgASgDSA+IAQESGQoMbWF4X3JldmlzaW9uGBYgASgDSBCIAQESGQoMaW5jbHVkZV9zdGVwGBcgASgISBGIAQESHQoQaW5jbHVkZV9idWZmZXJlZBgYIAEoCEgSiAEBQgsKCV90cmFjZV9pZEIKCghfc3Bhbl9pZEIXChVfY29udHJvbF9leGVjdXRpb25faWRCDQoLX2FnZW50X25hbWVCCgoIX21hdGNoZWRCDQoLX3N0YXJ0X3RpbWVCCwoJX2VuZF90aW1lQggKBl9saW1pdEIJCgdfb2Zmc2V0QgkKB19jdXJzb3JCDAoKX3N0ZXBfdHlwZUIMCgpfc3RlcF9uYW1lQg0KC19zZXNzaW9uX2lkQgoKCF9zdGVwX2lkQg4KDF9kZWNpc2lvbl9pZEIPCg1fbWluX3JldmlzaW9uQg8KDV9tYXhfcmV2aXNpb25CDwoNX2luY2x1ZGVfc3RlcEITChFfaW5jbHVkZV9idWZmZXJlZCLFAQoTUXVlcnlFdmVudHNSZXNwb25zZRI1CgZldmVudHMYASADKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQSEwoFdG90YWwYAiABKAVCBNC8GAESDQoFbGltaXQYAyABKAUSDgoGb2Zmc2V0GAQgASgFEhgKC25leHRfY3Vyc29yGAUgASgJSACIAQESGQoLZXZlbnRfdG90YWwYBiABKANCBMi7GAFCDgoMX25leHRfY3Vyc29yIo0GChNFeHBvcnRFdmVudHNSZXF1ZXN0EhUKCHRyYWNlX2lkGAEgASgJSACIAQESFAoHc3Bhbl9pZBgCIAEoCUgBiAEBEiEKFGNvbnRyb2xfZXhlY3V0aW9uX2lkGAMgASgJSAKIAQESFwoKYWdlbnRfbmFtZRgEIAEoCUgDiAEBEhMKC2NvbnRyb2xfaWRzGAUgAygFEikKB2FjdGlvbnMYBiADKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAcgASgISASIAQESKwoMY2hlY2tfc3RhZ2VzGAggAygOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgJIAMoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIXCgpzdGFydF90aW1lGAogASgJSAWIAQESFQoIZW5kX3RpbWUYCyABKAlIBogBARIWCglzdGVwX3R5cGUYECABKAlIB4gBARIWCglzdGVwX25hbWUYESABKAlICIgBARIXCgpzZXNzaW9uX2lkGBIgASgJSAmIAQESFAoHc3RlcF9pZBgTIAEoCUgKiAEBEhgKC2RlY2lzaW9uX2lkGBQgASgJSAuIAQESGQoMbWluX3JldmlzaW9uGBUgASgDSAyIAQESGQoMbWF4X3JldmlzaW9uGBYgASgDSA2IAQESGQoMaW5jbHVkZV9zdGVwGBcgASgISA6IAQFCCwoJX3RyYWNlX2lkQgoKCF9zcGFuX2lkQhcKFV9jb250cm9sX2V4ZWN1dGlvbl9pZEINCgtfYWdlbnRfbmFtZUIKCghfbWF0Y2hlZEINCgtfc3RhcnRfdGltZUILCglfZW5kX3RpbWVCDAoKX3N0ZXBfdHlwZUIMCgpfc3RlcF9uYW1lQg0KC19zZXNzaW9uX2lkQgoKCF9zdGVwX2lkQg4KDF9kZWNpc2lvbl9pZEIPCg1fbWluX3JldmlzaW9uQg8KDV9tYXhfcmV2aXNpb25CDwoNX2luY2x1ZGVfc3RlcCJMChRFeHBvcnRFdmVudHNSZXNwb25zZRI0CgVldmVudBgBIAEoCzIlLmVuZm9yY2VtZW50LnYxLkNvbnRyb2xFeGVjdXRpb25FdmVudCKQBgoSV2F0Y2hFdmVudHNSZXF1ZXN0EhUKCHRyYWNlX2lkGAEgASgJSACIAQESFAoHc3Bhbl9pZBgCIAEoCUgBiAEBEiEKFGNvbnRyb2xfZXhlY3V0aW9uX2lkGAMgASgJSAKIAQESFwoKYWdlbnRfbmFtZRgEIAEoCUgDiAEBEhMKC2NvbnRyb2xfaWRzGAUgAygFEikKB2FjdGlvbnMYBiADKA4yGC5lbmZvcmNlbWVudC52MS5EZWNpc2lvbhIUCgdtYXRjaGVkGAcgASgISASIAQESKwoMY2hlY2tfc3RhZ2VzGAggAygOMhUuZW5mb3JjZW1lbnQudjEuU3RhZ2USLQoKYXBwbGllc190bxgJIAMoDjIZLmVuZm9yY2VtZW50LnYxLkFwcGxpZXNUbxIXCgpzdGFydF90aW1lGAogASgJSAWIAQESFQoIZW5kX3RpbWUYCyABKAlIBogBARIbCg5hZnRlcl9wb3NpdGlvbhgMIAEoA0gHiAEBEhYKCXN0ZXBfdHlwZRgQIAEoCUgIiAEBEhYKCXN0ZXBfbmFtZRgRIAEoCUgJiAEBEhcKCnNlc3Npb25faWQYEiABKAlICogBARIUCgdzdGVwX2lkGBMgASgJSAuIAQESGAoLZGVjaXNpb25faWQYFCABKAlIDIgBARIZCgxtaW5fcmV2aXNpb24YFSABKANIDYgBARIZCgxtYXhfcmV2aXNpb24YFiABKANIDogBAUILCglfdHJhY2VfaWRCCgoIX3NwYW5faWRCFwoVX2NvbnRyb2xfZXhlY3V0aW9uX2lkQg0KC19hZ2VudF9uYW1lQgoKCF9tYXRjaGVkQg0KC19zdGFydF90aW1lQgsKCV9lbmRfdGltZUIRCg9fYWZ0ZXJfcG9zaXRpb25CDAoKX3N0ZXBfdHlwZUIMCgpfc3RlcF9uYW1lQg0KC19zZXNzaW9uX2lkQgoKCF9zdGVwX2lkQg4KDF9kZWNpc2lvbl9pZEIPCg1fbWluX3JldmlzaW9uQg8KDV9tYXhfcmV2aXNpb24ixQEKE1dhdGNoRXZlbnRzUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAMSLAoGZXZlbnRzGAIgASgLMhouZW5mb3JjZW1lbnQudjEuRXZlbnRCYXRjaEgAEjMKCWhlYXJ0YmVhdBgDIAEoCzIeLmVuZm9yY2VtZW50LnYxLkV2ZW50SGVhcnRiZWF0SAASMQoLZmVsbF9iZWhpbmQYBCABKAsyGi5lbmZvcmNlbWVudC52MS5GZWxsQmVoaW5kSABCBgoEbmV3cyI9CgpFdmVudEJhdGNoEi8KBmV2ZW50cxgBIAMoCzIfLmVuZm9yY2VtZW50LnYxLlBvc2l0aW9uZWRFdmVudCJZCg9Qb3NpdGlvbmVkRXZlbnQSEAoIcG9zaXRpb24YASABKAMSNAoFZXZlbnQYAiABKAsyJS5lbmZvcmNlbWVudC52MS5Db250cm9sRXhlY3V0aW9uRXZlbnQiKwoORXZlbnRIZWFydGJlYXQSGQoRc3RhbGVuZXNzX3NlY29uZHMYASABKAEiVgoKRmVsbEJlaGluZBIwCgZyZWFzb24YASABKA4yIC5lbmZvcmNlbWVudC52MS5GZWxsQmVoaW5kUmVhc29uEhYKDnVwX3RvX3Bvc2l0aW9uGAIgASgDIp4BCg9HZXRTdGF0c1JlcXVlc3QSHAoKYWdlbnRfbmFtZRgBIAEoCUID4EECSACIAQESFwoKdGltZV9yYW5nZRgCIAEoCUgBiAEBEh8KEmluY2x1ZGVfdGltZXNlcmllcxgDIAEoCEgCiAEBQg0KC19hZ2VudF9uYW1lQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXMilwEKEEdldFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEisKBnRvdGFscxgDIAEoCzIbLmVuZm9yY2VtZW50LnYxLlN0YXRzVG90YWxzEi4KCGNvbnRyb2xzGAQgAygLMhwuZW5mb3JjZW1lbnQudjEuQ29udHJvbFN0YXRzIqgECgtTdGF0c1RvdGFscxIdCg9leGVjdXRpb25fY291bnQYASABKAVCBNC8GAESGQoLbWF0Y2hfY291bnQYAiABKAVCBNC8GAESHQoPbm9uX21hdGNoX2NvdW50GAMgASgFQgTQvBgBEhkKC2Vycm9yX2NvdW50GAQgASgFQgTQvBgBEkoKDWFjdGlvbl9jb3VudHMYBSADKAsyLS5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscy5BY3Rpb25Db3VudHNFbnRyeUIE0LwYARIvCgp0aW1lc2VyaWVzGAYgAygLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQSHQoPZXhlY3V0aW9uX3RvdGFsGBQgASgDQgTIuxgBEhkKC21hdGNoX3RvdGFsGBUgASgDQgTIuxgBEh0KD25vbl9tYXRjaF90b3RhbBgWIAEoA0IEyLsYARIZCgtlcnJvcl90b3RhbBgXIAEoA0IEyLsYARJKCg1hY3Rpb25fdG90YWxzGBggAygLMi0uZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMuQWN0aW9uVG90YWxzRW50cnlCBMi7GAEaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ARozChFBY3Rpb25Ub3RhbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAM6AjgBIuwECgtTdGF0c0J1Y2tldBIRCgl0aW1lc3RhbXAYASABKAkSHQoPZXhlY3V0aW9uX2NvdW50GAIgASgFQgTQvBgBEhkKC21hdGNoX2NvdW50GAMgASgFQgTQvBgBEh0KD25vbl9tYXRjaF9jb3VudBgEIAEoBUIE0LwYARIZCgtlcnJvcl9jb3VudBgFIAEoBUIE0LwYARJKCg1hY3Rpb25fY291bnRzGAYgAygLMi0uZW5mb3JjZW1lbnQudjEuU3RhdHNCdWNrZXQuQWN0aW9uQ291bnRzRW50cnlCBNC8GAESGwoOYXZnX2NvbmZpZGVuY2UYByABKAFIAIgBARIcCg9hdmdfZHVyYXRpb25fbXMYCCABKAFIAYgBARIdCg9leGVjdXRpb25fdG90YWwYFCABKANCBMi7GAESGQoLbWF0Y2hfdG90YWwYFSABKANCBMi7GAESHQoPbm9uX21hdGNoX3RvdGFsGBYgASgDQgTIuxgBEhkKC2Vycm9yX3RvdGFsGBcgASgDQgTIuxgBEkoKDWFjdGlvbl90b3RhbHMYGCADKAsyLS5lbmZvcmNlbWVudC52MS5TdGF0c0J1Y2tldC5BY3Rpb25Ub3RhbHNFbnRyeUIEyLsYARozChFBY3Rpb25Db3VudHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBGjMKEUFjdGlvblRvdGFsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAFCEQoPX2F2Z19jb25maWRlbmNlQhIKEF9hdmdfZHVyYXRpb25fbXMijgQKDENvbnRyb2xTdGF0cxISCgpjb250cm9sX2lkGAEgASgFEhQKDGNvbnRyb2xfbmFtZRgCIAEoCRIdCg9leGVjdXRpb25fY291bnQYAyABKAVCBNC8GAESGQoLbWF0Y2hfY291bnQYBCABKAVCBNC8GAESHQoPbm9uX21hdGNoX2NvdW50GAUgASgFQgTQvBgBEhgKCmRlbnlfY291bnQYBiABKAVCBNC8GAESGQoLc3RlZXJfY291bnQYByABKAVCBNC8GAESGwoNb2JzZXJ2ZV9jb3VudBgIIAEoBUIE0LwYARIZCgtlcnJvcl9jb3VudBgJIAEoBUIE0LwYARIWCg5hdmdfY29uZmlkZW5jZRgKIAEoARIcCg9hdmdfZHVyYXRpb25fbXMYCyABKAFIAIgBARIdCg9leGVjdXRpb25fdG90YWwYFCABKANCBMi7GAESGQoLbWF0Y2hfdG90YWwYFSABKANCBMi7GAESHQoPbm9uX21hdGNoX3RvdGFsGBYgASgDQgTIuxgBEhgKCmRlbnlfdG90YWwYFyABKANCBMi7GAESGQoLc3RlZXJfdG90YWwYGCABKANCBMi7GAESGwoNb2JzZXJ2ZV90b3RhbBgZIAEoA0IEyLsYARIZCgtlcnJvcl90b3RhbBgaIAEoA0IEyLsYAUISChBfYXZnX2R1cmF0aW9uX21zIr4BChZHZXRDb250cm9sU3RhdHNSZXF1ZXN0EhcKCmNvbnRyb2xfaWQYASABKAVCA+BBAhIcCgphZ2VudF9uYW1lGAIgASgJQgPgQQJIAIgBARIXCgp0aW1lX3JhbmdlGAMgASgJSAGIAQESHwoSaW5jbHVkZV90aW1lc2VyaWVzGAQgASgISAKIAQFCDQoLX2FnZW50X25hbWVCDQoLX3RpbWVfcmFuZ2VCFQoTX2luY2x1ZGVfdGltZXNlcmllcyKXAQoXR2V0Q29udHJvbFN0YXRzUmVzcG9uc2USEgoKYWdlbnRfbmFtZRgBIAEoCRISCgp0aW1lX3JhbmdlGAIgASgJEhIKCmNvbnRyb2xfaWQYAyABKAUSFAoMY29udHJvbF9uYW1lGAQgASgJEioKBXN0YXRzGAUgASgLMhsuZW5mb3JjZW1lbnQudjEuU3RhdHNUb3RhbHMilwEKF0dldFN0YXRzT3ZlcnZpZXdSZXF1ZXN0EhcKCnRpbWVfcmFuZ2UYASABKAlIAIgBARIfChJpbmNsdWRlX3RpbWVzZXJpZXMYAiABKAhIAYgBARISCgVsaW1pdBgDIAEoBUgCiAEBQg0KC190aW1lX3JhbmdlQhUKE19pbmNsdWRlX3RpbWVzZXJpZXNCCAoGX2xpbWl0IrwBChhHZXRTdGF0c092ZXJ2aWV3UmVzcG9uc2USEgoKdGltZV9yYW5nZRgBIAEoCRIrCgZ0b3RhbHMYAiABKAsyGy5lbmZvcmNlbWVudC52MS5TdGF0c1RvdGFscxIqCgZhZ2VudHMYAyADKAsyGi5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzEjMKCGNvbnRyb2xzGAQgAygLMiEuZW5mb3JjZW1lbnQudjEuQWdlbnRDb250cm9sU3RhdHMiiAQKCkFnZW50U3RhdHMSEgoKYWdlbnRfbmFtZRgBIAEoCRIdCg9leGVjdXRpb25fY291bnQYAiABKAVCBNC8GAESGQoLbWF0Y2hfY291bnQYAyABKAVCBNC8GAESHQoPbm9uX21hdGNoX2NvdW50GAQgASgFQgTQvBgBEhkKC2Vycm9yX2NvdW50GAUgASgFQgTQvBgBEkkKDWFjdGlvbl9jb3VudHMYBiADKAsyLC5lbmZvcmNlbWVudC52MS5BZ2VudFN0YXRzLkFjdGlvbkNvdW50c0VudHJ5QgTQvBgBEh0KD2V4ZWN1dGlvbl90b3RhbBgUIAEoA0IEyLsYARIZCgttYXRjaF90b3RhbBgVIAEoA0IEyLsYARIdCg9ub25fbWF0Y2hfdG90YWwYFiABKANCBMi7GAESGQoLZXJyb3JfdG90YWwYFyABKANCBMi7GAESSQoNYWN0aW9uX3RvdGFscxgYIAMoCzIsLmVuZm9yY2VtZW50LnYxLkFnZW50U3RhdHMuQWN0aW9uVG90YWxzRW50cnlCBMi7GAEaMwoRQWN0aW9uQ291bnRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ARozChFBY3Rpb25Ub3RhbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAM6AjgBIlQKEUFnZW50Q29udHJvbFN0YXRzEhIKCmFnZW50X25hbWUYASABKAkSKwoFc3RhdHMYAiABKAsyHC5lbmZvcmNlbWVudC52MS5Db250cm9sU3RhdHMiHwodR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1JlcXVlc3QiaQoeR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1Jlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIcChRpbmdlc3Rvcl9pbml0aWFsaXplZBgCIAEoCBIZChFzdG9yZV9pbml0aWFsaXplZBgDIAEoCCpaCglBcHBsaWVzVG8SGgoWQVBQTElFU19UT19VTlNQRUNJRklFRBAAEhcKE0FQUExJRVNfVE9fTExNX0NBTEwQARIYChRBUFBMSUVTX1RPX1RPT0xfQ0FMTBACKqsBChBGZWxsQmVoaW5kUmVhc29uEiIKHkZFTExfQkVISU5EX1JFQVNPTl9VTlNQRUNJRklFRBAAEiIKHkZFTExfQkVISU5EX1JFQVNPTl9TTE9XX1JFQURFUhABEiUKIUZFTExfQkVISU5EX1JFQVNPTl9FVkVOVFNfREVMRVRFRBACEigKJEZFTExfQkVISU5EX1JFQVNPTl9EQVRBQkFTRV9SRVNUT1JFRBADMpINChRPYnNlcnZhYmlsaXR5U2VydmljZRKbAQoMQ3JlYXRlRXZlbnRzEiMuZW5mb3JjZW1lbnQudjEuQ3JlYXRlRXZlbnRzUmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkNyZWF0ZUV2ZW50c1Jlc3BvbnNlIkCouxgCsLsYygHyuxgMZXZlbnRzLndyaXRlgtPkkwIhOgEqIhwvYXBpL3YxL29ic2VydmFiaWxpdHkvZXZlbnRzEnEKDEluZ2VzdEV2ZW50cxIjLmVuZm9yY2VtZW50LnYxLkluZ2VzdEV2ZW50c1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5Jbmdlc3RFdmVudHNSZXNwb25zZSIUqLsYAvK7GAxldmVudHMud3JpdGUoARJ2Cg1QdWJsaXNoRXZlbnRzEiQuZW5mb3JjZW1lbnQudjEuUHVibGlzaEV2ZW50c1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5QdWJsaXNoRXZlbnRzUmVzcG9uc2UiFKi7GALyuxgMZXZlbnRzLndyaXRlKAEwARKSAQoLRmx1c2hFdmVudHMSIi5lbmZvcmNlbWVudC52MS5GbHVzaEV2ZW50c1JlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5GbHVzaEV2ZW50c1Jlc3BvbnNlIjqQAgKouxgD8rsYDGV2ZW50cy53cml0ZYLT5JMCHSIbL2FwaS92MS9vYnNlcnZhYmlsaXR5L2ZsdXNoEpsBCgtRdWVyeUV2ZW50cxIiLmVuZm9yY2VtZW50LnYxLlF1ZXJ5RXZlbnRzUmVxdWVzdBojLmVuZm9yY2VtZW50LnYxLlF1ZXJ5RXZlbnRzUmVzcG9uc2UiQ5ACAai7GALyuxgLZXZlbnRzLnJlYWSC0+STAic6ASoiIi9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9ldmVudHMvcXVlcnkSqAEKDEV4cG9ydEV2ZW50cxIjLmVuZm9yY2VtZW50LnYxLkV4cG9ydEV2ZW50c1JlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5FeHBvcnRFdmVudHNSZXNwb25zZSJLkAIBqLsYAvK7GAtldmVudHMucmVhZILT5JMCLzoBKmIFZXZlbnQiIy9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9ldmVudHMvZXhwb3J0MAEScAoLV2F0Y2hFdmVudHMSIi5lbmZvcmNlbWVudC52MS5XYXRjaEV2ZW50c1JlcXVlc3QaIy5lbmZvcmNlbWVudC52MS5XYXRjaEV2ZW50c1Jlc3BvbnNlIhaQAgGouxgC8rsYC2V2ZW50cy5yZWFkMAESiAEKCEdldFN0YXRzEh8uZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXF1ZXN0GiAuZW5mb3JjZW1lbnQudjEuR2V0U3RhdHNSZXNwb25zZSI5kAIBqLsYAvK7GAtldmVudHMucmVhZILT5JMCHRIbL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzErMBCg9HZXRDb250cm9sU3RhdHMSJi5lbmZvcmNlbWVudC52MS5HZXRDb250cm9sU3RhdHNSZXF1ZXN0GicuZW5mb3JjZW1lbnQudjEuR2V0Q29udHJvbFN0YXRzUmVzcG9uc2UiT5ACAai7GALyuxgLZXZlbnRzLnJlYWSC0+STAjMSMS9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0cy9jb250cm9scy97Y29udHJvbF9pZH0SqQEKEEdldFN0YXRzT3ZlcnZpZXcSJy5lbmZvcmNlbWVudC52MS5HZXRTdGF0c092ZXJ2aWV3UmVxdWVzdBooLmVuZm9yY2VtZW50LnYxLkdldFN0YXRzT3ZlcnZpZXdSZXNwb25zZSJCkAIBqLsYAvK7GAtldmVudHMucmVhZILT5JMCJhIkL2FwaS92MS9vYnNlcnZhYmlsaXR5L3N0YXRzL292ZXJ2aWV3ErMBChZHZXRPYnNlcnZhYmlsaXR5U3RhdHVzEi0uZW5mb3JjZW1lbnQudjEuR2V0T2JzZXJ2YWJpbGl0eVN0YXR1c1JlcXVlc3QaLi5lbmZvcmNlbWVudC52MS5HZXRPYnNlcnZhYmlsaXR5U3RhdHVzUmVzcG9uc2UiOpACAai7GALyuxgLZXZlbnRzLnJlYWSC0+STAh4SHC9hcGkvdjEvb2JzZXJ2YWJpbGl0eS9zdGF0dXNCgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct]);
 
 /**
  * An event that records one check of one control.
@@ -27,7 +28,8 @@ export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEven
    * Unique id of the check, at most 36 characters. Generated if absent. A later event with the same id is ignored,
    * unless one event is from a client and the other was recorded by the service. These two are merged into one event,
    * in either order of arrival. The merged event has the values that the service observed itself and, from the
-   * client, the duration, evaluator, selector path and metadata. It has the trace and span of the client if the
+   * client, the metadata and duration, the evaluator and selector path if the client reports them, the step type, step
+   * name, session, step id, revision and decision id that the service does not know, and the trace and span if the
    * evaluation had none.
    *
    * @generated from field: optional string control_execution_id = 1;
@@ -114,21 +116,24 @@ export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEven
   timestamp?: string | undefined;
 
   /**
-   * Duration of the check in milliseconds, 0 to 2^53 - 1.
+   * Duration of the check in milliseconds, 0 to 2^53 - 1. Reported by clients only: the service evaluates the controls
+   * of a step together and shares work between them, so that no duration belongs to a single check.
    *
    * @generated from field: optional double execution_duration_ms = 13;
    */
   executionDurationMs?: number | undefined;
 
   /**
-   * Name of the evaluator of the check.
+   * Name of the evaluator of the check. In events of the service, that of the leaf that decided the condition: the
+   * first match of "or", the first mismatch of a failed "and", the leaf that could not be evaluated, else the first
+   * leaf. Absent if the definition of the control cannot be read or its scope could not be checked.
    *
    * @generated from field: optional string evaluator_name = 14;
    */
   evaluatorName?: string | undefined;
 
   /**
-   * Selector path of the check.
+   * Selector path of the same leaf.
    *
    * @generated from field: optional string selector_path = 15;
    */
@@ -147,6 +152,50 @@ export type ControlExecutionEvent = Message<"enforcement.v1.ControlExecutionEven
    * @generated from field: google.protobuf.Struct metadata = 17;
    */
   metadata?: JsonObject | undefined;
+
+  /**
+   * Type of the step, such as "tool" or "llm": 1 to 255 characters. On JSON routes, this member and the ones below are
+   * part of a response only if the request has include_step.
+   *
+   * @generated from field: optional string step_type = 18;
+   */
+  stepType?: string | undefined;
+
+  /**
+   * Name of the step: 1 to 1,024 characters. The service leaves it out of its own events if it is longer.
+   *
+   * @generated from field: optional string step_name = 19;
+   */
+  stepName?: string | undefined;
+
+  /**
+   * Session that the step belongs to: 1 to 255 characters.
+   *
+   * @generated from field: optional string session_id = 20;
+   */
+  sessionId?: string | undefined;
+
+  /**
+   * Id of the step, chosen by the caller of the evaluation: 1 to 255 characters.
+   *
+   * @generated from field: optional string step_id = 21;
+   */
+  stepId?: string | undefined;
+
+  /**
+   * Revision of the controls that the check used: 0 to 2^53 - 1.
+   *
+   * @generated from field: optional int64 revision = 22;
+   */
+  revision?: bigint | undefined;
+
+  /**
+   * Id of the verdict that the check is part of, see EvaluateResponse.decision_id: 1 to 255 characters. All checks of
+   * one evaluation have the same one.
+   *
+   * @generated from field: optional string decision_id = 23;
+   */
+  decisionId?: string | undefined;
 };
 
 /**
@@ -278,6 +327,100 @@ export const IngestEventsResponseSchema: GenMessage<IngestEventsResponse> = /*@_
   messageDesc(file_enforcement_v1_observability_service, 4);
 
 /**
+ * Message of the request stream of ObservabilityService.PublishEvents.
+ *
+ * @generated from message enforcement.v1.PublishEventsRequest
+ */
+export type PublishEventsRequest = Message<"enforcement.v1.PublishEventsRequest"> & {
+  /**
+   * Events, 1 to 1,000. Required. If one event is invalid, the message is rejected.
+   *
+   * @generated from field: repeated enforcement.v1.ControlExecutionEvent events = 1;
+   */
+  events: ControlExecutionEvent[];
+};
+
+/**
+ * Describes the message enforcement.v1.PublishEventsRequest.
+ * Use `create(PublishEventsRequestSchema)` to create a new message.
+ */
+export const PublishEventsRequestSchema: GenMessage<PublishEventsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 5);
+
+/**
+ * Message of the response stream of ObservabilityService.PublishEvents.
+ *
+ * @generated from message enforcement.v1.PublishEventsResponse
+ */
+export type PublishEventsResponse = Message<"enforcement.v1.PublishEventsResponse"> & {
+  /**
+   * Number of messages that are processed, from the first one of the stream: each of their events is committed to the
+   * database or counted in dropped. Higher than in the previous response.
+   *
+   * @generated from field: int64 acknowledged_messages = 1;
+   */
+  acknowledgedMessages: bigint;
+
+  /**
+   * Number of events of these messages that are stored, including events with an id that was already known.
+   *
+   * @generated from field: int64 stored = 2;
+   */
+  stored: bigint;
+
+  /**
+   * Number of events of these messages that can never be stored: all events of each message with an event that the
+   * database cannot store.
+   *
+   * @generated from field: int64 dropped = 3;
+   */
+  dropped: bigint;
+};
+
+/**
+ * Describes the message enforcement.v1.PublishEventsResponse.
+ * Use `create(PublishEventsResponseSchema)` to create a new message.
+ */
+export const PublishEventsResponseSchema: GenMessage<PublishEventsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 6);
+
+/**
+ * Request message for ObservabilityService.FlushEvents.
+ *
+ * @generated from message enforcement.v1.FlushEventsRequest
+ */
+export type FlushEventsRequest = Message<"enforcement.v1.FlushEventsRequest"> & {
+};
+
+/**
+ * Describes the message enforcement.v1.FlushEventsRequest.
+ * Use `create(FlushEventsRequestSchema)` to create a new message.
+ */
+export const FlushEventsRequestSchema: GenMessage<FlushEventsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 7);
+
+/**
+ * Response message for ObservabilityService.FlushEvents.
+ *
+ * @generated from message enforcement.v1.FlushEventsResponse
+ */
+export type FlushEventsResponse = Message<"enforcement.v1.FlushEventsResponse"> & {
+  /**
+   * Number of events that were stored during the call. 0 if none were waiting, or if the service records no events.
+   *
+   * @generated from field: int64 stored = 1;
+   */
+  stored: bigint;
+};
+
+/**
+ * Describes the message enforcement.v1.FlushEventsResponse.
+ * Use `create(FlushEventsResponseSchema)` to create a new message.
+ */
+export const FlushEventsResponseSchema: GenMessage<FlushEventsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_observability_service, 8);
+
+/**
  * Request message for ObservabilityService.QueryEvents.
  *
  * @generated from message enforcement.v1.QueryEventsRequest
@@ -381,6 +524,73 @@ export type QueryEventsRequest = Message<"enforcement.v1.QueryEventsRequest"> & 
    * @generated from field: optional string cursor = 14;
    */
   cursor?: string | undefined;
+
+  /**
+   * Only events of steps with exactly this type. No index supports this filter, step_name, min_revision and
+   * max_revision: combine them with another filter or a time range if very many events are stored.
+   *
+   * @generated from field: optional string step_type = 16;
+   */
+  stepType?: string | undefined;
+
+  /**
+   * Only events of steps with exactly this name.
+   *
+   * @generated from field: optional string step_name = 17;
+   */
+  stepName?: string | undefined;
+
+  /**
+   * Only events of exactly this session.
+   *
+   * @generated from field: optional string session_id = 18;
+   */
+  sessionId?: string | undefined;
+
+  /**
+   * Only events with exactly this step id.
+   *
+   * @generated from field: optional string step_id = 19;
+   */
+  stepId?: string | undefined;
+
+  /**
+   * Only events of the verdict with exactly this decision id.
+   *
+   * @generated from field: optional string decision_id = 20;
+   */
+  decisionId?: string | undefined;
+
+  /**
+   * Only events by controls of this revision or a later one: 0 to 2^53 - 1. Events without a revision are left out.
+   *
+   * @generated from field: optional int64 min_revision = 21;
+   */
+  minRevision?: bigint | undefined;
+
+  /**
+   * Only events by controls of this revision or an earlier one: 0 to 2^53 - 1. Events without a revision are left out.
+   *
+   * @generated from field: optional int64 max_revision = 22;
+   */
+  maxRevision?: bigint | undefined;
+
+  /**
+   * Whether the events of the response of a JSON route have the members from step_type to decision_id. Responses over
+   * RPCs always have them.
+   *
+   * @generated from field: optional bool include_step = 23;
+   */
+  includeStep?: boolean | undefined;
+
+  /**
+   * Whether the events that this process has recorded itself and not stored yet are stored first, as by FlushEvents, so
+   * that the response includes them. Without it, they are found after the flush interval at the latest. UNAVAILABLE if
+   * they cannot be stored.
+   *
+   * @generated from field: optional bool include_buffered = 24;
+   */
+  includeBuffered?: boolean | undefined;
 };
 
 /**
@@ -388,7 +598,7 @@ export type QueryEventsRequest = Message<"enforcement.v1.QueryEventsRequest"> & 
  * Use `create(QueryEventsRequestSchema)` to create a new message.
  */
 export const QueryEventsRequestSchema: GenMessage<QueryEventsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 5);
+  messageDesc(file_enforcement_v1_observability_service, 9);
 
 /**
  * Response message for ObservabilityService.QueryEvents.
@@ -430,6 +640,13 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
    * @generated from field: optional string next_cursor = 5;
    */
   nextCursor?: string | undefined;
+
+  /**
+   * Exact value of total.
+   *
+   * @generated from field: int64 event_total = 6;
+   */
+  eventTotal: bigint;
 };
 
 /**
@@ -437,7 +654,7 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
  * Use `create(QueryEventsResponseSchema)` to create a new message.
  */
 export const QueryEventsResponseSchema: GenMessage<QueryEventsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 6);
+  messageDesc(file_enforcement_v1_observability_service, 10);
 
 /**
  * Request message for ObservabilityService.ExportEvents. Filters are combined with AND; empty filters are ignored.
@@ -521,6 +738,64 @@ export type ExportEventsRequest = Message<"enforcement.v1.ExportEventsRequest"> 
    * @generated from field: optional string end_time = 11;
    */
   endTime?: string | undefined;
+
+  /**
+   * Only events of steps with exactly this type. No index supports this filter, step_name, min_revision and
+   * max_revision: combine them with another filter or a time range if very many events are stored.
+   *
+   * @generated from field: optional string step_type = 16;
+   */
+  stepType?: string | undefined;
+
+  /**
+   * Only events of steps with exactly this name.
+   *
+   * @generated from field: optional string step_name = 17;
+   */
+  stepName?: string | undefined;
+
+  /**
+   * Only events of exactly this session.
+   *
+   * @generated from field: optional string session_id = 18;
+   */
+  sessionId?: string | undefined;
+
+  /**
+   * Only events with exactly this step id.
+   *
+   * @generated from field: optional string step_id = 19;
+   */
+  stepId?: string | undefined;
+
+  /**
+   * Only events of the verdict with exactly this decision id.
+   *
+   * @generated from field: optional string decision_id = 20;
+   */
+  decisionId?: string | undefined;
+
+  /**
+   * Only events by controls of this revision or a later one: 0 to 2^53 - 1. Events without a revision are left out.
+   *
+   * @generated from field: optional int64 min_revision = 21;
+   */
+  minRevision?: bigint | undefined;
+
+  /**
+   * Only events by controls of this revision or an earlier one: 0 to 2^53 - 1. Events without a revision are left out.
+   *
+   * @generated from field: optional int64 max_revision = 22;
+   */
+  maxRevision?: bigint | undefined;
+
+  /**
+   * Whether the events of the response of a JSON route have the members from step_type to decision_id. Responses over
+   * RPCs always have them.
+   *
+   * @generated from field: optional bool include_step = 23;
+   */
+  includeStep?: boolean | undefined;
 };
 
 /**
@@ -528,7 +803,7 @@ export type ExportEventsRequest = Message<"enforcement.v1.ExportEventsRequest"> 
  * Use `create(ExportEventsRequestSchema)` to create a new message.
  */
 export const ExportEventsRequestSchema: GenMessage<ExportEventsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 7);
+  messageDesc(file_enforcement_v1_observability_service, 11);
 
 /**
  * Message of the response stream of ObservabilityService.ExportEvents.
@@ -549,7 +824,7 @@ export type ExportEventsResponse = Message<"enforcement.v1.ExportEventsResponse"
  * Use `create(ExportEventsResponseSchema)` to create a new message.
  */
 export const ExportEventsResponseSchema: GenMessage<ExportEventsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 8);
+  messageDesc(file_enforcement_v1_observability_service, 12);
 
 /**
  * Request message for ObservabilityService.WatchEvents. Filters are combined with AND; empty filters are ignored.
@@ -641,6 +916,56 @@ export type WatchEventsRequest = Message<"enforcement.v1.WatchEventsRequest"> & 
    * @generated from field: optional int64 after_position = 12;
    */
   afterPosition?: bigint | undefined;
+
+  /**
+   * Only events of steps with exactly this type. No index supports this filter, step_name, min_revision and
+   * max_revision: combine them with another filter or a time range if very many events are stored.
+   *
+   * @generated from field: optional string step_type = 16;
+   */
+  stepType?: string | undefined;
+
+  /**
+   * Only events of steps with exactly this name.
+   *
+   * @generated from field: optional string step_name = 17;
+   */
+  stepName?: string | undefined;
+
+  /**
+   * Only events of exactly this session.
+   *
+   * @generated from field: optional string session_id = 18;
+   */
+  sessionId?: string | undefined;
+
+  /**
+   * Only events with exactly this step id.
+   *
+   * @generated from field: optional string step_id = 19;
+   */
+  stepId?: string | undefined;
+
+  /**
+   * Only events of the verdict with exactly this decision id.
+   *
+   * @generated from field: optional string decision_id = 20;
+   */
+  decisionId?: string | undefined;
+
+  /**
+   * Only events by controls of this revision or a later one: 0 to 2^53 - 1. Events without a revision are left out.
+   *
+   * @generated from field: optional int64 min_revision = 21;
+   */
+  minRevision?: bigint | undefined;
+
+  /**
+   * Only events by controls of this revision or an earlier one: 0 to 2^53 - 1. Events without a revision are left out.
+   *
+   * @generated from field: optional int64 max_revision = 22;
+   */
+  maxRevision?: bigint | undefined;
 };
 
 /**
@@ -648,7 +973,7 @@ export type WatchEventsRequest = Message<"enforcement.v1.WatchEventsRequest"> & 
  * Use `create(WatchEventsRequestSchema)` to create a new message.
  */
 export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 9);
+  messageDesc(file_enforcement_v1_observability_service, 13);
 
 /**
  * Message of the response stream of ObservabilityService.WatchEvents.
@@ -702,7 +1027,7 @@ export type WatchEventsResponse = Message<"enforcement.v1.WatchEventsResponse"> 
  * Use `create(WatchEventsResponseSchema)` to create a new message.
  */
 export const WatchEventsResponseSchema: GenMessage<WatchEventsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 10);
+  messageDesc(file_enforcement_v1_observability_service, 14);
 
 /**
  * A batch of events.
@@ -723,7 +1048,7 @@ export type EventBatch = Message<"enforcement.v1.EventBatch"> & {
  * Use `create(EventBatchSchema)` to create a new message.
  */
 export const EventBatchSchema: GenMessage<EventBatch> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 11);
+  messageDesc(file_enforcement_v1_observability_service, 15);
 
 /**
  * An event and its position among all events.
@@ -751,7 +1076,7 @@ export type PositionedEvent = Message<"enforcement.v1.PositionedEvent"> & {
  * Use `create(PositionedEventSchema)` to create a new message.
  */
 export const PositionedEventSchema: GenMessage<PositionedEvent> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 12);
+  messageDesc(file_enforcement_v1_observability_service, 16);
 
 /**
  * Confirmation that there are no further events.
@@ -773,7 +1098,7 @@ export type EventHeartbeat = Message<"enforcement.v1.EventHeartbeat"> & {
  * Use `create(EventHeartbeatSchema)` to create a new message.
  */
 export const EventHeartbeatSchema: GenMessage<EventHeartbeat> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 13);
+  messageDesc(file_enforcement_v1_observability_service, 17);
 
 /**
  * Notification that the client has fallen behind the stored events.
@@ -802,7 +1127,7 @@ export type FellBehind = Message<"enforcement.v1.FellBehind"> & {
  * Use `create(FellBehindSchema)` to create a new message.
  */
 export const FellBehindSchema: GenMessage<FellBehind> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 14);
+  messageDesc(file_enforcement_v1_observability_service, 18);
 
 /**
  * Request message for ObservabilityService.GetStats.
@@ -837,7 +1162,7 @@ export type GetStatsRequest = Message<"enforcement.v1.GetStatsRequest"> & {
  * Use `create(GetStatsRequestSchema)` to create a new message.
  */
 export const GetStatsRequestSchema: GenMessage<GetStatsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 15);
+  messageDesc(file_enforcement_v1_observability_service, 19);
 
 /**
  * Response message for ObservabilityService.GetStats.
@@ -879,11 +1204,12 @@ export type GetStatsResponse = Message<"enforcement.v1.GetStatsResponse"> & {
  * Use `create(GetStatsResponseSchema)` to create a new message.
  */
 export const GetStatsResponseSchema: GenMessage<GetStatsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 16);
+  messageDesc(file_enforcement_v1_observability_service, 20);
 
 /**
- * Counts over a time range. The counts start with the first whole second (up to "1h"), minute ("24h", "7d") or hour
- * ("30d" and longer) within the range.
+ * Counts over a time range. An int32 count above 2^31 - 1 is sent over RPCs as 2^31 - 1; the int64 member beside it is
+ * exact. JSON routes print the exact number as the count. The counts start with the first whole second (up to "1h"),
+ * minute ("24h", "7d") or hour ("30d" and longer) within the range.
  *
  * @generated from message enforcement.v1.StatsTotals
  */
@@ -929,6 +1255,41 @@ export type StatsTotals = Message<"enforcement.v1.StatsTotals"> & {
    * @generated from field: repeated enforcement.v1.StatsBucket timeseries = 6;
    */
   timeseries: StatsBucket[];
+
+  /**
+   * Exact value of execution_count.
+   *
+   * @generated from field: int64 execution_total = 20;
+   */
+  executionTotal: bigint;
+
+  /**
+   * Exact value of match_count.
+   *
+   * @generated from field: int64 match_total = 21;
+   */
+  matchTotal: bigint;
+
+  /**
+   * Exact value of non_match_count.
+   *
+   * @generated from field: int64 non_match_total = 22;
+   */
+  nonMatchTotal: bigint;
+
+  /**
+   * Exact value of error_count.
+   *
+   * @generated from field: int64 error_total = 23;
+   */
+  errorTotal: bigint;
+
+  /**
+   * Exact values of action_counts.
+   *
+   * @generated from field: map<string, int64> action_totals = 24;
+   */
+  actionTotals: { [key: string]: bigint };
 };
 
 /**
@@ -936,7 +1297,7 @@ export type StatsTotals = Message<"enforcement.v1.StatsTotals"> & {
  * Use `create(StatsTotalsSchema)` to create a new message.
  */
 export const StatsTotalsSchema: GenMessage<StatsTotals> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 17);
+  messageDesc(file_enforcement_v1_observability_service, 21);
 
 /**
  * Counts over one interval.
@@ -999,6 +1360,41 @@ export type StatsBucket = Message<"enforcement.v1.StatsBucket"> & {
    * @generated from field: optional double avg_duration_ms = 8;
    */
   avgDurationMs?: number | undefined;
+
+  /**
+   * Exact value of execution_count.
+   *
+   * @generated from field: int64 execution_total = 20;
+   */
+  executionTotal: bigint;
+
+  /**
+   * Exact value of match_count.
+   *
+   * @generated from field: int64 match_total = 21;
+   */
+  matchTotal: bigint;
+
+  /**
+   * Exact value of non_match_count.
+   *
+   * @generated from field: int64 non_match_total = 22;
+   */
+  nonMatchTotal: bigint;
+
+  /**
+   * Exact value of error_count.
+   *
+   * @generated from field: int64 error_total = 23;
+   */
+  errorTotal: bigint;
+
+  /**
+   * Exact values of action_counts.
+   *
+   * @generated from field: map<string, int64> action_totals = 24;
+   */
+  actionTotals: { [key: string]: bigint };
 };
 
 /**
@@ -1006,7 +1402,7 @@ export type StatsBucket = Message<"enforcement.v1.StatsBucket"> & {
  * Use `create(StatsBucketSchema)` to create a new message.
  */
 export const StatsBucketSchema: GenMessage<StatsBucket> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 18);
+  messageDesc(file_enforcement_v1_observability_service, 22);
 
 /**
  * Counts of one control.
@@ -1090,6 +1486,55 @@ export type ControlStats = Message<"enforcement.v1.ControlStats"> & {
    * @generated from field: optional double avg_duration_ms = 11;
    */
   avgDurationMs?: number | undefined;
+
+  /**
+   * Exact value of execution_count.
+   *
+   * @generated from field: int64 execution_total = 20;
+   */
+  executionTotal: bigint;
+
+  /**
+   * Exact value of match_count.
+   *
+   * @generated from field: int64 match_total = 21;
+   */
+  matchTotal: bigint;
+
+  /**
+   * Exact value of non_match_count.
+   *
+   * @generated from field: int64 non_match_total = 22;
+   */
+  nonMatchTotal: bigint;
+
+  /**
+   * Exact value of deny_count.
+   *
+   * @generated from field: int64 deny_total = 23;
+   */
+  denyTotal: bigint;
+
+  /**
+   * Exact value of steer_count.
+   *
+   * @generated from field: int64 steer_total = 24;
+   */
+  steerTotal: bigint;
+
+  /**
+   * Exact value of observe_count.
+   *
+   * @generated from field: int64 observe_total = 25;
+   */
+  observeTotal: bigint;
+
+  /**
+   * Exact value of error_count.
+   *
+   * @generated from field: int64 error_total = 26;
+   */
+  errorTotal: bigint;
 };
 
 /**
@@ -1097,7 +1542,7 @@ export type ControlStats = Message<"enforcement.v1.ControlStats"> & {
  * Use `create(ControlStatsSchema)` to create a new message.
  */
 export const ControlStatsSchema: GenMessage<ControlStats> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 19);
+  messageDesc(file_enforcement_v1_observability_service, 23);
 
 /**
  * Request message for ObservabilityService.GetControlStats.
@@ -1139,7 +1584,7 @@ export type GetControlStatsRequest = Message<"enforcement.v1.GetControlStatsRequ
  * Use `create(GetControlStatsRequestSchema)` to create a new message.
  */
 export const GetControlStatsRequestSchema: GenMessage<GetControlStatsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 20);
+  messageDesc(file_enforcement_v1_observability_service, 24);
 
 /**
  * Response message for ObservabilityService.GetControlStats.
@@ -1188,7 +1633,7 @@ export type GetControlStatsResponse = Message<"enforcement.v1.GetControlStatsRes
  * Use `create(GetControlStatsResponseSchema)` to create a new message.
  */
 export const GetControlStatsResponseSchema: GenMessage<GetControlStatsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 21);
+  messageDesc(file_enforcement_v1_observability_service, 25);
 
 /**
  * Request message for ObservabilityService.GetStatsOverview.
@@ -1223,7 +1668,7 @@ export type GetStatsOverviewRequest = Message<"enforcement.v1.GetStatsOverviewRe
  * Use `create(GetStatsOverviewRequestSchema)` to create a new message.
  */
 export const GetStatsOverviewRequestSchema: GenMessage<GetStatsOverviewRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 22);
+  messageDesc(file_enforcement_v1_observability_service, 26);
 
 /**
  * Response message for ObservabilityService.GetStatsOverview.
@@ -1265,7 +1710,7 @@ export type GetStatsOverviewResponse = Message<"enforcement.v1.GetStatsOverviewR
  * Use `create(GetStatsOverviewResponseSchema)` to create a new message.
  */
 export const GetStatsOverviewResponseSchema: GenMessage<GetStatsOverviewResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 23);
+  messageDesc(file_enforcement_v1_observability_service, 27);
 
 /**
  * Counts of one agent.
@@ -1314,6 +1759,41 @@ export type AgentStats = Message<"enforcement.v1.AgentStats"> & {
    * @generated from field: map<string, int32> action_counts = 6;
    */
   actionCounts: { [key: string]: number };
+
+  /**
+   * Exact value of execution_count.
+   *
+   * @generated from field: int64 execution_total = 20;
+   */
+  executionTotal: bigint;
+
+  /**
+   * Exact value of match_count.
+   *
+   * @generated from field: int64 match_total = 21;
+   */
+  matchTotal: bigint;
+
+  /**
+   * Exact value of non_match_count.
+   *
+   * @generated from field: int64 non_match_total = 22;
+   */
+  nonMatchTotal: bigint;
+
+  /**
+   * Exact value of error_count.
+   *
+   * @generated from field: int64 error_total = 23;
+   */
+  errorTotal: bigint;
+
+  /**
+   * Exact values of action_counts.
+   *
+   * @generated from field: map<string, int64> action_totals = 24;
+   */
+  actionTotals: { [key: string]: bigint };
 };
 
 /**
@@ -1321,7 +1801,7 @@ export type AgentStats = Message<"enforcement.v1.AgentStats"> & {
  * Use `create(AgentStatsSchema)` to create a new message.
  */
 export const AgentStatsSchema: GenMessage<AgentStats> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 24);
+  messageDesc(file_enforcement_v1_observability_service, 28);
 
 /**
  * Counts of one control for one agent.
@@ -1349,7 +1829,7 @@ export type AgentControlStats = Message<"enforcement.v1.AgentControlStats"> & {
  * Use `create(AgentControlStatsSchema)` to create a new message.
  */
 export const AgentControlStatsSchema: GenMessage<AgentControlStats> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 25);
+  messageDesc(file_enforcement_v1_observability_service, 29);
 
 /**
  * Request message for ObservabilityService.GetObservabilityStatus.
@@ -1364,7 +1844,7 @@ export type GetObservabilityStatusRequest = Message<"enforcement.v1.GetObservabi
  * Use `create(GetObservabilityStatusRequestSchema)` to create a new message.
  */
 export const GetObservabilityStatusRequestSchema: GenMessage<GetObservabilityStatusRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 26);
+  messageDesc(file_enforcement_v1_observability_service, 30);
 
 /**
  * Response message for ObservabilityService.GetObservabilityStatus.
@@ -1399,7 +1879,7 @@ export type GetObservabilityStatusResponse = Message<"enforcement.v1.GetObservab
  * Use `create(GetObservabilityStatusResponseSchema)` to create a new message.
  */
 export const GetObservabilityStatusResponseSchema: GenMessage<GetObservabilityStatusResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_observability_service, 27);
+  messageDesc(file_enforcement_v1_observability_service, 31);
 
 /**
  * Kind of step that an event refers to.
@@ -1513,6 +1993,42 @@ export const ObservabilityService: GenService<{
     methodKind: "client_streaming";
     input: typeof IngestEventsRequestSchema;
     output: typeof IngestEventsResponseSchema;
+  },
+  /**
+   * Stores the events of a stream of messages, each message as in CreateEvents, and acknowledges them while the stream
+   * is open: each response contains the number of messages whose events, like those of all messages before them, are
+   * committed to the database. Responses are not sent for every message, but always for the last one. Messages are read
+   * as fast as they can be stored, whether the responses are read or not.
+   *
+   * The first invalid message ends the call with INVALID_ARGUMENT, after the messages before it are acknowledged; the
+   * error contains the index of the message in the stream and the invalid members. If the database does not respond, or
+   * too many events wait to be stored for several seconds, the call ends with UNAVAILABLE and google.rpc.RetryInfo, and
+   * so it does when the server shuts down, after the messages that it has read are stored and acknowledged. To
+   * continue, send all messages after the last acknowledged one on a new stream, to any process: some of them may be
+   * stored, so their events should have ids. The metadata of google.rpc.ErrorInfo contains the number of acknowledged
+   * messages (acknowledged_messages) and, for an invalid message, its index (message_index, from 0).
+   *
+   * Requires HTTP/2, on which messages and responses are sent in both directions at once; over gRPC-Web, clients send
+   * all messages first.
+   *
+   * @generated from rpc enforcement.v1.ObservabilityService.PublishEvents
+   */
+  publishEvents: {
+    methodKind: "bidi_streaming";
+    input: typeof PublishEventsRequestSchema;
+    output: typeof PublishEventsResponseSchema;
+  },
+  /**
+   * Stores the events that this process has recorded itself and not stored yet, without waiting for the flush interval
+   * (SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS). Other processes are not affected. UNAVAILABLE if some of them
+   * cannot be stored at present; these are kept and stored later.
+   *
+   * @generated from rpc enforcement.v1.ObservabilityService.FlushEvents
+   */
+  flushEvents: {
+    methodKind: "unary";
+    input: typeof FlushEventsRequestSchema;
+    output: typeof FlushEventsResponseSchema;
   },
   /**
    * Returns the events that match the filters, in pages. Filters are combined with AND; empty filters are ignored.

@@ -14,7 +14,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file enforcement/v1/options.proto.
  */
 export const file_enforcement_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOkQKDGxpc3Rfd3JhcHBlchIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi1hwMgASgIUgtsaXN0V3JhcHBlcjo7Cgd2YXJpYW50Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGLaHAyABKAhSB3ZhcmlhbnQ6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi1hwMgASgJUgZoZWFkZXI6OgoIaW5fcXVlcnkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLaHAyABKAhSB2luUXVlcnk6PgoKb21pdF9lbXB0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYt4cDIAEoCFIJb21pdEVtcHR5OkMKDW9ubHlfZm9yX3R5cGUSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLiHAyADKAlSC29ubHlGb3JUeXBlYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("ChxlbmZvcmNlbWVudC92MS9vcHRpb25zLnByb3RvEg5lbmZvcmNlbWVudC52MSpVCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEg4KCkFDQ0VTU19LRVkQAhIQCgxBQ0NFU1NfQURNSU4QAypOCghOdWxsUnVsZRIZChVOVUxMX1JVTEVfVU5TUEVDSUZJRUQQABITCg9OVUxMX1JVTEVfUFJJTlQQARISCg5OVUxMX1JVTEVfT01JVBACOlAKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyABKA4yFi5lbmZvcmNlbWVudC52MS5BY2Nlc3NSBmFjY2VzczpHCg5zdWNjZXNzX3N0YXR1cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLaHAyABKAVSDXN1Y2Nlc3NTdGF0dXM6UAoFbnVsbHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi3hwMgASgOMhguZW5mb3JjZW1lbnQudjEuTnVsbFJ1bGVSBW51bGxzOkAKCmV2YWx1YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgIUgpldmFsdWF0aW9uOjgKBnNjb3BlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL6HAyADKAlSBnNjb3BlczpECgxsaXN0X3dyYXBwZXISHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFILbGlzdFdyYXBwZXI6OwoHdmFyaWFudBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUgd2YXJpYW50OjcKBmhlYWRlchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYtYcDIAEoCVIGaGVhZGVyOjoKCGluX3F1ZXJ5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi2hwMgASgIUgdpblF1ZXJ5Oj4KCm9taXRfZW1wdHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLeHAyABKAhSCW9taXRFbXB0eTpDCg1vbmx5X2Zvcl90eXBlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi4hwMgAygJUgtvbmx5Rm9yVHlwZTo6CghycGNfb25seRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYuYcDIAEoCFIHcnBjT25seTo+Cgpvbl9yZXF1ZXN0Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjJhwMgASgJUglvblJlcXVlc3Q6PQoJc2F0dXJhdGVzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjKhwMgASgIUglzYXR1cmF0ZXNCgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Access level that an RPC requires if API keys are enabled.
@@ -125,13 +125,22 @@ export const evaluation: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 3);
 
 /**
+ * Scopes that a key will need for the RPC, for example "controls.read"; any one of them suffices. Declared so that
+ * clients and documents can name them: keys have no scopes yet, and nothing checks them. Required on every RPC.
+ *
+ * @generated from extension: repeated string scopes = 50110;
+ */
+export const scopes: GenExtension<MethodOptions, string[]> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 4);
+
+/**
  * Whether the message represents a plain JSON array: its single repeated field is the array itself. This
  * distinguishes an empty list from an absent one.
  *
  * @generated from extension: bool list_wrapper = 50101;
  */
 export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 4);
+  extDesc(file_enforcement_v1_options, 5);
 
 /**
  * Whether the message has several forms with different members. In JSON, a member that does not belong to the
@@ -140,7 +149,7 @@ export const list_wrapper: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool variant = 50102;
  */
 export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 5);
+  extDesc(file_enforcement_v1_options, 6);
 
 /**
  * HTTP header that carries the member on the JSON route. In a response, the member is not part of the body, for
@@ -149,7 +158,7 @@ export const variant: GenExtension<MessageOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string header = 50101;
  */
 export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 6);
+  extDesc(file_enforcement_v1_options, 7);
 
 /**
  * Whether a JSON route with a body also accepts the request member as a query parameter. The query parameter takes
@@ -158,15 +167,16 @@ export const header: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool in_query = 50102;
  */
 export const in_query: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 7);
+  extDesc(file_enforcement_v1_options, 8);
 
 /**
- * Whether JSON omits the list of a response if it is empty, for compatibility with deployed clients.
+ * Whether JSON omits the member of a response if it is absent or an empty list, for compatibility with deployed
+ * clients.
  *
  * @generated from extension: bool omit_empty = 50103;
  */
 export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 8);
+  extDesc(file_enforcement_v1_options, 9);
 
 /**
  * Values of the member `type` of the same message for which this member has a meaning. Empty: all values.
@@ -174,5 +184,32 @@ export const omit_empty: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: repeated string only_for_type = 50104;
  */
 export const only_for_type: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_enforcement_v1_options, 9);
+  extDesc(file_enforcement_v1_options, 10);
+
+/**
+ * Whether the member is shown by RPCs only: JSON routes neither print nor document it, for compatibility with
+ * deployed clients. Only for members of responses.
+ *
+ * @generated from extension: bool rpc_only = 50105;
+ */
+export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 11);
+
+/**
+ * Name of a boolean member of the request. The JSON route prints the member of a response only if the request sets
+ * that one; RPCs always send it.
+ *
+ * @generated from extension: string on_request = 50121;
+ */
+export const on_request: GenExtension<FieldOptions, string> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 12);
+
+/**
+ * Whether an integer of a response beyond the range of int32 is sent over RPCs as the nearest int32. JSON routes
+ * print the exact number.
+ *
+ * @generated from extension: bool saturates = 50122;
+ */
+export const saturates: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
+  extDesc(file_enforcement_v1_options, 13);
 

@@ -4,17 +4,20 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Warning } from "./control_pb.js";
+import type { Pagination, Warning } from "./control_pb.js";
 import { file_enforcement_v1_control } from "./control_pb.js";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file enforcement/v1/policy_service.proto.
  */
 export const file_enforcement_v1_policy_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNlbmZvcmNlbWVudC92MS9wb2xpY3lfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiMQoTQ3JlYXRlUG9saWN5UmVxdWVzdBIRCgRuYW1lGAEgASgJSACIAQFCBwoFX25hbWUiKQoUQ3JlYXRlUG9saWN5UmVzcG9uc2USEQoJcG9saWN5X2lkGAEgASgFIi4KGUxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QSEQoJcG9saWN5X2lkGAEgASgFIjEKGkxpc3RQb2xpY3lDb250cm9sc1Jlc3BvbnNlEhMKC2NvbnRyb2xfaWRzGAEgAygFIkAKF0FkZFBvbGljeUNvbnRyb2xSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRISCgpjb250cm9sX2lkGAIgASgFIlwKGEFkZFBvbGljeUNvbnRyb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEi8KCHdhcm5pbmdzGAIgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChpSZW1vdmVQb2xpY3lDb250cm9sUmVxdWVzdBIRCglwb2xpY3lfaWQYASABKAUSEgoKY29udHJvbF9pZBgCIAEoBSIuChtSZW1vdmVQb2xpY3lDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCJAChZBZGRQb2xpY3lBZ2VudHNSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRITCgthZ2VudF9uYW1lcxgCIAMoCSJqChdBZGRQb2xpY3lBZ2VudHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg0KBWFkZGVkGAIgASgFEi8KCHdhcm5pbmdzGAMgAygLMhcuZW5mb3JjZW1lbnQudjEuV2FybmluZ0IEuLsYASJDChlSZW1vdmVQb2xpY3lBZ2VudHNSZXF1ZXN0EhEKCXBvbGljeV9pZBgBIAEoBRITCgthZ2VudF9uYW1lcxgCIAMoCSI+ChpSZW1vdmVQb2xpY3lBZ2VudHNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg8KB3JlbW92ZWQYAiABKAUiLgoYTGlzdEFnZW50UG9saWNpZXNSZXF1ZXN0EhIKCmFnZW50X25hbWUYASABKAkiLwoZTGlzdEFnZW50UG9saWNpZXNSZXNwb25zZRISCgpwb2xpY3lfaWRzGAEgAygFIj4KFUFkZEFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoBSJaChZBZGRBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSLwoId2FybmluZ3MYAiADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBIkEKGFJlbW92ZUFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoBSIsChlSZW1vdmVBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiMwodUmVtb3ZlQWxsQWdlbnRQb2xpY2llc1JlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSIxCh5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCCIrChVHZXRBZ2VudFBvbGljeVJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCSIrChZHZXRBZ2VudFBvbGljeVJlc3BvbnNlEhEKCXBvbGljeV9pZBgBIAEoBSI+ChVTZXRBZ2VudFBvbGljeVJlcXVlc3QSEgoKYWdlbnRfbmFtZRgBIAEoCRIRCglwb2xpY3lfaWQYAiABKAUiiAEKFlNldEFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIaCg1vbGRfcG9saWN5X2lkGAIgASgFSACIAQESLwoId2FybmluZ3MYAyADKAsyFy5lbmZvcmNlbWVudC52MS5XYXJuaW5nQgS4uxgBQhAKDl9vbGRfcG9saWN5X2lkIi4KGERlbGV0ZUFnZW50UG9saWN5UmVxdWVzdBISCgphZ2VudF9uYW1lGAEgASgJIiwKGURlbGV0ZUFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCDKtEAoNUG9saWN5U2VydmljZRJ6CgxDcmVhdGVQb2xpY3kSIy5lbmZvcmNlbWVudC52MS5DcmVhdGVQb2xpY3lSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuQ3JlYXRlUG9saWN5UmVzcG9uc2UiH6i7GAOC0+STAhU6ASoaEC9hcGkvdjEvcG9saWNpZXMSngEKEkxpc3RQb2xpY3lDb250cm9scxIpLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lDb250cm9sc1JlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5MaXN0UG9saWN5Q29udHJvbHNSZXNwb25zZSIxqLsYAoLT5JMCJxIlL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfS9jb250cm9scxKlAQoQQWRkUG9saWN5Q29udHJvbBInLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUNvbnRyb2xSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5Q29udHJvbFJlc3BvbnNlIj6ouxgDgtPkkwI0IjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRKuAQoTUmVtb3ZlUG9saWN5Q29udHJvbBIqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUNvbnRyb2xSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5Q29udHJvbFJlc3BvbnNlIj6ouxgDgtPkkwI0KjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRKWAQoPQWRkUG9saWN5QWdlbnRzEiYuZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5QWdlbnRzUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUFnZW50c1Jlc3BvbnNlIjKouxgDgtPkkwIoOgEqIiMvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cxKmAQoSUmVtb3ZlUG9saWN5QWdlbnRzEikuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5QWdlbnRzUmVxdWVzdBoqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUFnZW50c1Jlc3BvbnNlIjmouxgDgtPkkwIvOgEqIiovYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2FnZW50cy9yZW1vdmUSmgEKEUxpc3RBZ2VudFBvbGljaWVzEiguZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50UG9saWNpZXNSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuTGlzdEFnZW50UG9saWNpZXNSZXNwb25zZSIwqLsYAoLT5JMCJhIkL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljaWVzEp0BCg5BZGRBZ2VudFBvbGljeRIlLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50UG9saWN5UmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkFkZEFnZW50UG9saWN5UmVzcG9uc2UiPKi7GAOC0+STAjIiMC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcy97cG9saWN5X2lkfRKmAQoRUmVtb3ZlQWdlbnRQb2xpY3kSKC5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudFBvbGljeVJlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5SZW1vdmVBZ2VudFBvbGljeVJlc3BvbnNlIjyouxgDgtPkkwIyKjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SqQEKFlJlbW92ZUFsbEFnZW50UG9saWNpZXMSLS5lbmZvcmNlbWVudC52MS5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVxdWVzdBouLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZSIwqLsYA4LT5JMCJiokL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljaWVzEpIBCg5HZXRBZ2VudFBvbGljeRIlLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UG9saWN5UmVxdWVzdBomLmVuZm9yY2VtZW50LnYxLkdldEFnZW50UG9saWN5UmVzcG9uc2UiMYgCAai7GAKC0+STAiQSIi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kSngEKDlNldEFnZW50UG9saWN5EiUuZW5mb3JjZW1lbnQudjEuU2V0QWdlbnRQb2xpY3lSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuU2V0QWdlbnRQb2xpY3lSZXNwb25zZSI9iAIBqLsYA4LT5JMCMCIuL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljeS97cG9saWN5X2lkfRKbAQoRRGVsZXRlQWdlbnRQb2xpY3kSKC5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFBvbGljeVJlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5EZWxldGVBZ2VudFBvbGljeVJlc3BvbnNlIjGIAgGouxgDgtPkkwIkKiIvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWN5YgZwcm90bzM", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations]);
+  fileDesc("CiNlbmZvcmNlbWVudC92MS9wb2xpY3lfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiNgoTQ3JlYXRlUG9saWN5UmVxdWVzdBIWCgRuYW1lGAEgASgJQgPgQQJIAIgBAUIHCgVfbmFtZSJEChRDcmVhdGVQb2xpY3lSZXNwb25zZRIRCglwb2xpY3lfaWQYASABKAUSGQoHdmVyc2lvbhgCIAEoA0IIqrsYBEVUYWcivwEKBlBvbGljeRIKCgJpZBgBIAEoBRIMCgRuYW1lGAIgASgJEhMKC2NvbnRyb2xfaWRzGAMgAygFEg8KB3ZlcnNpb24YBCABKAMSLwoLdXBkYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X2NvdW50GAYgASgFEi8KC2NyZWF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJvChNMaXN0UG9saWNpZXNSZXF1ZXN0EhMKBmN1cnNvchgBIAEoCUgAiAEBEhIKBWxpbWl0GAIgASgFSAGIAQESEQoEbmFtZRgDIAEoCUgCiAEBQgkKB19jdXJzb3JCCAoGX2xpbWl0QgcKBV9uYW1lInAKFExpc3RQb2xpY2llc1Jlc3BvbnNlEigKCHBvbGljaWVzGAEgAygLMhYuZW5mb3JjZW1lbnQudjEuUG9saWN5Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIioKEEdldFBvbGljeVJlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQIiVgoRR2V0UG9saWN5UmVzcG9uc2USJgoGcG9saWN5GAEgASgLMhYuZW5mb3JjZW1lbnQudjEuUG9saWN5EhkKB3ZlcnNpb24YAiABKANCCKq7GARFVGFnIogBChNVcGRhdGVQb2xpY3lSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhYKBG5hbWUYAiABKAlCA+BBAkgAiAEBEikKCmlmX3ZlcnNpb24YAyABKANCEKq7GAhJZi1NYXRjaLC7GAFIAYgBAUIHCgVfbmFtZUINCgtfaWZfdmVyc2lvbiJZChRVcGRhdGVQb2xpY3lSZXNwb25zZRImCgZwb2xpY3kYASABKAsyFi5lbmZvcmNlbWVudC52MS5Qb2xpY3kSGQoHdmVyc2lvbhgCIAEoA0IIqrsYBEVUYWcihQEKE0RlbGV0ZVBvbGljeVJlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQISEgoFZm9yY2UYAiABKAhIAIgBARIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSAGIAQFCCAoGX2ZvcmNlQg0KC19pZl92ZXJzaW9uImcKFERlbGV0ZVBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSIQoZcmVtb3ZlZF9mcm9tX2FnZW50c19jb3VudBgCIAEoBRIbChNyZW1vdmVkX2Zyb21fYWdlbnRzGAMgAygJIm8KF0xpc3RQb2xpY3lBZ2VudHNSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhMKBmN1cnNvchgCIAEoCUgAiAEBEhIKBWxpbWl0GAMgASgFSAGIAQFCCQoHX2N1cnNvckIICgZfbGltaXQidwoYTGlzdFBvbGljeUFnZW50c1Jlc3BvbnNlEisKBmFnZW50cxgBIAMoCzIbLmVuZm9yY2VtZW50LnYxLlBvbGljeUFnZW50Ei4KCnBhZ2luYXRpb24YAiABKAsyGi5lbmZvcmNlbWVudC52MS5QYWdpbmF0aW9uIiEKC1BvbGljeUFnZW50EhIKCmFnZW50X25hbWUYASABKAkiMwoZTGlzdFBvbGljeUNvbnRyb2xzUmVxdWVzdBIWCglwb2xpY3lfaWQYASABKAVCA+BBAiIxChpMaXN0UG9saWN5Q29udHJvbHNSZXNwb25zZRITCgtjb250cm9sX2lkcxgBIAMoBSKEAQoXQWRkUG9saWN5Q29udHJvbFJlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQISFwoKY29udHJvbF9pZBgCIAEoBUID4EECEikKCmlmX3ZlcnNpb24YAyABKANCEKq7GAhJZi1NYXRjaLC7GAFIAIgBAUINCgtfaWZfdmVyc2lvbiJ3ChhBZGRQb2xpY3lDb250cm9sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIvCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAESGQoHdmVyc2lvbhgDIAEoA0IIqrsYBEVUYWcihwEKGlJlbW92ZVBvbGljeUNvbnRyb2xSZXF1ZXN0EhYKCXBvbGljeV9pZBgBIAEoBUID4EECEhcKCmNvbnRyb2xfaWQYAiABKAVCA+BBAhIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSACIAQFCDQoLX2lmX3ZlcnNpb24iSQobUmVtb3ZlUG9saWN5Q29udHJvbFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSGQoHdmVyc2lvbhgCIAEoA0IIqrsYBEVUYWcihAEKFkFkZFBvbGljeUFnZW50c1JlcXVlc3QSFgoJcG9saWN5X2lkGAEgASgFQgPgQQISGAoLYWdlbnRfbmFtZXMYAiADKAlCA+BBAhIpCgppZl92ZXJzaW9uGAMgASgDQhCquxgISWYtTWF0Y2iwuxgBSACIAQFCDQoLX2lmX3ZlcnNpb24iagoXQWRkUG9saWN5QWdlbnRzUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBINCgVhZGRlZBgCIAEoBRIvCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEiTQoZUmVtb3ZlUG9saWN5QWdlbnRzUmVxdWVzdBIWCglwb2xpY3lfaWQYASABKAVCA+BBAhIYCgthZ2VudF9uYW1lcxgCIAMoCUID4EECIj4KGlJlbW92ZVBvbGljeUFnZW50c1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDwoHcmVtb3ZlZBgCIAEoBSIzChhMaXN0QWdlbnRQb2xpY2llc1JlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECIi8KGUxpc3RBZ2VudFBvbGljaWVzUmVzcG9uc2USEgoKcG9saWN5X2lkcxgBIAMoBSJIChVBZGRBZ2VudFBvbGljeVJlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECEhYKCXBvbGljeV9pZBgCIAEoBUID4EECIloKFkFkZEFnZW50UG9saWN5UmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIvCgh3YXJuaW5ncxgCIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAEiSwoYUmVtb3ZlQWdlbnRQb2xpY3lSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIWCglwb2xpY3lfaWQYAiABKAVCA+BBAiIsChlSZW1vdmVBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgiOAodUmVtb3ZlQWxsQWdlbnRQb2xpY2llc1JlcXVlc3QSFwoKYWdlbnRfbmFtZRgBIAEoCUID4EECIjEKHlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIIjAKFUdldEFnZW50UG9saWN5UmVxdWVzdBIXCgphZ2VudF9uYW1lGAEgASgJQgPgQQIiKwoWR2V0QWdlbnRQb2xpY3lSZXNwb25zZRIRCglwb2xpY3lfaWQYASABKAUiSAoVU2V0QWdlbnRQb2xpY3lSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAhIWCglwb2xpY3lfaWQYAiABKAVCA+BBAiKIAQoWU2V0QWdlbnRQb2xpY3lSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEhoKDW9sZF9wb2xpY3lfaWQYAiABKAVIAIgBARIvCgh3YXJuaW5ncxgDIAMoCzIXLmVuZm9yY2VtZW50LnYxLldhcm5pbmdCBLi7GAFCEAoOX29sZF9wb2xpY3lfaWQiMwoYRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0EhcKCmFnZW50X25hbWUYASABKAlCA+BBAiIsChlEZWxldGVBZ2VudFBvbGljeVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgysBgKDVBvbGljeVNlcnZpY2USjAEKDENyZWF0ZVBvbGljeRIjLmVuZm9yY2VtZW50LnYxLkNyZWF0ZVBvbGljeVJlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5DcmVhdGVQb2xpY3lSZXNwb25zZSIxqLsYA/K7GA5wb2xpY2llcy53cml0ZYLT5JMCFToBKhoQL2FwaS92MS9wb2xpY2llcxKLAQoMTGlzdFBvbGljaWVzEiMuZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljaWVzUmVxdWVzdBokLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY2llc1Jlc3BvbnNlIjCQAgGouxgC8rsYDXBvbGljaWVzLnJlYWSC0+STAhISEC9hcGkvdjEvcG9saWNpZXMSjgEKCUdldFBvbGljeRIgLmVuZm9yY2VtZW50LnYxLkdldFBvbGljeVJlcXVlc3QaIS5lbmZvcmNlbWVudC52MS5HZXRQb2xpY3lSZXNwb25zZSI8kAIBqLsYAvK7GA1wb2xpY2llcy5yZWFkgtPkkwIeEhwvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9EpsBCgxVcGRhdGVQb2xpY3kSIy5lbmZvcmNlbWVudC52MS5VcGRhdGVQb2xpY3lSZXF1ZXN0GiQuZW5mb3JjZW1lbnQudjEuVXBkYXRlUG9saWN5UmVzcG9uc2UiQJACAqi7GAPyuxgOcG9saWNpZXMud3JpdGWC0+STAiE6ASoyHC9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0SmAEKDERlbGV0ZVBvbGljeRIjLmVuZm9yY2VtZW50LnYxLkRlbGV0ZVBvbGljeVJlcXVlc3QaJC5lbmZvcmNlbWVudC52MS5EZWxldGVQb2xpY3lSZXNwb25zZSI9kAICqLsYA/K7GA5wb2xpY2llcy53cml0ZYLT5JMCHiocL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfRKqAQoQTGlzdFBvbGljeUFnZW50cxInLmVuZm9yY2VtZW50LnYxLkxpc3RQb2xpY3lBZ2VudHNSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUFnZW50c1Jlc3BvbnNlIkOQAgGouxgC8rsYDXBvbGljaWVzLnJlYWSC0+STAiUSIy9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vYWdlbnRzErIBChJMaXN0UG9saWN5Q29udHJvbHMSKS5lbmZvcmNlbWVudC52MS5MaXN0UG9saWN5Q29udHJvbHNSZXF1ZXN0GiouZW5mb3JjZW1lbnQudjEuTGlzdFBvbGljeUNvbnRyb2xzUmVzcG9uc2UiRZACAai7GALyuxgNcG9saWNpZXMucmVhZILT5JMCJxIlL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfS9jb250cm9scxK6AQoQQWRkUG9saWN5Q29udHJvbBInLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUNvbnRyb2xSZXF1ZXN0GiguZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5Q29udHJvbFJlc3BvbnNlIlOQAgKouxgD8rsYDnBvbGljaWVzLndyaXRlgtPkkwI0IjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRLDAQoTUmVtb3ZlUG9saWN5Q29udHJvbBIqLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUNvbnRyb2xSZXF1ZXN0GisuZW5mb3JjZW1lbnQudjEuUmVtb3ZlUG9saWN5Q29udHJvbFJlc3BvbnNlIlOQAgKouxgD8rsYDnBvbGljaWVzLndyaXRlgtPkkwI0KjIvYXBpL3YxL3BvbGljaWVzL3twb2xpY3lfaWR9L2NvbnRyb2xzL3tjb250cm9sX2lkfRKpAQoPQWRkUG9saWN5QWdlbnRzEiYuZW5mb3JjZW1lbnQudjEuQWRkUG9saWN5QWdlbnRzUmVxdWVzdBonLmVuZm9yY2VtZW50LnYxLkFkZFBvbGljeUFnZW50c1Jlc3BvbnNlIkWQAgKouxgD8rsYDGFnZW50cy53cml0ZYLT5JMCKDoBKiIjL2FwaS92MS9wb2xpY2llcy97cG9saWN5X2lkfS9hZ2VudHMSuQEKElJlbW92ZVBvbGljeUFnZW50cxIpLmVuZm9yY2VtZW50LnYxLlJlbW92ZVBvbGljeUFnZW50c1JlcXVlc3QaKi5lbmZvcmNlbWVudC52MS5SZW1vdmVQb2xpY3lBZ2VudHNSZXNwb25zZSJMkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAi86ASoiKi9hcGkvdjEvcG9saWNpZXMve3BvbGljeV9pZH0vYWdlbnRzL3JlbW92ZRKuAQoRTGlzdEFnZW50UG9saWNpZXMSKC5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRQb2xpY2llc1JlcXVlc3QaKS5lbmZvcmNlbWVudC52MS5MaXN0QWdlbnRQb2xpY2llc1Jlc3BvbnNlIkSQAgGouxgC8rsYDXBvbGljaWVzLnJlYWSC0+STAiYSJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcxKwAQoOQWRkQWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5BZGRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5BZGRBZ2VudFBvbGljeVJlc3BvbnNlIk+QAgKouxgD8rsYDGFnZW50cy53cml0ZYLT5JMCMiIwL2FwaS92MS9hZ2VudHMve2FnZW50X25hbWV9L3BvbGljaWVzL3twb2xpY3lfaWR9ErkBChFSZW1vdmVBZ2VudFBvbGljeRIoLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50UG9saWN5UmVxdWVzdBopLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFnZW50UG9saWN5UmVzcG9uc2UiT5ACAqi7GAPyuxgMYWdlbnRzLndyaXRlgtPkkwIyKjAvYXBpL3YxL2FnZW50cy97YWdlbnRfbmFtZX0vcG9saWNpZXMve3BvbGljeV9pZH0SvAEKFlJlbW92ZUFsbEFnZW50UG9saWNpZXMSLS5lbmZvcmNlbWVudC52MS5SZW1vdmVBbGxBZ2VudFBvbGljaWVzUmVxdWVzdBouLmVuZm9yY2VtZW50LnYxLlJlbW92ZUFsbEFnZW50UG9saWNpZXNSZXNwb25zZSJDkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAiYqJC9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY2llcxKmAQoOR2V0QWdlbnRQb2xpY3kSJS5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFBvbGljeVJlcXVlc3QaJi5lbmZvcmNlbWVudC52MS5HZXRBZ2VudFBvbGljeVJlc3BvbnNlIkWIAgGQAgGouxgC8rsYDXBvbGljaWVzLnJlYWSC0+STAiQSIi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kSsQEKDlNldEFnZW50UG9saWN5EiUuZW5mb3JjZW1lbnQudjEuU2V0QWdlbnRQb2xpY3lSZXF1ZXN0GiYuZW5mb3JjZW1lbnQudjEuU2V0QWdlbnRQb2xpY3lSZXNwb25zZSJQiAIBkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAjAiLi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3kve3BvbGljeV9pZH0SrgEKEURlbGV0ZUFnZW50UG9saWN5EiguZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXF1ZXN0GikuZW5mb3JjZW1lbnQudjEuRGVsZXRlQWdlbnRQb2xpY3lSZXNwb25zZSJEiAIBkAICqLsYA/K7GAxhZ2VudHMud3JpdGWC0+STAiQqIi9hcGkvdjEvYWdlbnRzL3thZ2VudF9uYW1lfS9wb2xpY3lCgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_control, file_enforcement_v1_options, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
 
 /**
  * Request message for PolicyService.CreatePolicy.
@@ -50,6 +53,13 @@ export type CreatePolicyResponse = Message<"enforcement.v1.CreatePolicyResponse"
    * @generated from field: int32 policy_id = 1;
    */
   policyId: number;
+
+  /**
+   * Version of the new policy: 1. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 2;
+   */
+  version: bigint;
 };
 
 /**
@@ -58,6 +68,401 @@ export type CreatePolicyResponse = Message<"enforcement.v1.CreatePolicyResponse"
  */
 export const CreatePolicyResponseSchema: GenMessage<CreatePolicyResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_policy_service, 1);
+
+/**
+ * A policy.
+ *
+ * @generated from message enforcement.v1.Policy
+ */
+export type Policy = Message<"enforcement.v1.Policy"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 id = 1;
+   */
+  id: number;
+
+  /**
+   * Unique name.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Ids of the controls, ascending.
+   *
+   * @generated from field: repeated int32 control_ids = 3;
+   */
+  controlIds: number[];
+
+  /**
+   * Version of the policy: 1 for a new one, increased by every change of its name or controls. Which agents have the
+   * policy is not part of it.
+   *
+   * @generated from field: int64 version = 4;
+   */
+  version: bigint;
+
+  /**
+   * Time of the last change of name or controls, by the clock of the service; that of the creation if there was none.
+   *
+   * @generated from field: google.protobuf.Timestamp update_time = 5;
+   */
+  updateTime?: Timestamp | undefined;
+
+  /**
+   * Number of agents that have the policy.
+   *
+   * @generated from field: int32 agent_count = 6;
+   */
+  agentCount: number;
+
+  /**
+   * Time of the creation, by the clock of the service.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 7;
+   */
+  createTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.Policy.
+ * Use `create(PolicySchema)` to create a new message.
+ */
+export const PolicySchema: GenMessage<Policy> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 2);
+
+/**
+ * Request message for PolicyService.ListPolicies.
+ *
+ * @generated from message enforcement.v1.ListPoliciesRequest
+ */
+export type ListPoliciesRequest = Message<"enforcement.v1.ListPoliciesRequest"> & {
+  /**
+   * Cursor: only policies with an id lower than this are listed. Any 32-bit integer, as text.
+   *
+   * @generated from field: optional string cursor = 1;
+   */
+  cursor?: string | undefined;
+
+  /**
+   * Page size, 1 to 100. Defaults to 20.
+   *
+   * @generated from field: optional int32 limit = 2;
+   */
+  limit?: number | undefined;
+
+  /**
+   * Case-insensitive substring of the name. Empty: no filter.
+   *
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListPoliciesRequest.
+ * Use `create(ListPoliciesRequestSchema)` to create a new message.
+ */
+export const ListPoliciesRequestSchema: GenMessage<ListPoliciesRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 3);
+
+/**
+ * Response message for PolicyService.ListPolicies.
+ *
+ * @generated from message enforcement.v1.ListPoliciesResponse
+ */
+export type ListPoliciesResponse = Message<"enforcement.v1.ListPoliciesResponse"> & {
+  /**
+   * Policies of this page, by id descending.
+   *
+   * @generated from field: repeated enforcement.v1.Policy policies = 1;
+   */
+  policies: Policy[];
+
+  /**
+   * Pagination metadata.
+   *
+   * @generated from field: enforcement.v1.Pagination pagination = 2;
+   */
+  pagination?: Pagination | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListPoliciesResponse.
+ * Use `create(ListPoliciesResponseSchema)` to create a new message.
+ */
+export const ListPoliciesResponseSchema: GenMessage<ListPoliciesResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 4);
+
+/**
+ * Request message for PolicyService.GetPolicy.
+ *
+ * @generated from message enforcement.v1.GetPolicyRequest
+ */
+export type GetPolicyRequest = Message<"enforcement.v1.GetPolicyRequest"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 policy_id = 1;
+   */
+  policyId: number;
+};
+
+/**
+ * Describes the message enforcement.v1.GetPolicyRequest.
+ * Use `create(GetPolicyRequestSchema)` to create a new message.
+ */
+export const GetPolicyRequestSchema: GenMessage<GetPolicyRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 5);
+
+/**
+ * Response message for PolicyService.GetPolicy.
+ *
+ * @generated from message enforcement.v1.GetPolicyResponse
+ */
+export type GetPolicyResponse = Message<"enforcement.v1.GetPolicyResponse"> & {
+  /**
+   * The policy.
+   *
+   * @generated from field: enforcement.v1.Policy policy = 1;
+   */
+  policy?: Policy | undefined;
+
+  /**
+   * Same as policy.version. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 2;
+   */
+  version: bigint;
+};
+
+/**
+ * Describes the message enforcement.v1.GetPolicyResponse.
+ * Use `create(GetPolicyResponseSchema)` to create a new message.
+ */
+export const GetPolicyResponseSchema: GenMessage<GetPolicyResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 6);
+
+/**
+ * Request message for PolicyService.UpdatePolicy.
+ *
+ * @generated from message enforcement.v1.UpdatePolicyRequest
+ */
+export type UpdatePolicyRequest = Message<"enforcement.v1.UpdatePolicyRequest"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 policy_id = 1;
+   */
+  policyId: number;
+
+  /**
+   * New name, see CreatePolicyRequest.name. Required.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * Version that the policy must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.UpdatePolicyRequest.
+ * Use `create(UpdatePolicyRequestSchema)` to create a new message.
+ */
+export const UpdatePolicyRequestSchema: GenMessage<UpdatePolicyRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 7);
+
+/**
+ * Response message for PolicyService.UpdatePolicy.
+ *
+ * @generated from message enforcement.v1.UpdatePolicyResponse
+ */
+export type UpdatePolicyResponse = Message<"enforcement.v1.UpdatePolicyResponse"> & {
+  /**
+   * The policy after the call.
+   *
+   * @generated from field: enforcement.v1.Policy policy = 1;
+   */
+  policy?: Policy | undefined;
+
+  /**
+   * Same as policy.version. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 2;
+   */
+  version: bigint;
+};
+
+/**
+ * Describes the message enforcement.v1.UpdatePolicyResponse.
+ * Use `create(UpdatePolicyResponseSchema)` to create a new message.
+ */
+export const UpdatePolicyResponseSchema: GenMessage<UpdatePolicyResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 8);
+
+/**
+ * Request message for PolicyService.DeletePolicy.
+ *
+ * @generated from message enforcement.v1.DeletePolicyRequest
+ */
+export type DeletePolicyRequest = Message<"enforcement.v1.DeletePolicyRequest"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 policy_id = 1;
+   */
+  policyId: number;
+
+  /**
+   * Also removes the policy from the agents that have it.
+   *
+   * @generated from field: optional bool force = 2;
+   */
+  force?: boolean | undefined;
+
+  /**
+   * Version that the policy must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.DeletePolicyRequest.
+ * Use `create(DeletePolicyRequestSchema)` to create a new message.
+ */
+export const DeletePolicyRequestSchema: GenMessage<DeletePolicyRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 9);
+
+/**
+ * Response message for PolicyService.DeletePolicy.
+ *
+ * @generated from message enforcement.v1.DeletePolicyResponse
+ */
+export type DeletePolicyResponse = Message<"enforcement.v1.DeletePolicyResponse"> & {
+  /**
+   * Always true.
+   *
+   * @generated from field: bool success = 1;
+   */
+  success: boolean;
+
+  /**
+   * Number of agents that the policy was removed from.
+   *
+   * @generated from field: int32 removed_from_agents_count = 2;
+   */
+  removedFromAgentsCount: number;
+
+  /**
+   * Names of these agents, ascending; the first 1,000 of them.
+   *
+   * @generated from field: repeated string removed_from_agents = 3;
+   */
+  removedFromAgents: string[];
+};
+
+/**
+ * Describes the message enforcement.v1.DeletePolicyResponse.
+ * Use `create(DeletePolicyResponseSchema)` to create a new message.
+ */
+export const DeletePolicyResponseSchema: GenMessage<DeletePolicyResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 10);
+
+/**
+ * Request message for PolicyService.ListPolicyAgents.
+ *
+ * @generated from message enforcement.v1.ListPolicyAgentsRequest
+ */
+export type ListPolicyAgentsRequest = Message<"enforcement.v1.ListPolicyAgentsRequest"> & {
+  /**
+   * Policy id.
+   *
+   * @generated from field: int32 policy_id = 1;
+   */
+  policyId: number;
+
+  /**
+   * Cursor: only agents with a name after this one are listed. It need not be the name of an agent.
+   *
+   * @generated from field: optional string cursor = 2;
+   */
+  cursor?: string | undefined;
+
+  /**
+   * Page size, 1 to 100. Defaults to 20.
+   *
+   * @generated from field: optional int32 limit = 3;
+   */
+  limit?: number | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListPolicyAgentsRequest.
+ * Use `create(ListPolicyAgentsRequestSchema)` to create a new message.
+ */
+export const ListPolicyAgentsRequestSchema: GenMessage<ListPolicyAgentsRequest> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 11);
+
+/**
+ * Response message for PolicyService.ListPolicyAgents.
+ *
+ * @generated from message enforcement.v1.ListPolicyAgentsResponse
+ */
+export type ListPolicyAgentsResponse = Message<"enforcement.v1.ListPolicyAgentsResponse"> & {
+  /**
+   * Agents of this page, by name ascending.
+   *
+   * @generated from field: repeated enforcement.v1.PolicyAgent agents = 1;
+   */
+  agents: PolicyAgent[];
+
+  /**
+   * Pagination metadata.
+   *
+   * @generated from field: enforcement.v1.Pagination pagination = 2;
+   */
+  pagination?: Pagination | undefined;
+};
+
+/**
+ * Describes the message enforcement.v1.ListPolicyAgentsResponse.
+ * Use `create(ListPolicyAgentsResponseSchema)` to create a new message.
+ */
+export const ListPolicyAgentsResponseSchema: GenMessage<ListPolicyAgentsResponse> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 12);
+
+/**
+ * An agent that has a policy.
+ *
+ * @generated from message enforcement.v1.PolicyAgent
+ */
+export type PolicyAgent = Message<"enforcement.v1.PolicyAgent"> & {
+  /**
+   * Normalised agent name.
+   *
+   * @generated from field: string agent_name = 1;
+   */
+  agentName: string;
+};
+
+/**
+ * Describes the message enforcement.v1.PolicyAgent.
+ * Use `create(PolicyAgentSchema)` to create a new message.
+ */
+export const PolicyAgentSchema: GenMessage<PolicyAgent> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_policy_service, 13);
 
 /**
  * Request message for PolicyService.ListPolicyControls.
@@ -78,7 +483,7 @@ export type ListPolicyControlsRequest = Message<"enforcement.v1.ListPolicyContro
  * Use `create(ListPolicyControlsRequestSchema)` to create a new message.
  */
 export const ListPolicyControlsRequestSchema: GenMessage<ListPolicyControlsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 2);
+  messageDesc(file_enforcement_v1_policy_service, 14);
 
 /**
  * Response message for PolicyService.ListPolicyControls.
@@ -99,7 +504,7 @@ export type ListPolicyControlsResponse = Message<"enforcement.v1.ListPolicyContr
  * Use `create(ListPolicyControlsResponseSchema)` to create a new message.
  */
 export const ListPolicyControlsResponseSchema: GenMessage<ListPolicyControlsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 3);
+  messageDesc(file_enforcement_v1_policy_service, 15);
 
 /**
  * Request message for PolicyService.AddPolicyControl.
@@ -120,6 +525,14 @@ export type AddPolicyControlRequest = Message<"enforcement.v1.AddPolicyControlRe
    * @generated from field: int32 control_id = 2;
    */
   controlId: number;
+
+  /**
+   * Version that the policy must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -127,7 +540,7 @@ export type AddPolicyControlRequest = Message<"enforcement.v1.AddPolicyControlRe
  * Use `create(AddPolicyControlRequestSchema)` to create a new message.
  */
 export const AddPolicyControlRequestSchema: GenMessage<AddPolicyControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 4);
+  messageDesc(file_enforcement_v1_policy_service, 16);
 
 /**
  * Response message for PolicyService.AddPolicyControl.
@@ -148,6 +561,13 @@ export type AddPolicyControlResponse = Message<"enforcement.v1.AddPolicyControlR
    * @generated from field: repeated enforcement.v1.Warning warnings = 2;
    */
   warnings: Warning[];
+
+  /**
+   * Version of the policy after the call. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
 };
 
 /**
@@ -155,7 +575,7 @@ export type AddPolicyControlResponse = Message<"enforcement.v1.AddPolicyControlR
  * Use `create(AddPolicyControlResponseSchema)` to create a new message.
  */
 export const AddPolicyControlResponseSchema: GenMessage<AddPolicyControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 5);
+  messageDesc(file_enforcement_v1_policy_service, 17);
 
 /**
  * Request message for PolicyService.RemovePolicyControl.
@@ -176,6 +596,14 @@ export type RemovePolicyControlRequest = Message<"enforcement.v1.RemovePolicyCon
    * @generated from field: int32 control_id = 2;
    */
   controlId: number;
+
+  /**
+   * Version that the policy must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -183,7 +611,7 @@ export type RemovePolicyControlRequest = Message<"enforcement.v1.RemovePolicyCon
  * Use `create(RemovePolicyControlRequestSchema)` to create a new message.
  */
 export const RemovePolicyControlRequestSchema: GenMessage<RemovePolicyControlRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 6);
+  messageDesc(file_enforcement_v1_policy_service, 18);
 
 /**
  * Response message for PolicyService.RemovePolicyControl.
@@ -197,6 +625,13 @@ export type RemovePolicyControlResponse = Message<"enforcement.v1.RemovePolicyCo
    * @generated from field: bool success = 1;
    */
   success: boolean;
+
+  /**
+   * Version of the policy after the call. JSON: the header ETag, in quotes.
+   *
+   * @generated from field: int64 version = 2;
+   */
+  version: bigint;
 };
 
 /**
@@ -204,7 +639,7 @@ export type RemovePolicyControlResponse = Message<"enforcement.v1.RemovePolicyCo
  * Use `create(RemovePolicyControlResponseSchema)` to create a new message.
  */
 export const RemovePolicyControlResponseSchema: GenMessage<RemovePolicyControlResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 7);
+  messageDesc(file_enforcement_v1_policy_service, 19);
 
 /**
  * Request message for PolicyService.AddPolicyAgents.
@@ -225,6 +660,14 @@ export type AddPolicyAgentsRequest = Message<"enforcement.v1.AddPolicyAgentsRequ
    * @generated from field: repeated string agent_names = 2;
    */
   agentNames: string[];
+
+  /**
+   * Version that the policy must have, otherwise the request is rejected (ABORTED, 412 VERSION_MISMATCH) and changes
+   * nothing. JSON: also the header If-Match with the version in quotes, or * for any version. Absent: any version.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
 };
 
 /**
@@ -232,7 +675,7 @@ export type AddPolicyAgentsRequest = Message<"enforcement.v1.AddPolicyAgentsRequ
  * Use `create(AddPolicyAgentsRequestSchema)` to create a new message.
  */
 export const AddPolicyAgentsRequestSchema: GenMessage<AddPolicyAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 8);
+  messageDesc(file_enforcement_v1_policy_service, 20);
 
 /**
  * Response message for PolicyService.AddPolicyAgents.
@@ -267,7 +710,7 @@ export type AddPolicyAgentsResponse = Message<"enforcement.v1.AddPolicyAgentsRes
  * Use `create(AddPolicyAgentsResponseSchema)` to create a new message.
  */
 export const AddPolicyAgentsResponseSchema: GenMessage<AddPolicyAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 9);
+  messageDesc(file_enforcement_v1_policy_service, 21);
 
 /**
  * Request message for PolicyService.RemovePolicyAgents.
@@ -295,7 +738,7 @@ export type RemovePolicyAgentsRequest = Message<"enforcement.v1.RemovePolicyAgen
  * Use `create(RemovePolicyAgentsRequestSchema)` to create a new message.
  */
 export const RemovePolicyAgentsRequestSchema: GenMessage<RemovePolicyAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 10);
+  messageDesc(file_enforcement_v1_policy_service, 22);
 
 /**
  * Response message for PolicyService.RemovePolicyAgents.
@@ -323,7 +766,7 @@ export type RemovePolicyAgentsResponse = Message<"enforcement.v1.RemovePolicyAge
  * Use `create(RemovePolicyAgentsResponseSchema)` to create a new message.
  */
 export const RemovePolicyAgentsResponseSchema: GenMessage<RemovePolicyAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 11);
+  messageDesc(file_enforcement_v1_policy_service, 23);
 
 /**
  * Request message for PolicyService.ListAgentPolicies.
@@ -344,7 +787,7 @@ export type ListAgentPoliciesRequest = Message<"enforcement.v1.ListAgentPolicies
  * Use `create(ListAgentPoliciesRequestSchema)` to create a new message.
  */
 export const ListAgentPoliciesRequestSchema: GenMessage<ListAgentPoliciesRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 12);
+  messageDesc(file_enforcement_v1_policy_service, 24);
 
 /**
  * Response message for PolicyService.ListAgentPolicies.
@@ -365,7 +808,7 @@ export type ListAgentPoliciesResponse = Message<"enforcement.v1.ListAgentPolicie
  * Use `create(ListAgentPoliciesResponseSchema)` to create a new message.
  */
 export const ListAgentPoliciesResponseSchema: GenMessage<ListAgentPoliciesResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 13);
+  messageDesc(file_enforcement_v1_policy_service, 25);
 
 /**
  * Request message for PolicyService.AddAgentPolicy.
@@ -393,7 +836,7 @@ export type AddAgentPolicyRequest = Message<"enforcement.v1.AddAgentPolicyReques
  * Use `create(AddAgentPolicyRequestSchema)` to create a new message.
  */
 export const AddAgentPolicyRequestSchema: GenMessage<AddAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 14);
+  messageDesc(file_enforcement_v1_policy_service, 26);
 
 /**
  * Response message for PolicyService.AddAgentPolicy.
@@ -421,7 +864,7 @@ export type AddAgentPolicyResponse = Message<"enforcement.v1.AddAgentPolicyRespo
  * Use `create(AddAgentPolicyResponseSchema)` to create a new message.
  */
 export const AddAgentPolicyResponseSchema: GenMessage<AddAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 15);
+  messageDesc(file_enforcement_v1_policy_service, 27);
 
 /**
  * Request message for PolicyService.RemoveAgentPolicy.
@@ -449,7 +892,7 @@ export type RemoveAgentPolicyRequest = Message<"enforcement.v1.RemoveAgentPolicy
  * Use `create(RemoveAgentPolicyRequestSchema)` to create a new message.
  */
 export const RemoveAgentPolicyRequestSchema: GenMessage<RemoveAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 16);
+  messageDesc(file_enforcement_v1_policy_service, 28);
 
 /**
  * Response message for PolicyService.RemoveAgentPolicy.
@@ -470,7 +913,7 @@ export type RemoveAgentPolicyResponse = Message<"enforcement.v1.RemoveAgentPolic
  * Use `create(RemoveAgentPolicyResponseSchema)` to create a new message.
  */
 export const RemoveAgentPolicyResponseSchema: GenMessage<RemoveAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 17);
+  messageDesc(file_enforcement_v1_policy_service, 29);
 
 /**
  * Request message for PolicyService.RemoveAllAgentPolicies.
@@ -491,7 +934,7 @@ export type RemoveAllAgentPoliciesRequest = Message<"enforcement.v1.RemoveAllAge
  * Use `create(RemoveAllAgentPoliciesRequestSchema)` to create a new message.
  */
 export const RemoveAllAgentPoliciesRequestSchema: GenMessage<RemoveAllAgentPoliciesRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 18);
+  messageDesc(file_enforcement_v1_policy_service, 30);
 
 /**
  * Response message for PolicyService.RemoveAllAgentPolicies.
@@ -512,7 +955,7 @@ export type RemoveAllAgentPoliciesResponse = Message<"enforcement.v1.RemoveAllAg
  * Use `create(RemoveAllAgentPoliciesResponseSchema)` to create a new message.
  */
 export const RemoveAllAgentPoliciesResponseSchema: GenMessage<RemoveAllAgentPoliciesResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 19);
+  messageDesc(file_enforcement_v1_policy_service, 31);
 
 /**
  * Request message for PolicyService.GetAgentPolicy.
@@ -533,7 +976,7 @@ export type GetAgentPolicyRequest = Message<"enforcement.v1.GetAgentPolicyReques
  * Use `create(GetAgentPolicyRequestSchema)` to create a new message.
  */
 export const GetAgentPolicyRequestSchema: GenMessage<GetAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 20);
+  messageDesc(file_enforcement_v1_policy_service, 32);
 
 /**
  * Response message for PolicyService.GetAgentPolicy.
@@ -554,7 +997,7 @@ export type GetAgentPolicyResponse = Message<"enforcement.v1.GetAgentPolicyRespo
  * Use `create(GetAgentPolicyResponseSchema)` to create a new message.
  */
 export const GetAgentPolicyResponseSchema: GenMessage<GetAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 21);
+  messageDesc(file_enforcement_v1_policy_service, 33);
 
 /**
  * Request message for PolicyService.SetAgentPolicy.
@@ -582,7 +1025,7 @@ export type SetAgentPolicyRequest = Message<"enforcement.v1.SetAgentPolicyReques
  * Use `create(SetAgentPolicyRequestSchema)` to create a new message.
  */
 export const SetAgentPolicyRequestSchema: GenMessage<SetAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 22);
+  messageDesc(file_enforcement_v1_policy_service, 34);
 
 /**
  * Response message for PolicyService.SetAgentPolicy.
@@ -617,7 +1060,7 @@ export type SetAgentPolicyResponse = Message<"enforcement.v1.SetAgentPolicyRespo
  * Use `create(SetAgentPolicyResponseSchema)` to create a new message.
  */
 export const SetAgentPolicyResponseSchema: GenMessage<SetAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 23);
+  messageDesc(file_enforcement_v1_policy_service, 35);
 
 /**
  * Request message for PolicyService.DeleteAgentPolicy.
@@ -638,7 +1081,7 @@ export type DeleteAgentPolicyRequest = Message<"enforcement.v1.DeleteAgentPolicy
  * Use `create(DeleteAgentPolicyRequestSchema)` to create a new message.
  */
 export const DeleteAgentPolicyRequestSchema: GenMessage<DeleteAgentPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 24);
+  messageDesc(file_enforcement_v1_policy_service, 36);
 
 /**
  * Response message for PolicyService.DeleteAgentPolicy.
@@ -659,7 +1102,7 @@ export type DeleteAgentPolicyResponse = Message<"enforcement.v1.DeleteAgentPolic
  * Use `create(DeleteAgentPolicyResponseSchema)` to create a new message.
  */
 export const DeleteAgentPolicyResponseSchema: GenMessage<DeleteAgentPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_enforcement_v1_policy_service, 25);
+  messageDesc(file_enforcement_v1_policy_service, 37);
 
 /**
  * Manages policies, which are named groups of controls. The controls of an agent are those linked to it and those of
@@ -677,6 +1120,58 @@ export const PolicyService: GenService<{
     methodKind: "unary";
     input: typeof CreatePolicyRequestSchema;
     output: typeof CreatePolicyResponseSchema;
+  },
+  /**
+   * Lists policies, by id descending.
+   *
+   * @generated from rpc enforcement.v1.PolicyService.ListPolicies
+   */
+  listPolicies: {
+    methodKind: "unary";
+    input: typeof ListPoliciesRequestSchema;
+    output: typeof ListPoliciesResponseSchema;
+  },
+  /**
+   * Returns a policy. NOT_FOUND (404 POLICY_NOT_FOUND) if it does not exist.
+   *
+   * @generated from rpc enforcement.v1.PolicyService.GetPolicy
+   */
+  getPolicy: {
+    methodKind: "unary";
+    input: typeof GetPolicyRequestSchema;
+    output: typeof GetPolicyResponseSchema;
+  },
+  /**
+   * Renames a policy. ALREADY_EXISTS (409 POLICY_NAME_CONFLICT) if the name is already in use.
+   *
+   * @generated from rpc enforcement.v1.PolicyService.UpdatePolicy
+   */
+  updatePolicy: {
+    methodKind: "unary";
+    input: typeof UpdatePolicyRequestSchema;
+    output: typeof UpdatePolicyResponseSchema;
+  },
+  /**
+   * Deletes a policy. Its controls are kept. FAILED_PRECONDITION (409 POLICY_IN_USE) if agents have it, unless force is
+   * set.
+   *
+   * @generated from rpc enforcement.v1.PolicyService.DeletePolicy
+   */
+  deletePolicy: {
+    methodKind: "unary";
+    input: typeof DeletePolicyRequestSchema;
+    output: typeof DeletePolicyResponseSchema;
+  },
+  /**
+   * Lists the agents that have a policy, by name ascending. NOT_FOUND (404 POLICY_NOT_FOUND) if the policy does not
+   * exist.
+   *
+   * @generated from rpc enforcement.v1.PolicyService.ListPolicyAgents
+   */
+  listPolicyAgents: {
+    methodKind: "unary";
+    input: typeof ListPolicyAgentsRequestSchema;
+    output: typeof ListPolicyAgentsResponseSchema;
   },
   /**
    * Lists the ids of the controls in a policy.

@@ -35,6 +35,8 @@ const VERDICT: RevisedVerdict = {
   non_matches: [],
   revision: 7,
   staleness_seconds: null,
+  outcome: 'allow',
+  decision_id: '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f',
 };
 
 interface Harness {

@@ -4,14 +4,14 @@ import type {
   EvaluateStreamRequestSchema,
   EvaluationService,
 } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { Carrier, CarrierEvents } from './carrier.js';
+import type { CarrierEvents } from './carrier.js';
 import { explainedError } from './connection-mistakes.js';
 import type { Pending } from './pending.js';
 
 /**
- * A stream accepts no new messages after this time; the next message opens another. A stopping service keeps
- * streams open for SERVICE_DRAIN_SECONDS, 10 by default: within that time even a busy client has moved to
- * another connection.
+ * A stream accepts no new messages after this time; the next message opens another. A stopping service of an earlier
+ * version sends no notice and keeps streams open for SERVICE_DRAIN_SECONDS, 10 by default: within that time even a busy
+ * client has moved to another connection.
  */
 const STREAM_AGE_MS = 5_000;
 /** A stream without an open message ends after this time, to keep neither a process nor a server alive. */
@@ -19,74 +19,27 @@ const STREAM_IDLE_MS = 1_000;
 
 type StreamRequest = MessageInitShape<typeof EvaluateStreamRequestSchema>;
 
-export interface StreamCarrierOptions {
+export interface BatchStreamOptions {
   readonly rpc: RpcClient<typeof EvaluationService>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly events: CarrierEvents;
-  /** Aborts a pending connection attempt. */
-  readonly resetConnection?: (() => void) | undefined;
+  /** Whether the service ends the work on a message that is no longer awaited. */
+  readonly canCancel: () => boolean;
+  /** The service announced that it ends the stream: messages for it go elsewhere from now on. */
+  readonly noticed: () => void;
 }
 
-/** A carrier of streams. */
-export interface StreamCarrier extends Carrier {
-  /** Checks whether the stream is silent, after an evaluation timed out. */
-  checkSilence(): void;
-}
-
-/** Sends batches as messages of one EvaluateStream, which is opened on demand. */
-export function createStreamCarrier(options: StreamCarrierOptions): StreamCarrier {
-  const { events } = options;
-  const open = new Set<BatchStream>();
-  let current: BatchStream | undefined;
-
-  function retire(): void {
-    current?.finish();
-    current = undefined;
-  }
-
-  function openStream(): BatchStream {
-    const stream: BatchStream = new BatchStream(options, {
-      answered: (batch, results) => events.answered(batch, results),
-      lost(batches, error) {
-        open.delete(stream);
-        if (current === stream) current = undefined;
-        if (batches.length > 0) events.lost(batches, error);
-      },
-    });
-    open.add(stream);
-    return stream;
-  }
-
-  return {
-    send(batch) {
-      if (current?.isFinished(performance.now())) retire();
-      current ??= openStream();
-      current.send(batch);
-    },
-    checkSilence() {
-      for (const stream of open) {
-        if (!stream.isSilent()) continue;
-        if (current === stream) retire();
-        if (stream.isForgotten()) stream.abandon();
-        if (!stream.everAnswered) options.resetConnection?.();
-      }
-    },
-    close() {
-      for (const stream of open) stream.close();
-      open.clear();
-      current = undefined;
-    },
-  };
+interface OpenMessage {
+  readonly batch: readonly Pending[];
+  readonly sentAt: number;
 }
 
 /** One EvaluateStream. Its end, of any kind, is reported once as `lost` with the unanswered batches. */
-class BatchStream {
+export class BatchStream {
   everAnswered = false;
-  readonly #options: StreamCarrierOptions;
+  readonly #options: BatchStreamOptions;
   readonly #events: CarrierEvents;
   readonly #abort = new AbortController();
   readonly #openedAt = performance.now();
-  readonly #unanswered = new Map<string, { readonly batch: readonly Pending[]; readonly sentAt: number }>();
+  readonly #unanswered = new Map<string, OpenMessage>();
   readonly #outbox: StreamRequest[] = [];
   readonly #idleTimer: ReturnType<typeof setInterval>;
   #wakeWriter: (() => void) | undefined;
@@ -96,11 +49,16 @@ class BatchStream {
   #finished = false;
   #ended = false;
 
-  constructor(options: StreamCarrierOptions, events: CarrierEvents) {
+  constructor(options: BatchStreamOptions, events: CarrierEvents) {
     this.#options = options;
     this.#events = events;
     this.#idleTimer = setInterval(() => this.#finishIfIdle(), STREAM_IDLE_MS);
     void this.#read();
+  }
+
+  /** Number of messages without an answer. */
+  get load(): number {
+    return this.#unanswered.size;
   }
 
   isFinished(now: number): boolean {
@@ -112,6 +70,7 @@ class BatchStream {
     this.#lastUsedAt = performance.now();
     this.#unanswered.set(id, { batch, sentAt: this.#lastUsedAt });
     this.#outbox.push({ id, evaluations: batch.map((pending) => pending.message) });
+    for (const pending of batch) pending.abandoned = () => this.#cancelIfForgotten(id);
     this.#wakeWriter?.();
   }
 
@@ -130,7 +89,7 @@ class BatchStream {
 
   /** Whether no answer is awaited any more. */
   isForgotten(): boolean {
-    return [...this.#unanswered.values()].every(({ batch }) => batch.every((pending) => pending.settled));
+    return [...this.#unanswered.values()].every(({ batch }) => isSettled(batch));
   }
 
   /** Breaks the stream; unanswered batches are reported as lost. */
@@ -147,17 +106,20 @@ class BatchStream {
   }
 
   async #read(): Promise<void> {
-    const { rpc, headers } = this.#options;
     // The opener must receive the stream before it can end.
     await Promise.resolve();
     try {
-      const replies = rpc.evaluateStream(this.#requests(), { headers, signal: this.#abort.signal });
+      const replies = this.#options.rpc.evaluateStream(this.#requests(), { signal: this.#abort.signal });
       for await (const reply of replies) {
         if (this.#ended) return;
-        this.everAnswered = true;
         this.#lastUsedAt = this.#lastReplyAt = performance.now();
+        if (reply.notice !== undefined) {
+          this.finish();
+          this.#options.noticed();
+        }
         const open = this.#unanswered.get(reply.id);
-        if (open === undefined) continue;
+        if (open === undefined || (reply.notice !== undefined && reply.results.length === 0)) continue;
+        this.everAnswered = true;
         this.#unanswered.delete(reply.id);
         this.#events.answered(open.batch, reply.results);
       }
@@ -182,6 +144,15 @@ class BatchStream {
     }
   }
 
+  /** Asks the service to end the work on a message of which every caller has given up. */
+  #cancelIfForgotten(id: string): void {
+    const open = this.#unanswered.get(id);
+    if (open === undefined || this.#finished || this.#ended || !isSettled(open.batch)) return;
+    if (!this.#options.canCancel()) return;
+    this.#outbox.push({ id, cancel: true });
+    this.#wakeWriter?.();
+  }
+
   #finishIfIdle(): void {
     if (this.#unanswered.size > 0 || performance.now() - this.#lastUsedAt < STREAM_IDLE_MS) return;
     // A finished stream whose end the service does not confirm has nothing to lose.
@@ -202,4 +173,8 @@ class BatchStream {
     clearInterval(this.#idleTimer);
     this.#wakeWriter?.();
   }
+}
+
+function isSettled(batch: readonly Pending[]): boolean {
+  return batch.every((pending) => pending.settled);
 }

@@ -1,0 +1,113 @@
+import type { Transport } from '@connectrpc/connect';
+import type { ApiKey } from './key-source.js';
+import type { LocalControls } from './local-controls.js';
+import type { EventPublisher, PublishOptions } from './publish-events.js';
+import type { ServerInfo } from './server-info.js';
+import type { Services } from './services.js';
+import type {
+  Evaluation,
+  EvaluationOptions,
+  EvaluationRequest,
+  EvaluationSettings,
+  Stage,
+  Step,
+  StreamResult,
+} from './types.js';
+import type { WatchedControls, WatchOptions } from './watch-controls.js';
+
+/** Settings of a client that are independent of the transport. */
+export interface ClientSettings extends EvaluationSettings {
+  /**
+   * API key, sent as `x-api-key`, or a function that returns the present one. The function is called for each new stream,
+   * and again when the service refuses the key: what was refused is sent once more with the new key.
+   */
+  readonly apiKey?: ApiKey | undefined;
+  /** Returns the position in the active trace for evaluations without a `traceparent`; undefined outside of traces. */
+  readonly traceparent?: (() => string | undefined) | undefined;
+  /**
+   * Evaluates the controls with execution `sdk` in this process, in addition to those that the service evaluates; see
+   * `localControls` of `@control-enforcement/client/local`.
+   */
+  readonly local?: LocalControls | undefined;
+}
+
+/** Settings of a client with a transport created by the caller. */
+export interface TransportOptions extends ClientSettings {
+  /** Any transport of Connect: gRPC, gRPC-Web or Connect. */
+  readonly transport: Transport;
+  /**
+   * Whether the transport can read and write simultaneously, as gRPC and Connect over HTTP/2 can in Node.js.
+   * Off by default, because gRPC-Web, HTTP/1.1 and browsers cannot: then batches are sent as calls of
+   * EvaluateBatch.
+   */
+  readonly streaming?: boolean | undefined;
+}
+
+/** Options of a guarded tool. */
+export interface GuardOptions<Args extends readonly unknown[], Result>
+  extends Omit<EvaluationOptions, 'detail' | 'stepId' | 'accepts'> {
+  readonly agent?: string | undefined;
+  /** Name of the step. */
+  readonly step: string;
+  /** Type of the step; `tool` when absent. */
+  readonly type?: string | undefined;
+  /** Stages of the checks; before and after the tool runs when absent. */
+  readonly stages?: readonly Stage[] | undefined;
+  /**
+   * Input of the step made from the arguments. When absent, the only argument if it is a plain object, else
+   * `{ arguments: [...] }`.
+   */
+  readonly input?: ((...args: Args) => unknown) | undefined;
+  /** Output of the step made from the result; the result when absent. */
+  readonly output?: ((result: Result) => unknown) | undefined;
+  /** Further facts for controls. */
+  readonly context?: Readonly<Record<string, unknown>> | ((...args: Args) => Step['context']) | undefined;
+  /** Id of the step made from the arguments, see {@link EvaluationOptions.stepId}. */
+  readonly stepId?: ((...args: Args) => string) | undefined;
+}
+
+/** A client of the service. All its evaluations share one stream for each connection. */
+export interface Client extends Services {
+  /**
+   * Evaluates a step. Concurrent calls share messages; unanswered ones are resent until the timeout when the
+   * service is unavailable or the stream broke.
+   *
+   * Rejects with a ConnectError when the service rejects the request (unknown agent, invalid step, wrong
+   * key), with one of code `FailedPrecondition` when http and https are mixed up or the certificate of the
+   * service is not accepted, with a TypeError when the step cannot be written as JSON, with the reason of the
+   * signal when that is aborted, and with a ConnectError of code `Canceled` when the client is closed. A
+   * rejection never allows the step: only the result states that a step may proceed.
+   */
+  evaluate(request: EvaluationRequest, options?: EvaluationOptions): Promise<Evaluation>;
+  /**
+   * Evaluates steps as they arrive and yields the results in completion order, each with the index of its
+   * request. Reads ahead no further than `maxInFlight` of the client. Leaving the loop aborts unanswered
+   * evaluations.
+   */
+  evaluateStream(
+    requests: Iterable<EvaluationRequest> | AsyncIterable<EvaluationRequest>,
+    options?: EvaluationOptions,
+  ): AsyncGenerator<StreamResult, void, undefined>;
+  /** Makes every later evaluation require this revision or a later one. Lower revisions change nothing. */
+  atLeast(revision: number | bigint): void;
+  /**
+   * Wraps a tool with a check before it runs and one after it. The wrapped tool rejects with a DeniedError or
+   * a SteerError according to the controls, and with the errors of `evaluate` or the tool itself.
+   */
+  guard<Args extends readonly unknown[], Result>(
+    tool: (...args: Args) => Result,
+    options: GuardOptions<Args, Awaited<Result>>,
+  ): (...args: Args) => Promise<Awaited<Result>>;
+  /**
+   * The controls of an agent as they are now, and again after each change and each confirmation that nothing changed.
+   * Continues after failures of the connection or the service. The loop ends when the signal is aborted or the client
+   * closed, and rejects with a ConnectError when the service refuses the call, for example because the agent is unknown.
+   */
+  watchControls(agent?: string, options?: WatchOptions): AsyncGenerator<WatchedControls, void, undefined>;
+  /** Publishes events about controls that the caller evaluates, in batches. */
+  publishEvents(options?: PublishOptions): EventPublisher;
+  /** What the service can do. Asked once. */
+  serverInfo(): Promise<ServerInfo>;
+  /** Ends the streams. Pending and later evaluations reject. */
+  close(): void;
+}

@@ -1,0 +1,62 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  type ControlResult,
+  type EvaluateResponse,
+  EvaluateResponseSchema,
+  Outcome as OutcomeEnum,
+} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import type { Evaluation, Outcome } from './types.js';
+import { isSafe, outcomeOf } from './verdict.js';
+
+/** The outcomes as the service names them. */
+export const OUTCOMES = {
+  allow: OutcomeEnum.ALLOW,
+  deny: OutcomeEnum.DENY,
+  steer: OutcomeEnum.STEER,
+  ask: OutcomeEnum.ASK,
+  modify: OutcomeEnum.MODIFY,
+} as const;
+/** The more it forbids, the earlier. */
+const SEVERITY: readonly Outcome[] = ['deny', 'ask', 'modify', 'steer', 'allow'];
+
+/** An evaluation by the service. */
+export function evaluatedBy(verdict: EvaluateResponse): Evaluation {
+  const safe = isSafe(verdict);
+  return {
+    evaluated: true,
+    isSafe: safe,
+    outcome: outcomeOf(verdict),
+    reason: safe ? undefined : verdict.reason,
+    decisionId: verdict.decisionId,
+    verdict,
+  };
+}
+
+/** The evaluation of the service together with the verdict of the controls of the client: the stricter one counts. */
+export function withLocal(evaluation: Evaluation, local: EvaluateResponse): Evaluation {
+  if (!evaluation.evaluated) {
+    if (isSafe(local) || !evaluation.isSafe) return evaluation;
+    return { ...evaluation, isSafe: false, reason: local.reason ?? evaluation.reason };
+  }
+  const { verdict } = evaluation;
+  const outcomes = [outcomeOf(verdict), outcomeOf(local)];
+  const outcome = SEVERITY.find((one) => outcomes.includes(one)) ?? 'deny';
+  const { $typeName, $unknown, ...rest } = verdict;
+  const both = create(EvaluateResponseSchema, {
+    ...rest,
+    isSafe: isSafe(verdict) && isSafe(local),
+    confidence: Math.min(verdict.confidence, local.confidence),
+    matches: byId(verdict.matches, local.matches),
+    errors: byId(verdict.errors, local.errors),
+    nonMatches: byId(verdict.nonMatches, local.nonMatches),
+    outcome: OUTCOMES[outcome],
+  });
+  const reasons = [verdict, local].flatMap((one) => (isSafe(one) ? [] : (one.reason ?? [])));
+  if (reasons.length === 0) delete both.reason;
+  else both.reason = reasons.join('; ');
+  return { ...evaluatedBy(both), outcome } as Evaluation;
+}
+
+function byId(left: readonly ControlResult[], right: readonly ControlResult[]): ControlResult[] {
+  return [...left, ...right].sort((one, other) => other.controlId - one.controlId);
+}

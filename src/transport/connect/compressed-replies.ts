@@ -1,0 +1,34 @@
+import type { Compression, UniversalHandler, UniversalServerRequest } from '@connectrpc/connect/protocol';
+import { compressionGzip } from '@connectrpc/connect-node';
+import { gzipped } from '../wire/gzip.js';
+
+/** Compresses replies. Requests are never decompressed with it, see `compressingReplies`. */
+export const replyCompression: Compression = {
+  ...compressionGzip,
+  compress: async (bytes) => new Uint8Array(await gzipped(bytes)),
+};
+
+/** Headers that state the encoding of a request, in any protocol. */
+const REQUEST_ENCODINGS = ['grpc-encoding', 'content-encoding', 'connect-content-encoding'];
+
+/**
+ * Connect decompresses requests with what it compresses replies with. Requests are not to be compressed, which bounds
+ * what their messages grow to, so those that state an encoding are left to `plain`, which refuses them.
+ */
+export function compressingReplies(plain: UniversalHandler, compressing: UniversalHandler): UniversalHandler {
+  const either = (request: UniversalServerRequest) =>
+    (statesEncoding(request) ? plain : compressing)(request);
+  return Object.assign(either, {
+    protocolNames: plain.protocolNames,
+    allowedMethods: plain.allowedMethods,
+    supportedContentType: plain.supportedContentType,
+    requestPath: plain.requestPath,
+    service: plain.service,
+    method: plain.method,
+  });
+}
+
+function statesEncoding({ header, method, url }: UniversalServerRequest): boolean {
+  if (REQUEST_ENCODINGS.some((name) => header.has(name))) return true;
+  return method === 'GET' && new URL(url).searchParams.has('compression');
+}

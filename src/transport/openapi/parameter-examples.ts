@@ -1,0 +1,49 @@
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+
+/** Parameters of paths, in every operation that has them: they name what the examples of the bodies create. */
+const PATH: Readonly<Record<string, JsonValue>> = {
+  agent_name: 'billing-bot-01',
+  control_id: 1,
+  evaluator_name: 'tone-check',
+  policy_id: 1,
+  version_num: 1,
+};
+
+/** Other parameters, by operation. One without an example may be left out. */
+const OTHERS: Readonly<Record<string, JsonObject>> = {
+  listAgents: { limit: 20, name: 'billing' },
+  initAgent: { if_version: 0 },
+  updateAgent: { strict: true },
+  deleteAgent: { if_version: 2 },
+  listAgentEvaluators: { limit: 20 },
+  listAgentControls: { rendered_state: 'rendered', enabled_state: 'enabled' },
+  createControl: { strict: true },
+  listControls: { limit: 20, name: 'card', enabled: true, stage_filter: 'pre', execution_filter: 'server' },
+  validateControl: { strict: true },
+  deleteControl: { force: true },
+  listControlAgents: { limit: 20 },
+  listControlPolicies: { limit: 20 },
+  listControlVersions: { limit: 20 },
+  setControlData: { strict: true, 'If-Match': '*' },
+  listPolicies: { limit: 20, name: 'pay' },
+  deletePolicy: { force: true },
+  listPolicyAgents: { limit: 20 },
+  renderTemplate: { strict: true },
+  getStats: { agent_name: 'billing-bot-01', time_range: '1h', include_timeseries: false },
+  getControlStats: { agent_name: 'billing-bot-01', time_range: '1h', include_timeseries: false },
+  getStatsOverview: { time_range: '24h', include_timeseries: false, limit: 10 },
+  evaluate: { 'X-Service-Min-Revision': 1 },
+};
+
+/** The operations and parameters that the examples are for; each must exist. */
+export const PARAMETER_EXAMPLES = { path: Object.keys(PATH), others: OTHERS } as const;
+
+/** Adds the examples of an operation to its parameters. */
+export function withParameterExamples(operationId: string, parameters: readonly JsonObject[]): JsonObject[] {
+  const others = OTHERS[operationId] ?? {};
+  return parameters.map((parameter) => {
+    const examples = parameter.in === 'path' ? PATH : others;
+    const name = String(parameter.name);
+    return Object.hasOwn(examples, name) ? { ...parameter, example: examples[name] as JsonValue } : parameter;
+  });
+}

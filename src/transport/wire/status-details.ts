@@ -1,0 +1,156 @@
+import { Code } from '@connectrpc/connect';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  HelpSchema,
+  PreconditionFailureSchema,
+  QuotaFailureSchema,
+  ResourceInfoSchema,
+  RetryInfoSchema,
+} from '../../../gen/proto/google/rpc/error_details_pb.js';
+import type { ErrorCode } from '../../contract/errors/error-table.js';
+import type { ErrorItem, ServiceError } from '../../contract/errors/service-error.js';
+import { SHAPE_HINT } from '../../contract/input/parse-input.js';
+import { errorType, httpStatusOf, isServerFault, publicDetail } from './problem.js';
+import type { StatusDetail } from './rpc-status.js';
+
+/** Domain of the reasons in `google.rpc.ErrorInfo`. */
+export const ERROR_DOMAIN = 'control-enforcement';
+
+/** Where every reason is explained, relative to the repository. */
+const REASONS_PAGE = 'docs/api-guide.md#errors';
+
+/** Most violations of a status. */
+const MAX_VIOLATIONS = 20;
+/**
+ * Most bytes of the message and all details together, about: clients commonly accept 8 KiB of trailers, in which
+ * these are base64, next to the message once more and the notes of the call.
+ */
+const MAX_STATUS_BYTES = 3_500;
+/** Most characters, and most bytes, of a text in the details: names of parameters are arbitrary. */
+const MAX_TEXT_LENGTH = 500;
+const MAX_TEXT_BYTES = 502;
+/** Bytes of a detail besides its texts, at most: the name of its type, tags and lengths. */
+const DETAIL_OVERHEAD_BYTES = 80;
+const VIOLATION_OVERHEAD_BYTES = 12;
+
+/** The details of the status of a call. */
+export function statusDetails(error: ServiceError, code: Code, messageBytes: number): StatusDetail[] {
+  const { name, kind, quota } = error.options;
+  const info = infoOf(error);
+  const more: StatusDetail[] = [];
+  if (code === Code.NotFound && name !== undefined && kind !== undefined) {
+    more.push({ desc: ResourceInfoSchema, value: { resourceType: kind, resourceName: shortened(name) } });
+  }
+  if (quota !== undefined) {
+    const violations = [{ subject: quota, description: shortened(publicDetail(error)) }];
+    more.push({ desc: QuotaFailureSchema, value: { violations } });
+  }
+  more.push(...retryOf(error), helpOf(error.code));
+  const isPrecondition = code === Code.FailedPrecondition || code === Code.Aborted;
+  const used = [info, ...more].reduce((sum, detail) => sum + bytesOf(detail), messageBytes);
+  return [info, ...problemsOf(error, isPrecondition, MAX_STATUS_BYTES - used), ...more];
+}
+
+/** The details of the status of one item of a reply: those of the first version of the API. */
+export function itemDetails(error: ServiceError, _code: Code, messageBytes: number): StatusDetail[] {
+  const info = infoOf(error);
+  const left = MAX_STATUS_BYTES - messageBytes - bytesOf(info);
+  return [info, ...problemsOf(error, false, left), ...retryOf(error)];
+}
+
+function infoOf(error: ServiceError): StatusDetail {
+  const { name, kind, facts, hint } = error.options;
+  const metadata: Record<string, string> = { ...facts };
+  if (name !== undefined) metadata.name = shortened(name);
+  if (kind !== undefined) metadata.kind = kind;
+  if (hint !== undefined && hint !== SHAPE_HINT && httpStatusOf(error) < 500) metadata.hint = shortened(hint);
+  return { desc: ErrorInfoSchema, value: { reason: error.code, domain: ERROR_DOMAIN, metadata } };
+}
+
+/** What is wrong with members of the request; if the request is fine in itself, with the state it meets. */
+function problemsOf(error: ServiceError, isPrecondition: boolean, maxBytes: number): StatusDetail[] {
+  const { items } = error.options;
+  if (items === undefined || items.length === 0 || isServerFault(error)) return [];
+  const shown: { place: string; description: string; reason: string }[] = [];
+  let left = maxBytes - DETAIL_OVERHEAD_BYTES;
+  for (const item of items.slice(0, MAX_VIOLATIONS)) {
+    const place = shortened(item.field ?? (isPrecondition ? item.resource : ''));
+    const description = shortened(describe(item));
+    const reason = item.code.toUpperCase();
+    left -=
+      Buffer.byteLength(place) + Buffer.byteLength(description) + reason.length + VIOLATION_OVERHEAD_BYTES;
+    if (shown.length > 0 && left < 0) break;
+    shown.push({ place, description, reason });
+  }
+  if (!isPrecondition) {
+    const fieldViolations = shown.map(({ place, ...rest }) => ({ field: place, ...rest }));
+    return [{ desc: BadRequestSchema, value: { fieldViolations } }];
+  }
+  const violations = shown.map(({ place, description, reason }) => ({
+    type: reason,
+    subject: place,
+    description,
+  }));
+  return [{ desc: PreconditionFailureSchema, value: { violations } }];
+}
+
+/** Violations have no members for template facts, so the description includes them. */
+function describe({ message, parameter, parameterLabel, renderedField }: ErrorItem): string {
+  const facts = [
+    parameter === undefined ? '' : `parameter ${parameter}`,
+    parameterLabel === undefined ? '' : `labelled "${parameterLabel}"`,
+    renderedField === undefined ? '' : `at ${renderedField} of the rendered definition`,
+  ].filter((fact) => fact !== '');
+  return facts.length === 0 ? message : `${message} (${facts.join(', ')})`;
+}
+
+function retryOf({ options: { retryAfterSeconds } }: ServiceError): StatusDetail[] {
+  if (retryAfterSeconds === undefined) return [];
+  const seconds = Math.floor(retryAfterSeconds);
+  const retryDelay = { seconds: BigInt(seconds), nanos: Math.round((retryAfterSeconds - seconds) * 1e9) };
+  return [{ desc: RetryInfoSchema, value: { retryDelay } }];
+}
+
+/** There are few codes, and each has one help. */
+const helps = new Map<ErrorCode, StatusDetail>();
+
+function helpOf(code: ErrorCode): StatusDetail {
+  const known = helps.get(code);
+  if (known !== undefined) return known;
+  // Installations have no common address for their documents, so the link is the name of the problem type.
+  const links = [{ description: `Cause and cure: ${REASONS_PAGE}`, url: errorType(code) }];
+  const made: StatusDetail = { desc: HelpSchema, value: { links } };
+  helps.set(code, made);
+  return made;
+}
+
+/** The size of a detail, roughly: its texts and what is around them. */
+function bytesOf({ value }: StatusDetail): number {
+  return DETAIL_OVERHEAD_BYTES + textBytes(value);
+}
+
+function textBytes(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  let sum = 0;
+  for (const [key, one] of Object.entries(value)) sum += key.length + textBytes(one);
+  return sum;
+}
+
+/** Shortens a text to fit into trailers, without lone surrogates. */
+export function shortened(text: string): string {
+  return withinBytes(
+    text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text,
+    MAX_TEXT_BYTES,
+  );
+}
+
+/** Shortens a text to a size in UTF-8, without lone surrogates, which cannot be sent. */
+export function withinBytes(text: string, maxBytes: number): string {
+  // A UTF-16 code unit takes at most three bytes.
+  if (3 * text.length <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text.toWellFormed();
+  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength('…'));
+  // A character that is cut in two is left out.
+  return `${new TextDecoder().decode(bytes, { stream: true })}…`;
+}

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { type CompiledService, compileService } from '../support/service-process.js';
+import { rollStreams } from './rolling-streams.js';
+
+describeOnEachDatabase('a rolling restart of two replicas under busy streams', (freshDatabaseUrl) => {
+  let compiled: CompiledService;
+  beforeAll(async () => {
+    compiled = await compileService();
+  });
+  afterAll(() => compiled.remove());
+
+  it('loses and doubles no evaluation, and clients that follow the notices spread over the replicas', async () => {
+    const { tally, evaluated, spread } = await rollStreams({
+      compiled,
+      databaseUrl: await freshDatabaseUrl(),
+      clients: 12,
+      concurrency: 4,
+      restarts: 2,
+      maxAgeSeconds: 2,
+    });
+    expect(tally).toMatchObject({ answered: tally.sent, wrong: [] });
+    expect(tally.notices).toBeGreaterThan(0);
+    // What was sent again was not evaluated before.
+    expect(evaluated).toBe(tally.sent);
+    expect(spread).toHaveLength(3);
+  });
+});

@@ -1,0 +1,78 @@
+import type { OpenApiDocument, PlacedOperation } from '../../support/openapi-document.js';
+import type { Json } from '../../support/wire-shape.js';
+
+/** Every operation, in an order in which the example of each works. */
+export const ORDER = [
+  ...['getHealth', 'getReadiness', 'getConfig', 'getServerInfo', 'login', 'logout'],
+  ...['listEvaluators', 'getControlSchema', 'renderTemplate', 'validateControl'],
+  ...['initAgent', 'createControl', 'createPolicy', 'addAgentControl', 'addPolicyControl', 'addPolicyAgents'],
+  ...['listAgents', 'getAgent', 'listAgentEvaluators', 'getAgentEvaluator', 'listAgentControls'],
+  ...['listControls', 'getControl', 'getControlData', 'listControlAgents', 'listControlPolicies'],
+  ...['listControlVersions', 'getControlVersion'],
+  ...['listPolicies', 'getPolicy', 'listPolicyAgents', 'listPolicyControls', 'listAgentPolicies'],
+  ...['createEvents', 'queryEvents', 'exportEvents', 'getStats', 'getControlStats', 'getStatsOverview'],
+  ...['evaluate', 'evaluateBatch', 'explain', 'flushEvents', 'getObservabilityStatus'],
+  ...['updatePolicy', 'setControlData', 'restoreControlVersion', 'updateControl', 'updateAgent'],
+  ...['removeAgentPolicy', 'addAgentPolicy', 'removePolicyAgents'],
+  ...['setAgentPolicy', 'getAgentPolicy', 'deleteAgentPolicy', 'removeAllAgentPolicies'],
+  ...['removeAgentControl', 'removePolicyControl', 'deleteControl', 'deletePolicy', 'deleteAgent'],
+];
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly example?: string | number | boolean;
+}
+interface Schema {
+  readonly $ref?: string;
+  readonly examples?: readonly Json[];
+}
+
+/** The examples of the body of a request; undefined without a body. */
+export function bodyExamples(document: OpenApiDocument, { requestBody }: PlacedOperation) {
+  const { content } = (requestBody ?? {}) as { content?: Record<string, { schema: Schema }> };
+  const schema = content?.['application/json']?.schema;
+  if (schema === undefined) return undefined;
+  const name = schema.$ref?.split('/').at(-1);
+  const { examples = [] } = name === undefined ? schema : (document.components.schemas[name] as Schema);
+  return examples;
+}
+
+/** The request that the examples of an operation make. */
+export function exampleRequest(document: OpenApiDocument, operation: PlacedOperation) {
+  let path = operation.path;
+  const query = new URLSearchParams();
+  const headers: Record<string, string> = {};
+  for (const { name, in: place, example } of (operation.parameters ?? []) as readonly Parameter[]) {
+    if (example === undefined) continue;
+    if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(String(example)));
+    else if (place === 'query') query.set(name, String(example));
+    else headers[name] = String(example);
+  }
+  return {
+    path: query.size === 0 ? path : `${path}?${query}`,
+    headers,
+    body: bodyExamples(document, operation)?.[0] as object | undefined,
+  };
+}
+
+/** The example of the reply of an operation; undefined when nothing is replied. */
+export function replyExample({ responses }: PlacedOperation): { readonly example?: Json } | undefined {
+  const [success] = Object.values(responses);
+  return Object.values((success?.content ?? {}) as Record<string, { example?: Json }>)[0];
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|)$/;
+const MEASURED = /(?:duration|latency|duration_ms|duration_us|latency_ms|_age_seconds)$/;
+
+/** A reply with the same ids, times and durations in every run. */
+export function steady(reply: unknown): Json {
+  return JSON.parse(JSON.stringify(reply), (key, value: unknown) => {
+    if (typeof value === 'number' && MEASURED.test(key)) return 2;
+    if (typeof value !== 'string') return value;
+    if (UUID.test(value)) return '7d444840-9dc0-41d1-b245-5ffdce74fad2';
+    const time = TIME.exec(value);
+    return time === null ? value : `2026-03-02T09:30:00${time[1]}`;
+  }) as Json;
+}
