@@ -40,6 +40,8 @@ export async function main() {
   return seen.join(' ');
 }
 `;
+/** Ends a runtime that hangs, before the test ends. */
+const timeout = 300_000;
 const EXPECTED = 'allow deny deny no-secrets no-card-numbers string';
 
 /** Node.js without its modules, and without its own globals for what is in packages. */
@@ -89,7 +91,7 @@ describe('the client in other runtimes, from its package', () => {
   it('works in Node.js without anything of Node.js', async () => {
     const entry = path.join(folder, 'bare.mjs');
     await writeFile(entry, BARE);
-    const { stdout } = await run(process.execPath, ['--no-warnings', entry], { cwd: folder });
+    const { stdout } = await run(process.execPath, ['--no-warnings', entry], { cwd: folder, timeout });
     expect(stdout.trim()).toBe(EXPECTED);
   });
 
@@ -105,7 +107,7 @@ describe('the client in other runtimes, from its package', () => {
       '--allow-env',
       entry,
     ];
-    const { stdout } = await run(DENO ?? '', options, { cwd: folder });
+    const { stdout } = await run(DENO ?? '', options, { cwd: folder, timeout });
     expect(stdout.trim()).toBe(EXPECTED);
   });
 

@@ -7,6 +7,7 @@ import { createGrpcWebTransport } from '@connectrpc/connect-web';
 import { checkedBaseUrl } from './base-url.js';
 import type { Client, TransportOptions } from './client-types.js';
 import { createClientOver } from './create-client.js';
+import { endingFetch } from './ending-fetch.js';
 import { type AddressSettings, clientOverTransport } from './index.js';
 
 export * from './index.js';
@@ -27,7 +28,7 @@ export function createClient(options: AddressOptions | TransportOptions): Client
   const transport = createGrpcWebTransport({
     baseUrl: checkedBaseUrl(given),
     interceptors: [...interceptors],
-    ...(fetch === undefined ? {} : { fetch }),
+    fetch: endingFetch(fetch ?? ((...request) => globalThis.fetch(...request))),
   });
   return createClientOver(settings, { all: [{ transport }], streaming: false, close() {} });
 }
