@@ -4,8 +4,8 @@
  */
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { createEvaluationService } from '../../dist/src/decisions/evaluation-service.js';
-import { createExecutionIds } from '../../dist/src/decisions/execution-id.js';
 import { LoadedProgram } from '../../dist/src/decisions/loaded-program.js';
+import { createRandomIds } from '../../dist/src/decisions/random-id.js';
 import { createEvaluationCalls } from '../../dist/src/transport/evaluation/evaluation-calls.js';
 import { directCodec } from '../../dist/src/transport/wire/direct-codec.js';
 import { announce } from './child-server.mjs';
@@ -28,7 +28,7 @@ const calls = createEvaluationCalls(
   createEvaluationService({
     now: () => 0,
     programs: { progress, programOf: (name) => programs.get(name) },
-    newDecisionId: createExecutionIds(),
+    newDecisionId: createRandomIds(),
     onVerdict: () => {},
   }),
 );

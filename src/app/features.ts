@@ -12,6 +12,7 @@ import { createRegistrationNotes } from '../agents/registration-notes.js';
 import { createControls } from '../controls/controls.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
+import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
 import { createObservability, type Observability } from '../events/observability.js';
@@ -71,7 +72,7 @@ export function createFeatures(foundations: Foundations, programs: Programs): Fe
     onKeptVerdict: () => {
       keptEvaluations += 1;
     },
-    newDecisionId: newExecutionId,
+    newDecisionId: createRandomIds(),
     onVerdict: (label, stage, protocol) => metrics.evaluated(label, stage, protocol),
   });
   const explain = createExplain({

@@ -71,14 +71,14 @@ export function* linkSteps(
     sizeBytes:
       index.sizeBytes + leaves.sizeBytes + active.reduce((sum, control) => sum + linkedBytes(control), 0),
     sharedParts: [...new Set(active.map(({ prepared }) => prepared)), ...leaves.parts],
-    evaluate(step, stage, detail, signal) {
+    evaluate(step, stage, detail, caller) {
       const selection = index.find(stage, step.type, step.name);
       // Taken during use: an evaluator could evaluate another step, and an asynchronous evaluation keeps it.
       const evaluation = idle ?? new Evaluation(leaves.size, options.nextTurn);
       idle = null;
       evaluation.begin(step, detail);
       const tally = new Tally(evaluation.full, options.newExecutionId);
-      const verdict = evaluateAll(selection, evaluation, tally, signal);
+      const verdict = evaluateAll(selection, evaluation, tally, caller);
       if (verdict instanceof Promise) return verdict;
       evaluation.end();
       idle = evaluation;
@@ -91,7 +91,7 @@ function evaluateAll(
   { controls, failures }: Selection<LinkedControl>,
   evaluation: Evaluation,
   tally: Tally,
-  signal: (() => AbortSignal) | undefined,
+  caller: { readonly signal: AbortSignal } | undefined,
 ): Verdict | Promise<Verdict> {
   for (const { control, problem } of failures) {
     if (problem !== null) control.report(problem);
@@ -111,7 +111,8 @@ function evaluateAll(
     else pending.push({ control, outcome });
   }
   if (pending === null) return tally.verdict();
-  if (!evaluation.denied || evaluation.waitsForLocal) return settle(pending, evaluation, tally, signal?.());
+  if (!evaluation.denied || evaluation.waitsForLocal)
+    return settle(pending, evaluation, tally, caller?.signal);
   // All promises are those of external checks, which a deny has made superfluous.
   for (const { control, outcome } of pending) {
     if (!(outcome instanceof Promise)) record(tally, control, outcome);

@@ -87,8 +87,13 @@ export interface ControlProgram extends SizedPart {
    * take long enough to yield to the event loop in between. Never throws and never rejects: what cannot be
    * evaluated is an entry of `errors`, and fails closed.
    *
-   * `signal` is called only when external evaluators have to be awaited. Once it is aborted they are stopped, and the
-   * verdict lacks their controls: it must not be used as a verdict.
+   * The signal of the caller is read only when evaluators have to be awaited. Once it is aborted, external ones are
+   * stopped, and the verdict lacks their controls: it must not be used as a verdict.
    */
-  evaluate(step: Step, stage: Stage, detail: Detail, signal?: () => AbortSignal): Verdict | Promise<Verdict>;
+  evaluate(
+    step: Step,
+    stage: Stage,
+    detail: Detail,
+    caller?: { readonly signal: AbortSignal },
+  ): Verdict | Promise<Verdict>;
 }

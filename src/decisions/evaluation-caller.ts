@@ -1,5 +1,3 @@
-import { setMaxListeners } from 'node:events';
-
 /** Caller of an evaluation. */
 export interface EvaluationCaller {
   readonly protocol: string;
@@ -7,15 +5,10 @@ export interface EvaluationCaller {
   header(name: string): string | undefined;
   /**
    * Aborted when the answer is no longer awaited: the caller disconnected, its deadline passed, or the server
-   * shuts down. Read only by code that waits: reading it may start the time limit of the call.
+   * shuts down. Read only by code that waits: reading it may start the time limit of the call. Takes any number of
+   * listeners: all evaluations of a call share it.
    */
   readonly signal: AbortSignal;
   /** Counts evaluations beyond the first of a call. Fails with RATE_LIMITED above the caller's limit. */
   spend(evaluations: number): void;
-}
-
-/** The signal of a caller, for listeners of any number of evaluations: those of one stream share it. */
-export function sharedSignal({ signal }: Pick<EvaluationCaller, 'signal'>): AbortSignal {
-  setMaxListeners(0, signal);
-  return signal;
 }

@@ -1,8 +1,9 @@
 import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
 import type { EvaluateRequest } from './evaluate-request.js';
-import { type EvaluationCaller, sharedSignal } from './evaluation-caller.js';
+import type { EvaluationCaller } from './evaluation-caller.js';
 import type { EvaluationOptions, VerdictOutcome } from './evaluation-options.js';
 import type { LoadedProgram } from './loaded-program.js';
+import type { RandomId } from './random-id.js';
 import type { RevisionWatch } from './revision-watch.js';
 import type { DemandFresh } from './staleness.js';
 import { TimedCaller } from './timed-caller.js';
@@ -25,8 +26,8 @@ export interface RevisedVerdict extends Verdict {
   readonly staleness_seconds: number | null;
   /** `allow` if and only if the step is safe. */
   readonly outcome: VerdictOutcome;
-  /** Unique; a UUID. */
-  readonly decision_id: string;
+  /** Unique; a UUID, or what makes the text of one. */
+  readonly decision_id: string | RandomId;
 }
 
 /** Summary of a verdict in one word, for the metrics. */
@@ -57,7 +58,7 @@ export interface EvaluationServiceOptions {
   readonly onKeptVerdict?: () => void;
   /** Called for every verdict. */
   readonly onVerdict: (label: VerdictLabel, stage: Stage, protocol: string) => void;
-  readonly newDecisionId: () => string;
+  readonly newDecisionId: () => string | RandomId;
   /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
 }
@@ -79,40 +80,47 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     options.onKeptVerdict?.();
     return Math.max(0, Math.ceil((options.now() - loaded.currentAtMs(programs.progress)) / 1000));
   };
-  const needed = (detail: Detail): Detail => (recorder?.nonMatches === true ? 'full' : detail);
-  const decide = (
+
+  function judge(
+    loaded: LoadedProgram,
     request: EvaluateRequest,
     detail: Detail,
     caller: EvaluationCaller,
-  ): RevisedVerdict | Promise<RevisedVerdict> => {
-    const { agentName, step, stage, minRevision } = request;
-    const judge = (loaded: LoadedProgram) => {
-      demandFresh?.(loaded.currentAtMs(programs.progress));
-      // Read before evaluating: the program may fall behind during a slow evaluation.
-      const revision = loaded.revision(programs.progress);
-      const staleness = loaded.isKept ? stalenessOf(loaded) : null;
-      const accepts = request.options?.accepts;
-      const recorded = (verdict: Verdict): RevisedVerdict => {
-        const made = revised(verdict, revision, staleness, outcomeOf(verdict, accepts), newDecisionId());
-        recorder?.record(request, made, caller);
-        return made;
-      };
-      const tell = (made: RevisedVerdict): RevisedVerdict => {
-        onVerdict(verdictLabel(made), stage, caller.protocol);
-        return needed(detail) === detail ? made : withoutDetail(made);
-      };
-      const verdict = loaded.program.evaluate(step, stage, needed(detail), () => sharedSignal(caller));
-      if (!(verdict instanceof Promise)) return tell(recorded(verdict));
-      return verdict.then((late) => {
-        const made = recorded(late);
-        // It is incomplete if nothing awaited it any more before its evaluators had answered.
-        caller.signal.throwIfAborted();
-        return tell(made);
-      });
-    };
-    const loaded = programs.programOf(agentName, minRevision, caller);
-    return loaded instanceof Promise ? loaded.then(judge) : judge(loaded);
-  };
+  ): RevisedVerdict | Promise<RevisedVerdict> {
+    demandFresh?.(loaded.currentAtMs(programs.progress));
+    // Read before evaluating: the program may fall behind during a slow evaluation.
+    const revision = loaded.revision(programs.progress);
+    const staleness = loaded.isKept ? stalenessOf(loaded) : null;
+    const accepts = request.options?.accepts;
+    const needed = recorder?.nonMatches === true ? 'full' : detail;
+    const { step, stage } = request;
+    const verdict = loaded.program.evaluate(step, stage, needed, caller);
+    if (!(verdict instanceof Promise)) {
+      const made = revised(verdict, revision, staleness, outcomeOf(verdict, accepts), newDecisionId());
+      recorder?.record(request, made, caller);
+      onVerdict(verdictLabel(made), stage, caller.protocol);
+      return needed === detail ? made : withoutDetail(made);
+    }
+    return verdict.then((late) => {
+      const made = revised(late, revision, staleness, outcomeOf(late, accepts), newDecisionId());
+      recorder?.record(request, made, caller);
+      // It is incomplete if nothing awaited it any more before its evaluators had answered.
+      caller.signal.throwIfAborted();
+      onVerdict(verdictLabel(made), stage, caller.protocol);
+      return needed === detail ? made : withoutDetail(made);
+    });
+  }
+
+  function decide(
+    request: EvaluateRequest,
+    detail: Detail,
+    caller: EvaluationCaller,
+  ): RevisedVerdict | Promise<RevisedVerdict> {
+    const loaded = programs.programOf(request.agentName, request.minRevision, caller);
+    if (!(loaded instanceof Promise)) return judge(loaded, request, detail, caller);
+    return loaded.then((late) => judge(late, request, detail, caller));
+  }
+
   return {
     evaluate(request, detail, caller) {
       const timeoutMs = request.options?.timeoutMs;
@@ -138,7 +146,7 @@ function revised(
   revision: number,
   staleness_seconds: number | null,
   outcome: VerdictOutcome,
-  decision_id: string,
+  decision_id: string | RandomId,
 ): RevisedVerdict {
   const { is_safe, confidence, reason, matches, errors, non_matches } = verdict;
   return {

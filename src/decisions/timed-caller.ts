@@ -1,6 +1,6 @@
 import { orAborted } from '../contract/call/or-aborted.js';
 import { ServiceError } from '../contract/errors/service-error.js';
-import { type EvaluationCaller, sharedSignal } from './evaluation-caller.js';
+import type { EvaluationCaller } from './evaluation-caller.js';
 
 /** The caller of an evaluation with a time limit of its own. */
 export class TimedCaller implements EvaluationCaller {
@@ -43,7 +43,7 @@ export class TimedCaller implements EvaluationCaller {
 
   #start(): AbortController {
     const controller = new AbortController();
-    const caller = sharedSignal(this.#caller);
+    const caller = this.#caller.signal;
     const timer = setTimeout(() => controller.abort(timeIsUp(this.#limitMs)), this.#limitMs);
     const left = (): void => controller.abort(caller.reason);
     if (caller.aborted) left();

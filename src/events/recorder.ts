@@ -192,7 +192,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
           session_id: texts(request.options?.sessionId, MAX_STEP_TEXT_LENGTH),
           step_id: texts(request.options?.stepId, MAX_STEP_TEXT_LENGTH),
           revision: verdict.revision,
-          decision_id: verdict.decision_id,
+          decision_id: String(verdict.decision_id),
         },
         trace: traceIdsOf(caller, request.options?.traceparent),
         atMs: now(),

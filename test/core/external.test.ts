@@ -201,7 +201,7 @@ describe('the signal of a check', () => {
     const { evaluators, check } = scene();
     const stop = new AbortController();
     const definitions = [aDefinition(model('a')), aDefinition(hello, 'observe'), aDefinition(model('b'))];
-    const verdict = aProgram(definitions, evaluators).evaluate(aStep(), 'pre', 'full', () => stop.signal);
+    const verdict = aProgram(definitions, evaluators).evaluate(aStep(), 'pre', 'full', stop);
     check('b').answer(aResult());
     await turn();
     stop.abort();
@@ -212,7 +212,7 @@ describe('the signal of a check', () => {
   it('is aborted when that of the evaluation already is, and the check is not started', async () => {
     const { evaluators, begun } = scene();
     const program = aProgram([aDefinition(model('a')), aDefinition(goodbye)], evaluators);
-    const verdict = await program.evaluate(aStep(), 'pre', 'full', () => AbortSignal.abort());
+    const verdict = await program.evaluate(aStep(), 'pre', 'full', { signal: AbortSignal.abort() });
     expect([begun, listed(verdict)]).toEqual([[], [2]]);
   });
 

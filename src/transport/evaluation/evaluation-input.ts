@@ -15,7 +15,7 @@ import {
   OUTCOME_WORDS,
   wellFormedOptions,
 } from '../../decisions/evaluation-options.js';
-import type { EvaluationFields } from '../wire/evaluation-codec.js';
+import type { EvaluationFields, OptionFields } from '../wire/evaluation-codec.js';
 import { MappingError, mappingErrorToServiceError } from '../wire/mapping-error.js';
 
 /** Converts a request message for the evaluation. Throws a ServiceError that names the field. */
@@ -23,7 +23,7 @@ export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
   const { agentName, minRevision, targetType, targetId } = fields;
   const stage = stageWord(fields.stage);
   const step = stepOf(fields);
-  const options = optionsOf(fields);
+  const options = fields.options === null ? null : optionsOf(fields.options);
   const request =
     options === undefined
       ? undefined
@@ -38,21 +38,19 @@ export function evaluationRequestOf(fields: EvaluationFields): EvaluateRequest {
       min_revision: minRevision,
       target_type: targetType,
       target_id: targetId,
-      ...optionMembersOf(fields),
+      ...(fields.options && optionMembersOf(fields.options)),
     })
   );
 }
 
-/** Null without options, the usual case; undefined if one of them is invalid. */
-function optionsOf(fields: EvaluationFields): EvaluationOptions | null | undefined {
-  const { sessionId, stepId, traceparent, timeoutMs, accepts } = fields;
-  if ((sessionId ?? stepId ?? traceparent ?? timeoutMs ?? accepts) === undefined) return null;
-  const members = optionMembersOf(fields);
-  return wellFormedOptions(sessionId, stepId, traceparent, members.timeout, members.accepts);
+/** Null without options; undefined if one of them is invalid. */
+function optionsOf(fields: OptionFields): EvaluationOptions | null | undefined {
+  const { session_id, step_id, traceparent, timeout, accepts } = optionMembersOf(fields);
+  return wellFormedOptions(session_id, step_id, traceparent, timeout, accepts);
 }
 
 /** The options in the form of JSON. */
-function optionMembersOf({ sessionId, stepId, traceparent, timeoutMs, accepts }: EvaluationFields) {
+function optionMembersOf({ sessionId, stepId, traceparent, timeoutMs, accepts }: OptionFields) {
   return {
     session_id: sessionId,
     step_id: stepId,

@@ -8,6 +8,12 @@ const TAG_AND_VARINT_BYTES = 9;
 /** Bytes before each gRPC message: a flag and the length. */
 const PREFIX_BYTES = 5;
 
+/** A text that writes its UTF-8 form, of `length` bytes. */
+interface WritableText {
+  readonly length: number;
+  write(target: Uint8Array, at: number): void;
+}
+
 /**
  * Writes protobuf from end to start: the length of a message is known by the time it is written, so nothing
  * has to be measured or moved. Fields must be written in descending order, lists from their last item. All
@@ -55,6 +61,15 @@ export class BackwardWriter {
   string(tag: number, text: string): void {
     const size = text.length > SHORT ? this.#longText(text) : this.#shortText(text);
     this.#varint(size);
+    this.#buffer[--this.#position] = tag;
+  }
+
+  /** A text that writes itself. */
+  text(tag: number, text: WritableText): void {
+    this.#need(text.length + TAG_AND_VARINT_BYTES);
+    this.#position -= text.length;
+    text.write(this.#buffer, this.#position);
+    this.#varint(text.length);
     this.#buffer[--this.#position] = tag;
   }
 

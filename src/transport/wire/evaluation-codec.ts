@@ -16,14 +16,8 @@ export interface EvaluationFields {
   /** Undefined when absent; so is the other half of the target. */
   readonly targetType: string | undefined;
   readonly targetId: string | undefined;
-  /** Undefined when absent. */
-  readonly sessionId: string | undefined;
-  readonly stepId: string | undefined;
-  readonly traceparent: string | undefined;
-  /** Milliseconds; NaN for a Duration beyond the range of that type. Undefined when absent. */
-  readonly timeoutMs: number | undefined;
-  /** Numbers of Outcome; undefined when there are none. */
-  readonly accepts: readonly number[] | undefined;
+  /** Null without any of them, the usual case. */
+  readonly options: OptionFields | null;
   /**
    * The step sent as a message, as plain JSON with the members of Step; or the reason why it cannot be plain
    * JSON, including its path, so that one bad step does not fail a whole batch. Undefined if the other form
@@ -34,6 +28,17 @@ export interface EvaluationFields {
    * The step sent as JSON text, a view of the decoded bytes. Undefined if the other form or none was sent.
    */
   readonly stepJson: Uint8Array | undefined;
+}
+
+/** The optional fields of one EvaluateRequest; undefined where absent. */
+export interface OptionFields {
+  readonly sessionId: string | undefined;
+  readonly stepId: string | undefined;
+  readonly traceparent: string | undefined;
+  /** Milliseconds; NaN for a Duration beyond the range of that type. */
+  readonly timeoutMs: number | undefined;
+  /** Numbers of Outcome; undefined when there are none. */
+  readonly accepts: readonly number[] | undefined;
 }
 
 /** One EvaluateStreamRequest. */

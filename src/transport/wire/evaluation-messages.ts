@@ -26,7 +26,13 @@ import { type Status, StatusSchema } from '../../../gen/proto/google/rpc/status_
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ControlResult, SteeringContext } from '../../core/types.js';
 import type { RevisedVerdict } from '../../decisions/evaluation-service.js';
-import type { EvaluationFields, EvaluationOutcome, StreamFields, StreamReply } from './evaluation-codec.js';
+import type {
+  EvaluationFields,
+  EvaluationOutcome,
+  OptionFields,
+  StreamFields,
+  StreamReply,
+} from './evaluation-codec.js';
 import { freeFormFromPlain, valueToPlain } from './free-form-mapper.js';
 import { MappingError, within } from './mapping-error.js';
 import { RpcStatus } from './rpc-status.js';
@@ -34,7 +40,6 @@ import { RpcStatus } from './rpc-status.js';
 /** The fields of an EvaluateRequest message. */
 export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
   const { agentName, stage, detail, stepForm, minRevision, targetType, targetId } = message;
-  const { sessionId, stepId, traceparent, timeout, accepts } = message;
   return {
     agentName,
     stage,
@@ -44,12 +49,16 @@ export function evaluationFieldsOf(message: EvaluateRequest): EvaluationFields {
     stepJson: stepForm.case === 'stepJson' ? stepForm.value : undefined,
     targetType,
     targetId,
-    sessionId,
-    stepId,
-    traceparent,
-    timeoutMs: timeout === undefined ? undefined : durationMs(timeout),
-    accepts: accepts.length === 0 ? undefined : accepts,
+    options: optionFieldsOf(message),
   };
+}
+
+function optionFieldsOf(message: EvaluateRequest): OptionFields | null {
+  const { sessionId, stepId, traceparent, timeout, accepts: listed } = message;
+  const accepts = listed.length === 0 ? undefined : listed;
+  if ((sessionId ?? stepId ?? traceparent ?? timeout ?? accepts) === undefined) return null;
+  const timeoutMs = timeout === undefined ? undefined : durationMs(timeout);
+  return { sessionId, stepId, traceparent, timeoutMs, accepts };
 }
 
 /** Seconds of a Duration are at most 10,000 years, and its parts have the same sign. */
@@ -103,7 +112,7 @@ export function verdictMessage(verdict: RevisedVerdict): EvaluateResponse {
   message.revision = BigInt(verdict.revision);
   if (verdict.staleness_seconds !== null) message.stalenessSeconds = verdict.staleness_seconds;
   message.outcome = OUTCOMES[verdict.outcome];
-  message.decisionId = verdict.decision_id;
+  message.decisionId = String(verdict.decision_id);
   return message;
 }
 

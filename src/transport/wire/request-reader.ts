@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
-import type { EvaluationFields, StreamFields } from './evaluation-codec.js';
+import type { EvaluationFields, OptionFields, StreamFields } from './evaluation-codec.js';
 import { millisecondsOf } from './evaluation-messages.js';
 import { readStep } from './step-reader.js';
 import { UNUSUAL, WireReader } from './wire-reader.js';
@@ -62,13 +62,10 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
   let stepJson: Uint8Array | undefined;
   let targetType: string | undefined;
   let targetId: string | undefined;
-  let sessionId: string | undefined;
-  let stepId: string | undefined;
-  let traceparent: string | undefined;
-  let timeoutMs: number | undefined;
-  let accepts: number[] | undefined;
+  let options: OptionsReader | null = null;
   while (reader.position < end) {
-    switch (reader.tag()) {
+    const tag = reader.tag();
+    switch (tag) {
       case 0x0a:
         agentName = reader.string(end);
         break;
@@ -98,21 +95,12 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
         targetId = reader.string(end);
         break;
       case 0x4a:
-        sessionId = reader.string(end);
-        break;
       case 0x52:
-        stepId = reader.string(end);
-        break;
       case 0x62:
-        traceparent = reader.string(end);
-        break;
       case 0x6a:
-        // Two durations are merged.
-        if (timeoutMs !== undefined) throw UNUSUAL;
-        timeoutMs = readDuration(reader, reader.sectionEnd(end));
-        break;
       case 0x72:
-        accepts = readPacked(reader, reader.sectionEnd(end), accepts);
+        options ??= new OptionsReader();
+        options.read(tag, reader, end);
         break;
       default:
         reader.skipUnknown(end, EVALUATE_FIELDS);
@@ -127,12 +115,45 @@ function readEvaluation(reader: WireReader, end: number): EvaluationFields {
     stepJson,
     targetType,
     targetId,
-    sessionId,
-    stepId,
-    traceparent,
-    timeoutMs,
-    accepts,
+    options: options?.orNull() ?? null,
   };
+}
+
+/** Reads the optional fields of an EvaluateRequest, one at a time. */
+class OptionsReader implements OptionFields {
+  sessionId: string | undefined;
+  stepId: string | undefined;
+  traceparent: string | undefined;
+  timeoutMs: number | undefined;
+  accepts: number[] | undefined;
+
+  /** Null if an empty list was the only field. */
+  orNull(): OptionFields | null {
+    const { sessionId, stepId, traceparent, timeoutMs, accepts } = this;
+    return (sessionId ?? stepId ?? traceparent ?? timeoutMs ?? accepts) === undefined ? null : this;
+  }
+
+  /** Reads the field with a tag, which has been read. */
+  read(tag: number, reader: WireReader, end: number): void {
+    switch (tag) {
+      case 0x4a:
+        this.sessionId = reader.string(end);
+        break;
+      case 0x52:
+        this.stepId = reader.string(end);
+        break;
+      case 0x62:
+        this.traceparent = reader.string(end);
+        break;
+      case 0x6a:
+        // Two durations are merged.
+        if (this.timeoutMs !== undefined) throw UNUSUAL;
+        this.timeoutMs = readDuration(reader, reader.sectionEnd(end));
+        break;
+      default:
+        this.accepts = readPacked(reader, reader.sectionEnd(end), this.accepts);
+    }
+  }
 }
 
 /** Highest field number of Duration. */

@@ -55,7 +55,9 @@ function writeOutcome(writer: BackwardWriter, outcome: EvaluationOutcome): void 
 
 /** Fields of EvaluateResponse. */
 export function writeVerdict(writer: BackwardWriter, verdict: RevisedVerdict): void {
-  if (verdict.decision_id !== '') writer.string(0x52, verdict.decision_id);
+  const { decision_id } = verdict;
+  if (typeof decision_id !== 'string') writer.text(0x52, decision_id);
+  else if (decision_id !== '') writer.string(0x52, decision_id);
   writer.varint(0x48, OUTCOMES[verdict.outcome]);
   if (verdict.staleness_seconds !== null) writer.varint(0x40, verdict.staleness_seconds);
   writeWhole(writer, 0x38, verdict.revision, Number.MAX_SAFE_INTEGER);

@@ -62,7 +62,7 @@ describe('the text of a verdict', () => {
           const members = asJson(verdict);
           expect(printVerdict(verdict, false).toString()).toBe(stringifyJson(members));
           expect(printVerdict(verdict, true).toString()).toBe(
-            stringifyJson({ ...members, outcome, decision_id }),
+            stringifyJson({ ...members, outcome, decision_id: String(decision_id) }),
           );
         }
       }),
