@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
+import { createGrpcTransport } from '@connectrpc/connect-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentService, WatchControlsRequestSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { restClient } from '../support/http.js';
+import { seeder } from '../support/seed.js';
+import {
+  type CompiledService,
+  compileService,
+  type ServiceProcess,
+  spawnService,
+} from '../support/service-process.js';
+import { until } from '../support/until.js';
+
+const AGENT = 'agent-with-large-lists';
+const CONTROLS = 34;
+const VALUES = 20_000;
+const CLIENTS = 60;
+const TIMEOUT_MS = 600_000;
+/** What one client that reads nothing may hold: the message that it does not take, and its copies on the way. */
+const MOST_MIB_EACH = 12;
+
+/** About 1.5 MB. */
+function definition(control: number): object {
+  const values = Array.from(
+    { length: VALUES },
+    (_, index) => `a forbidden phrase of control ${control}, number ${index}, which is never said like this`,
+  );
+  return {
+    execution: 'sdk',
+    condition: { selector: { path: 'input' }, evaluator: { name: 'list', config: { values } } },
+    action: { decision: 'deny' },
+  };
+}
+
+describe(`${CLIENTS} clients that read nothing of 50 MB of controls`, () => {
+  let compiled: CompiledService;
+  let service: ServiceProcess;
+  let url: string;
+  beforeAll(async () => {
+    compiled = await compileService();
+    service = await spawnService(compiled);
+    url = await service.listening();
+    const seed = seeder(restClient(url));
+    await seed.agent(AGENT);
+    for (let index = 0; index < CONTROLS; index += 1)
+      await seed.link(AGENT, await seed.control(`large-${index}`, definition(index)));
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await service?.dispose();
+    await compiled.remove();
+  });
+
+  const residentMib = () => {
+    const status = readFileSync(`/proc/${service.process.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  };
+  const client = () => createClient(AgentService, createGrpcTransport({ baseUrl: url }));
+  const readAll = async () => {
+    for await (const { incomplete } of client().watchControls({ agentName: AGENT })) if (!incomplete) break;
+  };
+
+  it(
+    'hold a message each, not the controls, and others are served',
+    async () => {
+      await readAll();
+      const before = residentMib();
+      const message = toBinary(
+        WatchControlsRequestSchema,
+        create(WatchControlsRequestSchema, { agentName: AGENT }),
+      );
+      const body = Buffer.concat([Buffer.alloc(5), message]);
+      body.writeUInt32BE(message.length, 1);
+      const sessions = Array.from({ length: CLIENTS }, () => connect(url));
+      let begun = 0;
+      for (const session of sessions) {
+        session.on('error', () => {});
+        const stream = session.request({
+          ':method': 'POST',
+          ':path': '/enforcement.v1.AgentService/WatchControls',
+          'content-type': 'application/grpc',
+          te: 'trailers',
+        });
+        stream.on('error', () => {});
+        stream.on('response', () => (begun += 1));
+        stream.end(body);
+        stream.pause();
+      }
+      await until(
+        () => begun,
+        (count) => count === CLIENTS,
+      );
+      let most = 0;
+      for (let reading = 0; reading < 3; reading += 1) {
+        await readAll();
+        most = Math.max(most, residentMib());
+      }
+      for (const session of sessions) session.destroy();
+      console.log(`${CLIENTS} clients: memory ${before.toFixed(0)} MiB, +${(most - before).toFixed(0)} MiB`);
+      expect(most - before).toBeLessThan(CLIENTS * MOST_MIB_EACH);
+      await readAll();
+    },
+    TIMEOUT_MS,
+  );
+});
