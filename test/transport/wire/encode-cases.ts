@@ -3,11 +3,14 @@ import { BadRequestSchema } from '../../../gen/proto/google/rpc/error_details_pb
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
 import type { ControlResult, SteeringContext } from '../../../src/core/types.js';
 import type { RevisedVerdict } from '../../../src/decisions/evaluation-service.js';
+import { createRandomIds } from '../../../src/decisions/random-id.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
 import type { EvaluationCodec, EvaluationOutcome } from '../../../src/transport/wire/evaluation-codec.js';
 import { protobufEsCodec } from '../../../src/transport/wire/protobuf-es-codec.js';
 import { RpcStatus } from '../../../src/transport/wire/rpc-status.js';
 import type { Random } from './random.js';
+
+const newId = createRandomIds();
 
 /** Encodes random replies of all kinds both ways and throws when a byte differs. */
 export function compareRandomEncoding(random: Random, replies: number): void {
@@ -26,12 +29,16 @@ export function compareRandomEncoding(random: Random, replies: number): void {
 function randomReply(random: Random): (codec: EvaluationCodec) => Buffer {
   const outcomes = (): EvaluationOutcome[] =>
     random.list(random.count(8), () => (random.chance(0.2) ? randomStatus(random) : randomVerdict(random)));
-  switch (random.below(3)) {
+  switch (random.below(4)) {
     case 0: {
       const verdict = randomVerdict(random);
       return (codec) => codec.frameVerdict(verdict);
     }
     case 1: {
+      const drainWithinMs = random.pick([0, 1, 999, 1_000, 30_000, random.below(10_000_000)]);
+      return (codec) => codec.frameNotice(drainWithinMs);
+    }
+    case 2: {
       const made = outcomes();
       return (codec) => codec.frameBatch(made);
     }
@@ -54,7 +61,7 @@ export function randomVerdict(random: Random): RevisedVerdict {
     revision: random.pick([0, 1, 127, 128, 2 ** 31, 2 ** 32 + 5, 2 ** 49, Number.MAX_SAFE_INTEGER]),
     staleness_seconds: random.pick([null, null, 0, 1, 127, 128, 2 ** 32 - 1]),
     outcome: random.pick(['allow', 'deny', 'steer']),
-    decision_id: random.chance(0.9) ? '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f' : text(random),
+    decision_id: random.pick([newId(), '9a0e7d3a-7e0e-4c55-8f2a-4dbe2f110b8f', text(random)]),
   };
 }
 
