@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { grpcJsClient } from '../support/grpc-js-client.js';
 import { restClient } from '../support/http.js';
+import { LARGE_VALUES, seedLargeControls } from '../support/large-controls.js';
 import { seeder } from '../support/seed.js';
 import {
   type CompiledService,
@@ -23,23 +24,9 @@ const PYTHON = ['python3', '/usr/bin/python3'].find(
 
 const AGENT = 'agent-with-large-lists';
 const CONTROLS = 34;
-const VALUES = 20_000;
 /** What clients accept by default. */
 const USUAL_LIMIT = 4 * 1024 * 1024;
 const TIMEOUT_MS = 300_000;
-
-/** About 1.5 MB. */
-function definition(control: number): object {
-  const values = Array.from(
-    { length: VALUES },
-    (_, index) => `a forbidden phrase of control ${control}, number ${index}, which is never said like this`,
-  );
-  return {
-    execution: 'sdk',
-    condition: { selector: { path: 'input' }, evaluator: { name: 'list', config: { values } } },
-    action: { decision: 'deny' },
-  };
-}
 
 // On one database: what is sent does not depend on it, see watch-controls.test.ts.
 describe('WatchControls of an agent with 50 MB of controls', () => {
@@ -48,7 +35,7 @@ describe('WatchControls of an agent with 50 MB of controls', () => {
   let url: string;
   let address: { host: string; port: number };
   let seed: ReturnType<typeof seeder>;
-  const ids: number[] = [];
+  let ids: number[];
   /** A client from the beginning to the end, so that the controls are loaded once. */
   const keeper = new AbortController();
   beforeAll(async () => {
@@ -58,12 +45,7 @@ describe('WatchControls of an agent with 50 MB of controls', () => {
     const { hostname, port } = new URL(url);
     address = { host: hostname, port: Number(port) };
     seed = seeder(restClient(url));
-    await seed.agent(AGENT);
-    for (let index = 0; index < CONTROLS; index += 1) {
-      const id = await seed.control(`large-${index}`, definition(index));
-      await seed.link(AGENT, id);
-      ids.unshift(id);
-    }
+    ids = await seedLargeControls(seed, AGENT, CONTROLS);
     const messages = createClient(AgentService, createGrpcTransport({ baseUrl: url }))
       .watchControls({ agentName: AGENT }, { signal: keeper.signal })
       [Symbol.asyncIterator]();
@@ -111,7 +93,7 @@ describe('WatchControls of an agent with 50 MB of controls', () => {
       await complete();
       expect(failure).toBeUndefined();
       expect([...held.keys()]).toEqual(ids);
-      expect(new Set(held.values())).toEqual(new Set([VALUES]));
+      expect(new Set(held.values())).toEqual(new Set([LARGE_VALUES]));
       expect(messages.map(({ kind }) => kind)).toEqual(['full', ...Array(CONTROLS - 1).fill('changed')]);
       expect(messages.slice(0, -1).every(({ incomplete, revision }) => incomplete && revision === 0)).toBe(
         true,
@@ -146,7 +128,7 @@ describe('WatchControls of an agent with 50 MB of controls', () => {
       });
       let text = '';
       for await (const chunk of client.stdout) text += chunk;
-      expect(JSON.parse(text)).toEqual({ ids, values: [VALUES], messages: CONTROLS });
+      expect(JSON.parse(text)).toEqual({ ids, values: [LARGE_VALUES], messages: CONTROLS });
     },
     TIMEOUT_MS,
   );

@@ -6,6 +6,7 @@ import { createGrpcTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService, WatchControlsRequestSchema } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { restClient } from '../support/http.js';
+import { seedLargeControls } from '../support/large-controls.js';
 import { seeder } from '../support/seed.js';
 import {
   type CompiledService,
@@ -17,24 +18,10 @@ import { until } from '../support/until.js';
 
 const AGENT = 'agent-with-large-lists';
 const CONTROLS = 34;
-const VALUES = 20_000;
 const CLIENTS = 60;
 const TIMEOUT_MS = 600_000;
 /** What one client that reads nothing may hold: the message that it does not take, and its copies on the way. */
 const MOST_MIB_EACH = 12;
-
-/** About 1.5 MB. */
-function definition(control: number): object {
-  const values = Array.from(
-    { length: VALUES },
-    (_, index) => `a forbidden phrase of control ${control}, number ${index}, which is never said like this`,
-  );
-  return {
-    execution: 'sdk',
-    condition: { selector: { path: 'input' }, evaluator: { name: 'list', config: { values } } },
-    action: { decision: 'deny' },
-  };
-}
 
 describe(`${CLIENTS} clients that read nothing of 50 MB of controls`, () => {
   let compiled: CompiledService;
@@ -44,10 +31,7 @@ describe(`${CLIENTS} clients that read nothing of 50 MB of controls`, () => {
     compiled = await compileService();
     service = await spawnService(compiled);
     url = await service.listening();
-    const seed = seeder(restClient(url));
-    await seed.agent(AGENT);
-    for (let index = 0; index < CONTROLS; index += 1)
-      await seed.link(AGENT, await seed.control(`large-${index}`, definition(index)));
+    await seedLargeControls(seeder(restClient(url)), AGENT, CONTROLS);
   }, TIMEOUT_MS);
   afterAll(async () => {
     await service?.dispose();
