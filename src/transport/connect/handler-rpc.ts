@@ -23,30 +23,27 @@ export function handlerRpc(
   handler: AnyHandler,
 ): UnaryImplementation | StreamImplementation | CollectImplementation | ExchangeImplementation {
   const { toPlain } = messageMapper(method.desc.input);
-  const reply = replyMapper(method.desc.output);
+  const reply = replyMappers(method.desc.output);
   if ('stream' in handler) {
-    const known = new WeakMap<object, Message>();
-    const replyOnce = (plain: object): Message => {
-      const message = known.get(plain) ?? reply(plain);
-      known.set(plain, message);
-      return message;
-    };
+    const asMessage = once(reply.message);
+    const asBinary = once(reply.binary);
     return streamRpc((message, call, json) => {
       const plain = toPlain(message);
       call.receives(() => receivedMessage(method.desc.input, message, plain, json));
-      return mapped(handler.stream(parseInput(handler.input, plain), call), replyOnce);
+      const replies = handler.stream(parseInput(handler.input, plain), call);
+      return mapped(replies, json === null ? asBinary : asMessage);
     });
   }
   if ('collect' in handler) {
     return collectRpc(async (messages, call) => {
       const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
-      return reply(await handler.collect(items, call));
+      return reply.message(await handler.collect(items, call));
     });
   }
   if ('exchange' in handler) {
     return exchangeRpc((messages, call) => {
       const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
-      return mapped(handler.exchange(items, call), reply);
+      return mapped(handler.exchange(items, call), reply.message);
     });
   }
   return unaryHandlerRpc(method, handler);
@@ -54,20 +51,32 @@ export function handlerRpc(
 
 function unaryHandlerRpc(method: RpcMethod, handler: Handler): UnaryImplementation {
   const { toPlain } = messageMapper(method.desc.input);
-  const reply = replyMapper(method.desc.output);
+  const reply = replyMappers(method.desc.output);
   return unaryRpc(async (message, call, json) => {
     const plain = toPlain(message);
     const input = parseInput(handler.input, plain);
     call.receives(() => receivedMessage(method.desc.input, message, plain, json));
     const value = await handler.handle(input, call);
     call.answeredBy(handler);
-    return reply(value);
+    return json === null ? reply.binary(value) : reply.message(value);
   });
 }
 
-function replyMapper(desc: DescMessage): (plain: object) => Message {
-  const { fromPlain } = messageMapper(desc);
-  return (plain) => fromPlain(plain);
+type ReplyMapper = (plain: object) => Message;
+
+/** Mappers to messages for every encoding, and to messages for the binary one. */
+function replyMappers(desc: DescMessage): { message: ReplyMapper; binary: ReplyMapper } {
+  return { message: messageMapper(desc).fromPlain, binary: messageMapper(desc, 'encoded').fromPlain };
+}
+
+/** The same message for the same plain value, which many streams may send. */
+function once(map: ReplyMapper): ReplyMapper {
+  const known = new WeakMap<object, Message>();
+  return (plain) => {
+    const message = known.get(plain) ?? map(plain);
+    known.set(plain, message);
+    return message;
+  };
 }
 
 async function* mapped<From, To>(source: AsyncIterable<From>, map: (value: From) => To): AsyncGenerator<To> {

@@ -8,6 +8,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
+import { WireType } from '@bufbuild/protobuf/wire';
 import type { Value } from '@bufbuild/protobuf/wkt';
 import { list_wrapper, saturates } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
@@ -15,6 +16,7 @@ import { isFreeForm } from '../descriptors/reply-shape.js';
 import { isTextType } from '../descriptors/text-types.js';
 import { freeFormFromPlain, protoMember, structToPlain, valueToPlain } from '../wire/free-form-mapper.js';
 import { within } from '../wire/mapping-error.js';
+import { encodedStruct } from '../wire/struct-writer.js';
 import { messageOfText, textOfMessage } from '../wire/text-mapper.js';
 
 /**
@@ -31,11 +33,20 @@ export interface MessageMapper {
 
 type AnyRecord = Record<string, unknown>;
 
-const mappers = new Map<string, MessageMapper>();
+/**
+ * How a mapper makes the Struct fields of a message: `plain` for every use of the message; `encoded`, in their binary
+ * form, for a message that is only written in that form: protobuf-es takes several times as long for them.
+ */
+export type StructForm = 'plain' | 'encoded';
+
+const mappers = {
+  plain: new Map<string, MessageMapper>(),
+  encoded: new Map<string, MessageMapper>(),
+};
 
 /** The mapper of a message type; made once. */
-export function messageMapper(desc: DescMessage): MessageMapper {
-  const existing = mappers.get(desc.typeName);
+export function messageMapper(desc: DescMessage, structs: StructForm = 'plain'): MessageMapper {
+  const existing = mappers[structs].get(desc.typeName);
   if (existing !== undefined) return existing;
   const fields: FieldMapper[] = [];
   const mapper: MessageMapper = {
@@ -51,8 +62,8 @@ export function messageMapper(desc: DescMessage): MessageMapper {
     },
   };
   // Registered before its fields are read, because conditions contain conditions.
-  mappers.set(desc.typeName, mapper);
-  for (const field of desc.fields) fields.push(fieldMapper(desc, field));
+  mappers[structs].set(desc.typeName, mapper);
+  for (const field of desc.fields) fields.push(fieldMapper(desc, field, structs));
   return mapper;
 }
 
@@ -67,9 +78,9 @@ interface ValueMapper {
   fromPlain(value: unknown): unknown;
 }
 
-function fieldMapper(desc: DescMessage, field: DescField): FieldMapper {
+function fieldMapper(desc: DescMessage, field: DescField, structs: StructForm): FieldMapper {
   const { name, localName } = field;
-  const value = valueMapper(field);
+  const value = valueMapper(field, structs);
   if (field.oneof !== undefined) return oneofMember(field, value);
   if (field.fieldKind === 'list') {
     return {
@@ -101,6 +112,7 @@ function fieldMapper(desc: DescMessage, field: DescField): FieldMapper {
   }
   const hasPresence = field.presence === 1 || field.fieldKind === 'message';
   const isEnum = field.fieldKind === 'enum';
+  const isEncoded = structs === 'encoded' && field.message?.typeName === STRUCT;
   return {
     toPlain(message, plain) {
       const found = hasPresence
@@ -114,9 +126,17 @@ function fieldMapper(desc: DescMessage, field: DescField): FieldMapper {
     },
     fromPlain(plain, message) {
       const found = plain[name];
-      if (found !== undefined && found !== null) message[localName] = value.fromPlain(found);
+      if (found === undefined || found === null) return;
+      if (isEncoded) addEncoded(message as unknown as Message, field.number, found as JsonObject);
+      else message[localName] = value.fromPlain(found);
     },
   };
+}
+
+/** Adds a Struct field as one that this version does not know: those are written as they are. */
+function addEncoded(message: Message, no: number, struct: JsonObject): void {
+  message.$unknown ??= [];
+  message.$unknown.push({ no, wireType: WireType.LengthDelimited, data: encodedStruct(struct) });
 }
 
 function oneofMember(field: DescField, value: ValueMapper): FieldMapper {
@@ -150,8 +170,8 @@ const LONG_SCALARS: ReadonlySet<ScalarType> = new Set([
   ScalarType.SFIXED64,
 ]);
 
-function valueMapper(field: DescField): ValueMapper {
-  if (field.message !== undefined) return messageValue(field.message);
+function valueMapper(field: DescField, structs: StructForm): ValueMapper {
+  if (field.message !== undefined) return messageValue(field.message, structs);
   if (field.enum !== undefined) return enumValue(field.enum);
   const { scalar } = field;
   if (scalar !== undefined && LONG_SCALARS.has(scalar)) {
@@ -162,9 +182,11 @@ function valueMapper(field: DescField): ValueMapper {
   return { toPlain: (value) => value as JsonValue, fromPlain: (value) => value };
 }
 
-function messageValue(desc: DescMessage): ValueMapper {
+const STRUCT = 'google.protobuf.Struct';
+
+function messageValue(desc: DescMessage, structs: StructForm): ValueMapper {
   if (isFreeForm(desc)) {
-    const isStruct = desc.typeName === 'google.protobuf.Struct';
+    const isStruct = desc.typeName === STRUCT;
     // In singular and repeated fields protobuf-es holds a Struct as a plain object already.
     const toPlain = isStruct
       ? (value: unknown) => structToPlain(value as JsonObject)
@@ -177,7 +199,7 @@ function messageValue(desc: DescMessage): ValueMapper {
       fromPlain: (value) => messageOfText(desc, value as string),
     };
   }
-  const mapper = messageMapper(desc);
+  const mapper = messageMapper(desc, structs);
   if (getOption(desc, list_wrapper)) {
     const member = desc.fields[0];
     if (member === undefined) throw new Error(`${desc.typeName} wraps no list`);

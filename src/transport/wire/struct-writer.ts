@@ -1,5 +1,16 @@
 import { Decimal, type JsonObject, type JsonValue } from '../../../packages/exact-json/src/index.js';
-import type { BackwardWriter } from './backward-writer.js';
+import { BackwardWriter } from './backward-writer.js';
+
+const encoder = new BackwardWriter();
+
+/** A google.protobuf.Struct in its binary form, after its length. */
+export function encodedStruct(object: JsonObject): Uint8Array {
+  encoder.start();
+  writeStructFields(encoder, object);
+  encoder.message(0, 0);
+  // Without the tag.
+  return encoder.finish().subarray(1);
+}
 
 /** Fields of google.protobuf.Struct. Numbers that no double holds, as integers beyond 2^53, become text. */
 export function writeStructFields(writer: BackwardWriter, object: JsonObject): void {
