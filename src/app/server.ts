@@ -35,6 +35,7 @@ import { registerCors } from '../transport/http/cors.js';
 import { abandonUnreadBodies, isHttp2 } from '../transport/http/unread-body.js';
 import type { Listener } from '../transport/listener/listener.js';
 import { answerClientError } from '../transport/listener/wrong-protocol.js';
+import { DASHBOARD_PATHS, registerDashboard } from '../transport/dashboard/dashboard-routes.js';
 import { DOCS_PATH } from '../transport/openapi/docs-page.js';
 import { openApiDocument } from '../transport/openapi/document.js';
 import { OPENAPI_PATHS, registerOpenApi } from '../transport/openapi/openapi-routes.js';
@@ -172,6 +173,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       methodsAt: finder.methodsAt,
     }),
   );
+  if (config.uiEnabled) await registerDashboard(app, { apiPrefix: config.apiPrefix, log: options.log });
   const isForeign = foreignOriginCheck(config.cors.origins);
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
@@ -252,6 +254,7 @@ function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [
     ...(options.config.operations === null ? OPERATIONS_PATHS : []),
     ...OPENAPI_PATHS,
+    ...(options.config.uiEnabled ? DASHBOARD_PATHS : []),
     ...sessionPaths(options.config.apiPrefix),
   ];
   const templates = options.restRoutes.map(({ template, binding }) => ({

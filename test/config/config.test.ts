@@ -61,6 +61,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  uiEnabled: {
+    names: ['SERVICE_UI_ENABLED'],
+    value: (config) => config.uiEnabled,
+    fallback: true,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
   tlsCertFile: {
     names: ['SERVICE_TLS_CERT_FILE'],
     value: (config) => config.tls?.certFile ?? null,

@@ -1,0 +1,25 @@
+import {
+  IconActivity,
+  IconChartBar,
+  IconFlask,
+  IconListSearch,
+  IconRobot,
+  IconShieldCheck,
+  type TablerIcon,
+} from '@tabler/icons-react';
+
+/** A page of the menu. */
+export interface PageLink {
+  readonly path: string;
+  readonly name: string;
+  readonly icon: TablerIcon;
+}
+
+export const PAGES: readonly PageLink[] = [
+  { path: '/', name: 'Overview', icon: IconChartBar },
+  { path: '/live', name: 'Live', icon: IconActivity },
+  { path: '/events', name: 'Events', icon: IconListSearch },
+  { path: '/agents', name: 'Agents', icon: IconRobot },
+  { path: '/controls', name: 'Controls', icon: IconShieldCheck },
+  { path: '/playground', name: 'Playground', icon: IconFlask },
+];
