@@ -1,6 +1,6 @@
 /** Builds the dashboard into packages/dashboard/dist, unless it is already built from the same files. */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -38,6 +38,8 @@ export async function buildDashboard() {
     });
     await compressFiles(join(folder, 'assets'));
     await writeFile(join(folder, SOURCES), sources);
+    // Readable for others, unlike temporary folders.
+    await chmod(folder, 0o755);
     await rm(OUTPUT, { recursive: true, force: true });
     await rename(folder, OUTPUT);
   } finally {

@@ -2,18 +2,20 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { buildDashboard } from '../../scripts/build-dashboard.mjs';
 import { COMPILED_FOLDER, compileInto } from './service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Builds the optional packages, which the service under test loads as it does when they are installed, and the service
- * as JavaScript, which all tests with processes of their own share. Returns what removes it.
+ * Builds the optional packages, which the service under test loads as it does when they are installed, the dashboard,
+ * and the service as JavaScript, which all tests with processes of their own share. Returns what removes it.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const project = path.join(ROOT, 'packages', 'evaluator-vendor-model');
   await promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']);
+  await buildDashboard();
   const folder = await compileInto();
   process.env[COMPILED_FOLDER] = folder;
   return () => rm(folder, { recursive: true, force: true });

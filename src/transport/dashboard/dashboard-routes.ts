@@ -57,8 +57,18 @@ export async function registerDashboard(
   for (const url of [DASHBOARD_PATH, `${DASHBOARD_PATH}*`]) {
     app.route({ method: METHODS, url, handler: sendPage });
   }
-  await app.register(fastifyStatic, {
-    root: path.join(folder, 'assets'),
+  await app.register((scope) => serveAssets(scope, path.join(folder, 'assets')));
+}
+
+/** Serves the files with a hash in their names, compressed if the browser accepts it. */
+async function serveAssets(scope: FastifyInstance, root: string): Promise<void> {
+  scope.addHook('onSend', (_request, reply, _payload, done) => {
+    const before = reply.getHeader('vary');
+    reply.header('vary', before === undefined ? 'Accept-Encoding' : `${before}, Accept-Encoding`);
+    done();
+  });
+  await scope.register(fastifyStatic, {
+    root,
     prefix: ASSETS_PATH,
     decorateReply: false,
     dotfiles: 'ignore',

@@ -61,7 +61,13 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
   );
 }
 
-function Origin({ names, isKnown }: { readonly names: readonly string[] | undefined; readonly isKnown: boolean }) {
+function Origin({
+  names,
+  isKnown,
+}: {
+  readonly names: readonly string[] | undefined;
+  readonly isKnown: boolean;
+}) {
   if (!isKnown) return <span className="muted">…</span>;
   if (names === undefined) return <>direct link</>;
   return (

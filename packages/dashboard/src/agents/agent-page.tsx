@@ -56,7 +56,7 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
   const [filters, setFilter] = useAddressFilter();
   const { agent, steps, evaluators } = registered;
   const tabs: readonly Tab[] = [
-    { id: 'controls', name: 'Controls', content: <AgentControls agentName={agentName} /> },
+    { id: 'controls', name: 'Controls', content: <AgentControls key={agentName} agentName={agentName} /> },
     { id: 'steps', name: `Steps (${steps.length})`, content: <Steps registered={registered} /> },
     {
       id: 'evaluators',

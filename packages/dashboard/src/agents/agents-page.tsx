@@ -33,7 +33,12 @@ export default function AgentsPage() {
   return (
     <Page title="Agents">
       <search className="filters">
-        <TextField label="Name contains" type="search" value={name} onChange={(text) => setFilter('name', text)} />
+        <TextField
+          label="Name contains"
+          type="search"
+          value={name}
+          onChange={(text) => setFilter('name', text)}
+        />
       </search>
       <QueryState query={query} what="agents">
         {({ pages }) => {

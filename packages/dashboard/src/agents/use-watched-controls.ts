@@ -24,11 +24,6 @@ export function useWatchedControls(agentName: string): WatchedControls {
   const isVisible = useVisible();
   const [watched, setWatched] = useState(NOTHING);
   useEffect(() => {
-    setWatched(NOTHING);
-    // Only when another agent is shown.
-    void agentName;
-  }, [agentName]);
-  useEffect(() => {
     if (!isVisible) return;
     const stop = new AbortController();
     void watch(agentName, stop.signal, setWatched);

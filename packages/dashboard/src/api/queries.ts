@@ -10,8 +10,7 @@ export function createQueries(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5_000,
-        retry: (failures, error) =>
-          failures < MAX_RETRIES && TRANSIENT.has(ConnectError.from(error).code),
+        retry: (failures, error) => failures < MAX_RETRIES && TRANSIENT.has(ConnectError.from(error).code),
       },
     },
   });

@@ -1,7 +1,10 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Link, useParams } from 'wouter';
 import { Execution } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService, type GetControlResponse } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import {
+  ControlService,
+  type GetControlResponse,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
 import { Page } from '../shared/page.js';

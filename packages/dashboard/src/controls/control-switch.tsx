@@ -1,7 +1,10 @@
 import { useMutation, useQuery } from '@connectrpc/connect-query';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useRef } from 'react';
-import { ControlService, type GetControlResponse } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import {
+  ControlService,
+  type GetControlResponse,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { errorText } from '../shared/error-text.js';
 
 /** Switches a control on or off, after a confirmation that names the number of affected agents. */
@@ -28,8 +31,8 @@ export function ControlSwitch({ control }: { readonly control: GetControlRespons
           {verb} <bdi>{control.name}</bdi>?
         </h2>
         <p>
-          {isOn ? 'It will no longer check' : 'It will check'} the steps of {usage.data?.pagination?.total ?? '…'}{' '}
-          agents.
+          {isOn ? 'It will no longer check' : 'It will check'} the steps of{' '}
+          {usage.data?.pagination?.total ?? '…'} agents.
         </p>
         {change.error !== null && (
           <p className="problem" role="alert">

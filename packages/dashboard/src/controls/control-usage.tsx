@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
+import type { Pagination } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Empty, QueryState } from '../shared/states.js';
@@ -12,7 +13,7 @@ const PAGE_SIZE = 50;
 export function ControlUsage({ controlId }: { readonly controlId: number }) {
   const paged = {
     pageParamKey: 'cursor',
-    getNextPageParam: (last: { pagination?: { nextCursor?: string } }) => last.pagination?.nextCursor,
+    getNextPageParam: (last: { readonly pagination?: Pagination | undefined }) => last.pagination?.nextCursor,
   } as const;
   const input = { controlId, cursor: '', limit: PAGE_SIZE };
   const agents = useInfiniteQuery(ControlService.method.listControlAgents, input, paged);

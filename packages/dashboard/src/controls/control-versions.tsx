@@ -1,6 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
 import { useState } from 'react';
-import { ControlService, type ControlVersion } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import {
+  ControlService,
+  type ControlVersion,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { TimeText } from '../shared/time-text.js';
@@ -49,7 +52,9 @@ function Version({ controlId, version }: VersionProps) {
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <strong>Version {versionNum}</strong> · {eventType} · <TimeText time={createdAt} />
-          {changedMembers.length > 0 && <span className="muted"> · changed: {changedMembers.join(', ')}</span>}
+          {changedMembers.length > 0 && (
+            <span className="muted"> · changed: {changedMembers.join(', ')}</span>
+          )}
         </summary>
         <p className="muted">
           <TimeText time={createdAt} isExact />
@@ -67,12 +72,20 @@ function Version({ controlId, version }: VersionProps) {
   );
 }
 
-function VersionDefinition({ controlId, versionNum }: { readonly controlId: number; readonly versionNum: number }) {
+function VersionDefinition({
+  controlId,
+  versionNum,
+}: {
+  readonly controlId: number;
+  readonly versionNum: number;
+}) {
   const query = useQuery(ControlService.method.getControlVersion, { controlId, versionNum });
   return (
     <QueryState query={query} what="the definition">
       {({ snapshot }) => (
-        <pre className="code">{snapshot?.data === undefined ? 'no definition' : definitionJson(snapshot.data)}</pre>
+        <pre className="code">
+          {snapshot?.data === undefined ? 'no definition' : definitionJson(snapshot.data)}
+        </pre>
       )}
     </QueryState>
   );

@@ -2,7 +2,10 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Execution, Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { ControlService, type ControlSummary } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import {
+  ControlService,
+  type ControlSummary,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
@@ -55,7 +58,12 @@ export default function ControlsPage() {
         <TextField label="Step type" type="search" value={value('step_type')} onChange={set('step_type')} />
         <SelectField label="State" value={value('enabled')} options={STATES} onChange={set('enabled')} />
         <SelectField label="Stage" value={value('stage')} options={STAGES} onChange={set('stage')} />
-        <SelectField label="Runs in" value={value('execution')} options={EXECUTIONS} onChange={set('execution')} />
+        <SelectField
+          label="Runs in"
+          value={value('execution')}
+          options={EXECUTIONS}
+          onChange={set('execution')}
+        />
       </search>
       <QueryState query={query} what="controls">
         {({ pages }) => {
@@ -110,7 +118,10 @@ function NoControls({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) return <Empty title="No control matches the filters" />;
   return (
     <Empty title="No controls yet">
-      <p>A control says which steps to check, what to check, and what to do on a match. Create one over the API:</p>
+      <p>
+        A control says which steps to check, what to check, and what to do on a match. Create one over the
+        API:
+      </p>
       <pre className="code">
         {`curl -X PUT ${window.location.origin}/api/v1/controls -H 'content-type: application/json' -d '{
   "name": "no-card-numbers",

@@ -41,7 +41,8 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         <KeysOffWarning />
         {!isOnline && (
           <p className="notice" role="status">
-            The browser is offline. The page shows what was loaded before and continues when the network is back.
+            The browser is offline. The page shows what was loaded before and continues when the network is
+            back.
           </p>
         )}
         {children}

@@ -1,4 +1,11 @@
-import { IconArrowForwardUp, IconCheck, IconEye, IconAlertTriangle, IconBan, IconMinus } from '@tabler/icons-react';
+import {
+  IconAlertTriangle,
+  IconArrowForwardUp,
+  IconBan,
+  IconCheck,
+  IconEye,
+  IconMinus,
+} from '@tabler/icons-react';
 import { Decision } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 
 export type Sign = 'deny' | 'steer' | 'observe' | 'safe' | 'error' | 'none';

@@ -1,0 +1,123 @@
+import { Link } from 'wouter';
+import type {
+  ConditionExplanation,
+  ControlExplanation,
+  EvaluateResponse,
+  ExplainResponse,
+} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { Outcome } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
+import { UserText } from '../shared/user-text.js';
+
+/** The verdict of an explained step, and what each control did. */
+export function Explanation({ explained }: { readonly explained: ExplainResponse }) {
+  const { verdict, controls, omittedControls } = explained;
+  return (
+    <>
+      {verdict !== undefined && <Verdict verdict={verdict} />}
+      {controls.length === 0 && <p>The agent has no controls, so every step is allowed.</p>}
+      <ol className="explanations">
+        {controls.map((control) => (
+          <ControlResult key={`${control.controlId} ${control.controlName}`} control={control} />
+        ))}
+      </ol>
+      {omittedControls > 0 && <p className="muted">{omittedControls} more controls are not shown.</p>}
+    </>
+  );
+}
+
+function Verdict({ verdict }: { readonly verdict: EvaluateResponse }) {
+  const steered = verdict.outcome === Outcome.STEER;
+  const sign: Sign = verdict.isSafe
+    ? steered
+      ? 'steer'
+      : 'safe'
+    : verdict.errors.length > 0
+      ? 'error'
+      : 'deny';
+  return (
+    <div className="card verdict">
+      <DecisionBadge sign={sign} word={verdict.isSafe ? (steered ? 'steered' : 'allowed') : 'denied'} />
+      <span dir="auto">{verdict.reason ?? 'No control denies the step.'}</span>
+      <span className="muted">revision {String(verdict.revision)}</span>
+    </div>
+  );
+}
+
+function ControlResult({ control }: { readonly control: ControlExplanation }) {
+  const { controlId, controlName, decision, applies, message, condition, warnings } = control;
+  const matched = condition?.matched === true;
+  return (
+    <li className="card">
+      <div className="trace-head">
+        <DecisionBadge sign={applies && matched ? signOfDecision(decision) : 'none'} />
+        {controlId > 0 ? (
+          <Link href={`/controls/${controlId}`}>
+            <UserText text={controlName} />
+          </Link>
+        ) : (
+          <UserText text={controlName} />
+        )}
+        {!applies && <span className="muted">does not apply</span>}
+      </div>
+      {message !== '' && <p dir="auto">{message}</p>}
+      {warnings.map((warning) => (
+        <p key={`${warning.field} ${warning.code}`} className="notice">
+          {warning.field}: {warning.message}
+        </p>
+      ))}
+      {condition !== undefined && (
+        <ul className="tree">
+          <Node node={condition} />
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function Node({ node }: { readonly node: ConditionExplanation }) {
+  const { type, evaluatorName, selectorPath, message, error, selected, shortCircuitReason, children } = node;
+  return (
+    <li>
+      <NodeResult node={node} />{' '}
+      <strong>{type === 'leaf' ? <UserText text={evaluatorName ?? 'leaf'} /> : type.toUpperCase()}</strong>
+      {selectorPath !== undefined && (
+        <>
+          {' '}
+          on <code>{selectorPath}</code>
+        </>
+      )}
+      {message !== undefined && <p dir="auto">{message}</p>}
+      {error !== undefined && (
+        <p className="problem" dir="auto">
+          {error}
+        </p>
+      )}
+      {shortCircuitReason !== undefined && <p className="muted">{shortCircuitReason}</p>}
+      {selected !== undefined && (
+        <p className="muted">
+          {selected.type}: <code dir="auto">{selected.text}</code>
+          {selected.shortened && ' (shortened)'}
+        </p>
+      )}
+      {children.length > 0 && (
+        <ul>
+          {children.map((child, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: nodes have no other identity and never move
+            <Node key={index} node={child} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function NodeResult({ node }: { readonly node: ConditionExplanation }) {
+  if (node.error !== undefined) return <DecisionBadge sign="error" />;
+  if (!node.evaluated) return <span className="muted">not evaluated</span>;
+  return node.matched === true ? (
+    <span className="result true">✓ true</span>
+  ) : (
+    <span className="result false">✗ false</span>
+  );
+}
