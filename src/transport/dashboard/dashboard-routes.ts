@@ -57,6 +57,8 @@ export async function registerDashboard(
   for (const url of [DASHBOARD_PATH, `${DASHBOARD_PATH}*`]) {
     app.route({ method: METHODS, url, handler: sendPage });
   }
+  // The folder itself is no file.
+  app.route({ method: METHODS, url: ASSETS_PATH, handler: (_request, reply) => reply.callNotFound() });
   await app.register((scope) => serveAssets(scope, path.join(folder, 'assets')));
 }
 

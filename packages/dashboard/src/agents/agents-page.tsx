@@ -23,7 +23,7 @@ export default function AgentsPage() {
   const settled = useDebounced(name.trim());
   const query = useInfiniteQuery(
     AgentService.method.listAgents,
-    { cursor: '', limit: PAGE_SIZE, ...(settled === '' ? {} : { name: settled }) },
+    { cursor: undefined, limit: PAGE_SIZE, ...(settled === '' ? {} : { name: settled }) },
     {
       pageParamKey: 'cursor',
       getNextPageParam: (last) => last.pagination?.nextCursor,

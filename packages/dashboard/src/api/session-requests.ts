@@ -19,7 +19,10 @@ export async function signIn(apiKey: string): Promise<string | null> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ api_key: apiKey }),
   });
-  if (reply.ok) return null;
+  if (reply.ok) {
+    await reply.body?.cancel();
+    return null;
+  }
   if (reply.status === 401) return 'The server does not know this key.';
   const body = (await reply.json().catch(() => ({}))) as { detail?: unknown };
   return typeof body.detail === 'string' ? body.detail : `The server answered ${reply.status}.`;

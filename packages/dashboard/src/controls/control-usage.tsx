@@ -15,7 +15,7 @@ export function ControlUsage({ controlId }: { readonly controlId: number }) {
     pageParamKey: 'cursor',
     getNextPageParam: (last: { readonly pagination?: Pagination | undefined }) => last.pagination?.nextCursor,
   } as const;
-  const input = { controlId, cursor: '', limit: PAGE_SIZE };
+  const input = { controlId, cursor: undefined, limit: PAGE_SIZE };
   const agents = useInfiniteQuery(ControlService.method.listControlAgents, input, paged);
   const policies = useInfiniteQuery(ControlService.method.listControlPolicies, input, paged);
   const names = new Map(

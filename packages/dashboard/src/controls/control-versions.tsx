@@ -16,7 +16,7 @@ const PAGE_SIZE = 20;
 export function ControlVersions({ controlId }: { readonly controlId: number }) {
   const query = useInfiniteQuery(
     ControlService.method.listControlVersions,
-    { controlId, cursor: '', limit: PAGE_SIZE },
+    { controlId, cursor: undefined, limit: PAGE_SIZE },
     { pageParamKey: 'cursor', getNextPageParam: (last) => last.pagination?.nextCursor },
   );
   return (

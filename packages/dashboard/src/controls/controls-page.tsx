@@ -33,7 +33,7 @@ export default function ControlsPage() {
   const query = useInfiniteQuery(
     ControlService.method.listControls,
     {
-      cursor: '',
+      cursor: undefined,
       limit: PAGE_SIZE,
       ...(name === '' ? {} : { name }),
       ...(tag === '' ? {} : { tag }),

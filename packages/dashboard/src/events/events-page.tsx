@@ -19,7 +19,12 @@ export default function EventsPage() {
   const settled = useDebounced(parameters.toString());
   const query = useInfiniteQuery(
     ObservabilityService.method.queryEvents,
-    { ...eventFilter(new URLSearchParams(settled)), cursor: '', limit: PAGE_SIZE, includeBuffered: true },
+    {
+      ...eventFilter(new URLSearchParams(settled)),
+      cursor: undefined,
+      limit: PAGE_SIZE,
+      includeBuffered: true,
+    },
     {
       pageParamKey: 'cursor',
       getNextPageParam: (last) => last.nextCursor,
