@@ -37,7 +37,7 @@ describe('the files of the dashboard', () => {
   it('have a policy with a fresh nonce, no foreign origin and no inline script', async () => {
     const pages = [await ask('/ui/'), await ask('/ui/')];
     const nonces = pages.map(({ headers, text }) => {
-      const policy = headers['content-security-policy'] ?? '';
+      const policy = String(headers['content-security-policy']);
       const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
       expect(policy.replace(`${nonce}`, 'N')).toBe(
         "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-N'; connect-src 'self'; " +

@@ -5,8 +5,9 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { CHROMIUM } from './chromium.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const INSTALLED_ARGUMENTS = [
+const ARGUMENTS = [
   '--no-sandbox',
+  '--no-zygote',
   '--disable-gpu',
   '--disable-background-networking',
   '--disable-component-update',
@@ -16,13 +17,13 @@ const INSTALLED_ARGUMENTS = [
 /** Starts an installed Chromium, or the one that is a development dependency, which runs on Linux on x64. */
 export async function launchBrowser(): Promise<Browser> {
   if (CHROMIUM !== undefined) {
-    return chromium.launch({ executablePath: CHROMIUM, args: INSTALLED_ARGUMENTS });
+    return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
   }
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('no Chromium was found: set CHROME_PATH to one');
   }
   const { default: packed } = await import('@sparticuz/chromium');
-  return chromium.launch({ executablePath: await packed.executablePath(), args: packed.args });
+  return chromium.launch({ executablePath: await packed.executablePath(), args: ARGUMENTS });
 }
 
 /** A tab, with everything that must not happen in it: errors on the console, violations of the policy. */
