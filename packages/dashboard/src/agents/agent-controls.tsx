@@ -12,7 +12,7 @@ import { useWatchedControls } from './use-watched-controls.js';
 
 const policies = createClient(PolicyService, transport);
 
-/** The effective controls of an agent, which change on the page when they change on the server. */
+/** The controls of an agent, which change on the page when they change on the server. */
 export function AgentControls({ agentName }: { readonly agentName: string }) {
   const { controls, isConnected, error } = useWatchedControls(agentName);
   const ids = controls?.map((control) => control.id).join() ?? '';
@@ -24,11 +24,12 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
   if (controls === undefined) {
     return error === undefined ? <Loading what="controls" /> : <ErrorState error={error} />;
   }
+  const enabled = controls.filter(({ control }) => control?.enabled !== false);
   return (
     <>
       <p className="muted" role="status">
         {isConnected
-          ? `${controls.length} effective; changes appear here immediately.`
+          ? `${enabled.length} on, ${controls.length - enabled.length} off; changes appear here immediately.`
           : 'Connecting again; the list may be out of date.'}
       </p>
       {controls.length === 0 ? (
@@ -36,7 +37,7 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
           <p>Link a control or a policy to the agent: every step is allowed until then.</p>
         </Empty>
       ) : (
-        <Table label="Effective controls" columns={['Control', 'Decision', 'Scope', 'Through']}>
+        <Table label="Controls of the agent" columns={['Control', 'Decision', 'State', 'Scope', 'Through']}>
           {controls.map(({ id, name, control }) => (
             <tr key={id}>
               <td>
@@ -47,6 +48,7 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
               <td>
                 <DecisionBadge sign={signOfDecision(control?.action?.decision)} />
               </td>
+              <td>{control?.enabled === false ? <span className="muted">off</span> : 'on'}</td>
               <td>
                 <UserText text={scopeText(control?.scope)} />
               </td>

@@ -9,7 +9,7 @@ import { transport } from '../api/transport.js';
 import { retryDelayMs, waitFor } from '../shared/retry.js';
 import { useVisible } from '../shared/use-visible.js';
 
-/** The effective controls of an agent, kept current by the server while the tab is visible. */
+/** The controls of an agent, kept current by the server while the tab is visible. */
 export interface WatchedControls {
   /** Undefined until all of them are known. */
   readonly controls: readonly AgentControl[] | undefined;
