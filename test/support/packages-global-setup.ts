@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { buildDashboard } from '../../scripts/build-dashboard.mjs';
 import { COMPILED_FOLDER, compileInto } from './service-process.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -15,7 +14,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const project = path.join(ROOT, 'packages', 'evaluator-vendor-model');
   await promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']);
-  await buildDashboard();
+  await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]);
   const folder = await compileInto();
   process.env[COMPILED_FOLDER] = folder;
   return () => rm(folder, { recursive: true, force: true });
