@@ -9,6 +9,14 @@ import { Outcome } from '../../../../gen/proto/enforcement/v1/evaluation_service
 import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
 import { UserText } from '../shared/user-text.js';
 
+/** Why a node was not evaluated. */
+const SKIP_TEXTS: Readonly<Record<string, string>> = {
+  and_failed: 'An earlier condition of AND did not match.',
+  or_matched: 'An earlier condition of OR matched.',
+  error: 'An earlier condition could not be evaluated.',
+  denied: 'Another control had already denied the step.',
+};
+
 /** The verdict of an explained step, and what each control did. */
 export function Explanation({ explained }: { readonly explained: ExplainResponse }) {
   const { verdict, controls, omittedControls } = explained;
@@ -27,21 +35,20 @@ export function Explanation({ explained }: { readonly explained: ExplainResponse
 }
 
 function Verdict({ verdict }: { readonly verdict: EvaluateResponse }) {
-  const steered = verdict.outcome === Outcome.STEER;
-  const sign: Sign = verdict.isSafe
-    ? steered
-      ? 'steer'
-      : 'safe'
-    : verdict.errors.length > 0
-      ? 'error'
-      : 'deny';
+  const { sign, word } = verdictSign(verdict);
   return (
     <div className="card verdict">
-      <DecisionBadge sign={sign} word={verdict.isSafe ? (steered ? 'steered' : 'allowed') : 'denied'} />
+      <DecisionBadge sign={sign} word={word} />
       <span dir="auto">{verdict.reason ?? 'No control denies the step.'}</span>
       <span className="muted">revision {String(verdict.revision)}</span>
     </div>
   );
+}
+
+function verdictSign({ isSafe, outcome, errors }: EvaluateResponse): { sign: Sign; word: string } {
+  if (isSafe) return { sign: 'safe', word: 'allowed' };
+  if (outcome === Outcome.STEER) return { sign: 'steer', word: 'steered' };
+  return { sign: errors.length > 0 ? 'error' : 'deny', word: 'denied' };
 }
 
 function ControlResult({ control }: { readonly control: ControlExplanation }) {
@@ -93,8 +100,10 @@ function Node({ node }: { readonly node: ConditionExplanation }) {
           {error}
         </p>
       )}
-      {shortCircuitReason !== undefined && <p className="muted">{shortCircuitReason}</p>}
-      {selected !== undefined && (
+      {!node.evaluated && shortCircuitReason !== undefined && (
+        <p className="muted">{SKIP_TEXTS[shortCircuitReason] ?? shortCircuitReason}</p>
+      )}
+      {node.evaluated && selected !== undefined && (
         <p className="muted">
           {selected.type}: <code dir="auto">{selected.text}</code>
           {selected.shortened && ' (shortened)'}

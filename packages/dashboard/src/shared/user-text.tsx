@@ -1,5 +1,4 @@
 const MAX_SHOWN = 60;
-const KEPT_AT_END = 18;
 
 interface UserTextProps {
   readonly text: string;
@@ -9,9 +8,10 @@ interface UserTextProps {
 /** A name chosen by a user: plain text in its own writing direction, shortened in the middle, complete on hover. */
 export function UserText({ text, max = MAX_SHOWN }: UserTextProps) {
   const letters = [...text];
+  const atEnd = Math.floor(max / 3);
   const shown =
     letters.length > max
-      ? `${letters.slice(0, max - KEPT_AT_END).join('')}…${letters.slice(-KEPT_AT_END).join('')}`
+      ? `${letters.slice(0, max - atEnd).join('')}…${letters.slice(-atEnd).join('')}`
       : text;
   return (
     <bdi className="user-text" title={text}>
