@@ -29,7 +29,11 @@ import type { CallHost } from '../transport/call/call-host.js';
 import type { LongStreams } from '../transport/call/long-streams.js';
 import { registerConnect } from '../transport/connect/connect-plugin.js';
 import { rpcCallOf } from '../transport/connect/rpc-call.js';
-import { DASHBOARD_PATHS, registerDashboard } from '../transport/dashboard/dashboard-routes.js';
+import {
+  builtDashboard,
+  DASHBOARD_PATHS,
+  registerDashboard,
+} from '../transport/dashboard/dashboard-routes.js';
 import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
 import { boundBodies } from '../transport/http/body-bytes.js';
 import { registerCors } from '../transport/http/cors.js';
@@ -153,7 +157,9 @@ function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): v
 /** Creates the Fastify instance that serves every protocol. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, authenticator } = options;
-  const finder = createRouteFinder(servedPaths(options));
+  const dashboard = config.uiEnabled ? builtDashboard(options.log) : undefined;
+  const dashboardPaths = dashboard === undefined ? [] : DASHBOARD_PATHS;
+  const finder = createRouteFinder([...dashboardPaths, ...servedPaths(options)]);
   const unserved = createUnserved({
     finder,
     rpcs: rpcNames([...options.services, Health]),
@@ -173,7 +179,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       methodsAt: finder.methodsAt,
     }),
   );
-  if (config.uiEnabled) await registerDashboard(app, { apiPrefix: config.apiPrefix, log: options.log });
+  if (dashboard !== undefined) {
+    await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
+  }
   const isForeign = foreignOriginCheck(config.cors.origins);
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
@@ -254,7 +262,6 @@ function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [
     ...(options.config.operations === null ? OPERATIONS_PATHS : []),
     ...OPENAPI_PATHS,
-    ...(options.config.uiEnabled ? DASHBOARD_PATHS : []),
     ...sessionPaths(options.config.apiPrefix),
   ];
   const templates = options.restRoutes.map(({ template, binding }) => ({

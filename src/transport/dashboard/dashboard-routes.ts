@@ -12,28 +12,21 @@ const METHODS = ['GET', 'HEAD'];
 const ONE_YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NONCE_BYTES = 18;
 
-/** Paths of the dashboard that are known without its build. */
-export const DASHBOARD_PATHS: readonly ServedPath[] = ['/', DASHBOARD_PATH].map((template) => ({
-  template,
-  methods: METHODS,
-}));
+/** Paths for error messages: that of the dashboard, with its slash, which leads to all others. */
+export const DASHBOARD_PATHS: readonly ServedPath[] = [{ template: DASHBOARD_PATH, methods: METHODS }];
 
 export interface DashboardOptions {
   /** Prefix of the session routes, for example `/api`. */
   readonly apiPrefix: string;
-  readonly log: FastifyBaseLogger;
+  /** The folder with its files, see `builtDashboard`. */
+  readonly folder: string;
 }
 
 /** Serves the dashboard: public, like its session routes; what it shows comes from RPCs, which require a key. */
 export async function registerDashboard(
   app: FastifyInstance,
-  { apiPrefix, log }: DashboardOptions,
+  { apiPrefix, folder }: DashboardOptions,
 ): Promise<void> {
-  const folder = builtDashboard();
-  if (folder === undefined) {
-    log.warn('the dashboard is not built, so /ui/ is not served: run npm run build');
-    return;
-  }
   const template = await readFile(path.join(folder, 'index.html'), 'utf8');
   const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
@@ -84,8 +77,14 @@ async function serveAssets(scope: FastifyInstance, root: string): Promise<void> 
   });
 }
 
-/** The folder that `npm run build` writes; undefined without a build. */
-function builtDashboard(): string | undefined {
+/** The folder that `npm run build` writes; undefined, with a warning, without a build. */
+export function builtDashboard(log: Pick<FastifyBaseLogger, 'warn'>): string | undefined {
+  const folder = folderOfPackage();
+  if (folder === undefined) log.warn('the dashboard is not built, so /ui/ is not served: run npm run build');
+  return folder;
+}
+
+function folderOfPackage(): string | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve('@control-enforcement/dashboard/package.json');
     const folder = path.join(path.dirname(manifest), 'dist');
