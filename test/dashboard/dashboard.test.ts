@@ -164,11 +164,49 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
     await open(`/controls/${controlId}`, async ({ page }) => {
       await page.getByRole('button', { name: 'Switch off' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByText('the steps of 1 agents').waitFor();
+      await dialog.getByText('the steps of 1 agent').waitFor();
       await dialog.getByRole('button', { name: 'Switch off no-card-numbers' }).click();
       await page.getByRole('button', { name: 'Switch on' }).click();
       await dialog.getByRole('button', { name: 'Switch on no-card-numbers' }).click();
       await page.getByRole('button', { name: 'Switch off' }).waitFor();
+    });
+  });
+
+  it('creates a policy, gives it a control and an agent, renames and deletes it', async () => {
+    await open('/policies', async ({ page }) => {
+      const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+      const dialog = page.getByRole('dialog');
+      await page.getByLabel('New policy').fill(HOSTILE.quotes);
+      await page.getByRole('button', { name: 'Create' }).click();
+      await heading(page, HOSTILE.quotes).waitFor();
+
+      await page.getByText('The policy has no controls').waitFor();
+      await page.getByLabel('Find a control').fill('no-card');
+      await page.getByLabel('Control to add').selectOption('no-card-numbers');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await row('no-card-numbers').getByText('deny').waitFor();
+
+      await page.getByRole('tab', { name: 'Agents (0)' }).click();
+      await page.getByLabel('Agent to add').selectOption(AGENT);
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByRole('tab', { name: 'Agents (1)' }).waitFor();
+      await row(AGENT)
+        .getByRole('button', { name: `Remove ${AGENT}` })
+        .click();
+      await dialog.getByText('no longer checked by the 1 control').waitFor();
+      await dialog.getByRole('button', { name: `Remove ${AGENT}` }).click();
+      await page.getByText('No agent has this policy').waitFor();
+
+      await page.getByLabel('Name', { exact: true }).fill('renamed-policy');
+      await page.getByRole('button', { name: 'Rename' }).click();
+      await heading(page, 'renamed-policy').waitFor();
+
+      await page.getByRole('button', { name: 'Delete renamed-policy' }).click();
+      await dialog.getByText('0 agents with its 1 control').waitFor();
+      await dialog.getByRole('button', { name: 'Delete renamed-policy' }).click();
+      await heading(page, 'Policies').waitFor();
+      await row('mail-policy').waitFor();
+      expect(await row('renamed-policy').count()).toBe(0);
     });
   });
 
@@ -180,6 +218,9 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
         await page.getByText('regular key').waitFor();
         await page.getByText('"pattern"').waitFor();
         expect(await page.getByRole('button', { name: /Switch/ }).count()).toBe(0);
+        await page.goto(address('/policies/1'));
+        await page.getByRole('link', { name: 'watch-refunds' }).waitFor();
+        expect(await page.getByRole('button', { name: /Add|Create|Delete|Remove|Rename/ }).count()).toBe(0);
       },
       { key: REGULAR_KEY },
     );
@@ -210,6 +251,9 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
     '/controls/1',
     '/controls/1?tab=usage',
     '/controls/1?tab=versions',
+    '/policies',
+    '/policies/1',
+    '/policies/1?tab=agents',
     `/playground?agent=${AGENT}`,
     `/traces?id=${encodeURIComponent(HOSTILE.quotes)}`,
   ];

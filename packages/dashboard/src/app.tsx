@@ -13,6 +13,8 @@ const AgentsPage = lazy(() => import('./agents/agents-page.js'));
 const AgentPage = lazy(() => import('./agents/agent-page.js'));
 const ControlsPage = lazy(() => import('./controls/controls-page.js'));
 const ControlPage = lazy(() => import('./controls/control-page.js'));
+const PoliciesPage = lazy(() => import('./policies/policies-page.js'));
+const PolicyPage = lazy(() => import('./policies/policy-page.js'));
 const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
@@ -33,6 +35,8 @@ export function App() {
           <Route path="/agents/:name" component={AgentPage} />
           <Route path="/controls" component={ControlsPage} />
           <Route path="/controls/:id" component={ControlPage} />
+          <Route path="/policies" component={PoliciesPage} />
+          <Route path="/policies/:id" component={PolicyPage} />
           <Route path="/playground" component={PlaygroundPage} />
           <Route>
             <Empty title="Page not found">

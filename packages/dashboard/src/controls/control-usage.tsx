@@ -37,10 +37,14 @@ export function ControlUsage({ controlId }: { readonly controlId: number }) {
                     </Link>
                   </td>
                   <td>
-                    {[
-                      ...(agent.direct ? ['direct link'] : []),
-                      ...agent.policyIds.map((id) => `policy ${names.get(id) ?? id}`),
-                    ].join(', ')}
+                    <span className="links">
+                      {agent.direct && <span>direct link</span>}
+                      {agent.policyIds.map((id) => (
+                        <Link key={id} href={`/policies/${id}`}>
+                          policy <UserText text={names.get(id) ?? String(id)} />
+                        </Link>
+                      ))}
+                    </span>
                   </td>
                 </tr>
               ))}

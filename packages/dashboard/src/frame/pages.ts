@@ -5,6 +5,7 @@ import {
   IconListSearch,
   IconRobot,
   IconShieldCheck,
+  IconStack2,
   type TablerIcon,
 } from '@tabler/icons-react';
 
@@ -21,5 +22,6 @@ export const PAGES: readonly PageLink[] = [
   { path: '/events', name: 'Events', icon: IconListSearch },
   { path: '/agents', name: 'Agents', icon: IconRobot },
   { path: '/controls', name: 'Controls', icon: IconShieldCheck },
+  { path: '/policies', name: 'Policies', icon: IconStack2 },
   { path: '/playground', name: 'Playground', icon: IconFlask },
 ];

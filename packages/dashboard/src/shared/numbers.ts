@@ -8,3 +8,8 @@ export function shareText(part: bigint, whole: bigint): string {
   if (whole === 0n) return '–';
   return `${((Number(part) / Number(whole)) * 100).toFixed(1)} %`;
 }
+
+/** A number of things, for example `1 agent` or `2,000 agents`. */
+export function countText(count: number, what: string): string {
+  return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
+}
