@@ -5,7 +5,7 @@ import {
   type GetControlResponse,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
-import { countText } from '../shared/numbers.js';
+import { numberOf } from '../shared/numbers.js';
 
 /** Switches a control on or off, after a confirmation that names the number of affected agents. */
 export function ControlSwitch({ control }: { readonly control: GetControlResponse }) {
@@ -26,7 +26,7 @@ export function ControlSwitch({ control }: { readonly control: GetControlRespons
     >
       <p>
         {isOn ? 'It will no longer check' : 'It will check'} the steps of{' '}
-        {usage.data === undefined ? '… agents' : countText(usage.data.pagination?.total ?? 0, 'agent')}.
+        {usage.data === undefined ? '… agents' : numberOf(usage.data.pagination?.total ?? 0, 'agent')}.
       </p>
     </ConfirmButton>
   );

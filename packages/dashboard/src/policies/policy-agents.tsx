@@ -7,7 +7,7 @@ import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1
 import { useIsAdmin } from '../session/session-context.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
 import { LoadMore } from '../shared/load-more.js';
-import { countText } from '../shared/numbers.js';
+import { numberOf } from '../shared/numbers.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';

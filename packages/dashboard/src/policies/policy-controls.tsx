@@ -7,7 +7,7 @@ import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1
 import { useIsAdmin } from '../session/session-context.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
-import { countText } from '../shared/numbers.js';
+import { numberOf } from '../shared/numbers.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { Empty } from '../shared/states.js';
 import { Table } from '../shared/table.js';
@@ -75,7 +75,7 @@ function ControlRow({ policy, controlId, isAdmin }: ControlRowProps) {
             change={remove}
             onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId })}
           >
-            <p>It no longer checks the steps of {countText(policy.agentCount, 'agent')} with this policy.</p>
+            <p>It no longer checks the steps of {numberOf(policy.agentCount, 'agent')} with this policy.</p>
           </ConfirmButton>
         </td>
       )}

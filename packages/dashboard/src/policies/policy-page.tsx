@@ -6,7 +6,7 @@ import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1
 import { useIsAdmin } from '../session/session-context.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
 import { errorText } from '../shared/error-text.js';
-import { countText } from '../shared/numbers.js';
+import { numberOf } from '../shared/numbers.js';
 import { Page } from '../shared/page.js';
 import { TextField } from '../shared/select-field.js';
 import { Empty, QueryState } from '../shared/states.js';
@@ -108,8 +108,8 @@ function DeletePolicy({ policy }: { readonly policy: Policy }) {
       onConfirm={() => remove.mutateAsync({ policyId: policy.id, force: true, ifVersion: policy.version })}
     >
       <p>
-        It will no longer check the steps of {countText(policy.agentCount, 'agent')} with its{' '}
-        {countText(policy.controlIds.length, 'control')}. The controls themselves remain.
+        It will no longer check the steps of {numberOf(policy.agentCount, 'agent')} with its{' '}
+        {numberOf(policy.controlIds.length, 'control')}. The controls themselves remain.
       </p>
     </ConfirmButton>
   );

@@ -10,6 +10,6 @@ export function shareText(part: bigint, whole: bigint): string {
 }
 
 /** A number of things, for example `1 agent` or `2,000 agents`. */
-export function countText(count: number, what: string): string {
+export function numberOf(count: number, what: string): string {
   return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
 }
