@@ -13,7 +13,8 @@ export function ControlSwitch({ control }: { readonly control: GetControlRespons
   const isOn = control.data?.enabled !== false;
   const usage = useQuery(ControlService.method.listControlAgents, { controlId: control.id, limit: 1 });
   const change = useMutation(ControlService.method.updateControl, {
-    onSuccess: () => queries.invalidateQueries(),
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
   });
   return (
     <ConfirmButton

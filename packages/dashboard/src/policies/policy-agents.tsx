@@ -67,7 +67,8 @@ interface RemoveAgentProps {
 function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
   const queries = useQueryClient();
   const remove = useMutation(PolicyService.method.removePolicyAgents, {
-    onSuccess: () => queries.invalidateQueries(),
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
   });
   return (
     <ConfirmButton
@@ -92,7 +93,8 @@ function AddAgent({ policy }: { readonly policy: Policy }) {
     ...(name === '' ? {} : { name }),
   });
   const add = useMutation(PolicyService.method.addPolicyAgents, {
-    onSuccess: () => queries.invalidateQueries(),
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
   });
   const options = (found.data?.agents ?? [])
     .filter(({ policyIds }) => !policyIds.includes(policy.id))

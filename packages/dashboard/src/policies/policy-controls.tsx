@@ -53,7 +53,8 @@ function ControlRow({ policy, controlId, isAdmin }: ControlRowProps) {
   const queries = useQueryClient();
   const control = useQuery(ControlService.method.getControl, { controlId }).data;
   const remove = useMutation(PolicyService.method.removePolicyControl, {
-    onSuccess: () => queries.invalidateQueries(),
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
   });
   const name = control?.name ?? `Control ${controlId}`;
   return (
@@ -92,7 +93,8 @@ function AddControl({ policy }: { readonly policy: Policy }) {
     ...(name === '' ? {} : { name }),
   });
   const add = useMutation(PolicyService.method.addPolicyControl, {
-    onSuccess: () => queries.invalidateQueries(),
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
   });
   const members = new Set(policy.controlIds);
   const options = (found.data?.controls ?? [])

@@ -70,7 +70,8 @@ function RenamePolicy({ policy }: { readonly policy: Policy }) {
   const [name, setName] = useState(policy.name);
   const queries = useQueryClient();
   const rename = useMutation(PolicyService.method.updatePolicy, {
-    onSuccess: () => queries.invalidateQueries(),
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
   });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -95,9 +96,9 @@ function DeletePolicy({ policy }: { readonly policy: Policy }) {
   const [, open] = useLocation();
   const queries = useQueryClient();
   const remove = useMutation(PolicyService.method.deletePolicy, {
-    onSuccess: async () => {
+    onSuccess: () => {
       open('/policies');
-      await queries.invalidateQueries();
+      void queries.invalidateQueries();
     },
   });
   return (
