@@ -29,6 +29,11 @@ import type { CallHost } from '../transport/call/call-host.js';
 import type { LongStreams } from '../transport/call/long-streams.js';
 import { registerConnect } from '../transport/connect/connect-plugin.js';
 import { rpcCallOf } from '../transport/connect/rpc-call.js';
+import {
+  builtDashboard,
+  DASHBOARD_PATHS,
+  registerDashboard,
+} from '../transport/dashboard/dashboard-routes.js';
 import type { RpcMethod } from '../transport/descriptors/rpc-methods.js';
 import { boundBodies } from '../transport/http/body-bytes.js';
 import { registerCors } from '../transport/http/cors.js';
@@ -152,7 +157,9 @@ function giveTickets(app: FastifyInstance, gate: Pick<FrontGate, 'ticketOf'>): v
 /** Creates the Fastify instance that serves every protocol. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { config, authenticator } = options;
-  const finder = createRouteFinder(servedPaths(options));
+  const dashboard = config.uiEnabled ? builtDashboard(options.log) : undefined;
+  const dashboardPaths = dashboard === undefined ? [] : DASHBOARD_PATHS;
+  const finder = createRouteFinder([...dashboardPaths, ...servedPaths(options)]);
   const unserved = createUnserved({
     finder,
     rpcs: rpcNames([...options.services, Health]),
@@ -172,6 +179,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       methodsAt: finder.methodsAt,
     }),
   );
+  if (dashboard !== undefined) {
+    await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
+  }
   const isForeign = foreignOriginCheck(config.cors.origins);
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);

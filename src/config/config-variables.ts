@@ -87,6 +87,7 @@ export const VARIABLES = {
     null,
     'PEM file with the private key.',
   ),
+  uiEnabled: variable(['SERVICE_UI_ENABLED'], BOOLEAN, true, 'Serve the dashboard at /ui/.'),
   apiPrefix: variable(
     ['SERVICE_API_PREFIX', 'API_PREFIX'],
     textLike(/^(\/[A-Za-z0-9._~-]+)+$/, 'a path without a slash at its end', '/api'),

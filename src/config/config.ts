@@ -14,6 +14,8 @@ export interface Config {
   /** Separate address for health, readiness and metrics; null for the public port. */
   readonly operations: { readonly host: string; readonly port: number } | null;
   readonly reflection: 'public' | 'operations' | 'off';
+  /** Whether the dashboard is served. */
+  readonly uiEnabled: boolean;
   /** Proxies whose X-Forwarded-For is trusted: addresses, networks, and names of networks. */
   readonly trustedProxies: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -191,6 +193,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
         ? null
         : { host: values.operationsHost ?? values.host, port: values.operationsPort },
     reflection: values.reflection,
+    uiEnabled: values.uiEnabled,
     trustedProxies: values.trustProxy,
     tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
     apiPrefix: values.apiPrefix,

@@ -5,7 +5,7 @@ import { VARIABLES, type Variable } from './config-variables.js';
 export const REFUSED = new Map([
   [
     'SERVICE_UI_DIST_DIR',
-    'this service does not serve a static UI; remove the variable and serve it elsewhere',
+    'this service serves its own dashboard only (SERVICE_UI_ENABLED); remove the variable and serve another UI elsewhere',
   ],
 ]);
 

@@ -20,13 +20,15 @@ export interface ServerFacts {
 export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerService> {
   const { version, maxMessageBytes, maxBatch, streamWindow, revision } = facts;
   return {
-    getServerInfo: handler(z.object({}), () => ({
+    getServerInfo: handler(z.object({}), (_input, { principal }) => ({
       version,
       revision: revision(),
       features: FEATURES,
       max_message_bytes: maxMessageBytes,
       max_batch: maxBatch,
       stream_window: streamWindow,
+      // Without keys, every caller is anonymous and may call everything.
+      is_admin: principal.level !== 'key',
     })),
   };
 }

@@ -61,6 +61,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  uiEnabled: {
+    names: ['SERVICE_UI_ENABLED'],
+    value: (config) => config.uiEnabled,
+    fallback: true,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+  },
   tlsCertFile: {
     names: ['SERVICE_TLS_CERT_FILE'],
     value: (config) => config.tls?.certFile ?? null,
@@ -665,7 +672,7 @@ describe('the configuration as a whole', () => {
       expect(problems).toEqual([expect.stringMatching(/SERVICE_API_KEY_ENABLED: .+SERVICE_ADMIN_API_KEYS=/)]);
     },
   );
-  it('refuses a folder for a static UI, which it does not serve', () => {
+  it('refuses a folder for another UI, which it does not serve', () => {
     expect(problemsOf({ SERVICE_UI_DIST_DIR: '/ui' })).toEqual([
       expect.stringContaining('SERVICE_UI_DIST_DIR:'),
     ]);

@@ -7,13 +7,14 @@ import { COMPILED_FOLDER, compileInto } from './service-process.js';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Builds the optional packages, which the service under test loads as it does when they are installed, and the service
- * as JavaScript, which all tests with processes of their own share. Returns what removes it.
+ * Builds the optional packages, which the service under test loads as it does when they are installed, the dashboard,
+ * and the service as JavaScript, which all tests with processes of their own share. Returns what removes it.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const project = path.join(ROOT, 'packages', 'evaluator-vendor-model');
   await promisify(execFile)(process.execPath, [compiler, '-p', project, '--noCheck']);
+  await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts', 'build-dashboard.mjs')]);
   const folder = await compileInto();
   process.env[COMPILED_FOLDER] = folder;
   return () => rm(folder, { recursive: true, force: true });

@@ -23,8 +23,8 @@ import { servedRoutes } from '../../support/served-routes.js';
 import { startService } from '../../support/service.js';
 import { CONTRACT_ROWS } from './contract-rows.js';
 
-/** Served, and no part of the API: the metrics, the document and its pages. */
-const NOT_DESCRIBED = /^\w+ \/(?:metrics|openapi\.json|docs(?:\/.*)?|redoc)$/;
+/** Served, and no part of the API: the metrics, the document and its pages, the dashboard. */
+const NOT_DESCRIBED = /^\w+ \/(?:|metrics|openapi\.json|docs(?:\/.*)?|redoc|ui\/.*)$/;
 /** RPC paths have the name of the package in front. */
 const RPC = /^\w+ \/(?:enforcement|grpc)\./;
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/server_service.proto.
  */
 export const file_enforcement_v1_server_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNlbmZvcmNlbWVudC92MS9zZXJ2ZXJfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiFgoUR2V0U2VydmVySW5mb1JlcXVlc3QikQEKFUdldFNlcnZlckluZm9SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhAKCGZlYXR1cmVzGAMgAygJEhkKEW1heF9tZXNzYWdlX2J5dGVzGAQgASgDEhEKCW1heF9iYXRjaBgFIAEoBRIVCg1zdHJlYW1fd2luZG93GAYgASgFMqEBCg1TZXJ2ZXJTZXJ2aWNlEo8BCg1HZXRTZXJ2ZXJJbmZvEiQuZW5mb3JjZW1lbnQudjEuR2V0U2VydmVySW5mb1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5HZXRTZXJ2ZXJJbmZvUmVzcG9uc2UiMZACAai7GALyuxgLc2VydmVyLnJlYWSC0+STAhUSEy9hcGkvdjEvc2VydmVyLWluZm9CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_options, file_google_api_annotations]);
+  fileDesc("CiNlbmZvcmNlbWVudC92MS9zZXJ2ZXJfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiFgoUR2V0U2VydmVySW5mb1JlcXVlc3QiqQEKFUdldFNlcnZlckluZm9SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhAKCGZlYXR1cmVzGAMgAygJEhkKEW1heF9tZXNzYWdlX2J5dGVzGAQgASgDEhEKCW1heF9iYXRjaBgFIAEoBRIVCg1zdHJlYW1fd2luZG93GAYgASgFEhYKCGlzX2FkbWluGAcgASgIQgTIuxgBMqEBCg1TZXJ2ZXJTZXJ2aWNlEo8BCg1HZXRTZXJ2ZXJJbmZvEiQuZW5mb3JjZW1lbnQudjEuR2V0U2VydmVySW5mb1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5HZXRTZXJ2ZXJJbmZvUmVzcG9uc2UiMZACAai7GALyuxgLc2VydmVyLnJlYWSC0+STAhUSEy9hcGkvdjEvc2VydmVyLWluZm9CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_options, file_google_api_annotations]);
 
 /**
  * Request message for ServerService.GetServerInfo.
@@ -77,6 +77,13 @@ export type GetServerInfoResponse = Message<"enforcement.v1.GetServerInfoRespons
    * @generated from field: int32 stream_window = 6;
    */
   streamWindow: number;
+
+  /**
+   * Whether the caller may call the RPCs that require an admin key.
+   *
+   * @generated from field: bool is_admin = 7;
+   */
+  isAdmin: boolean;
 };
 
 /**

@@ -1,0 +1,34 @@
+/** Authentication settings of the server, and whether this browser is signed in. */
+export interface SessionConfig {
+  readonly requires_api_key: boolean;
+  readonly has_active_session: boolean;
+}
+
+const prefix = document.querySelector<HTMLMetaElement>('meta[name="api-prefix"]')?.content ?? '/api';
+
+export async function readSessionConfig(): Promise<SessionConfig> {
+  const reply = await fetch(`${prefix}/config`, { cache: 'no-store' });
+  if (!reply.ok) throw new Error(`The server answered ${reply.status} to the question for the session.`);
+  return (await reply.json()) as SessionConfig;
+}
+
+/** Signs in. Returns the reason of a refusal, or null. */
+export async function signIn(apiKey: string): Promise<string | null> {
+  const reply = await fetch(`${prefix}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key: apiKey }),
+  });
+  if (reply.ok) {
+    await reply.body?.cancel();
+    return null;
+  }
+  if (reply.status === 401) return 'The server does not know this key.';
+  const body = (await reply.json().catch(() => ({}))) as { detail?: unknown };
+  return typeof body.detail === 'string' ? body.detail : `The server answered ${reply.status}.`;
+}
+
+export async function signOut(): Promise<void> {
+  const reply = await fetch(`${prefix}/logout`, { method: 'POST' });
+  if (!reply.ok) throw new Error(`The server answered ${reply.status} to the sign-out.`);
+}

@@ -1,0 +1,27 @@
+import {
+  IconActivity,
+  IconChartBar,
+  IconFlask,
+  IconListSearch,
+  IconRobot,
+  IconShieldCheck,
+  IconStack2,
+  type TablerIcon,
+} from '@tabler/icons-react';
+
+/** A page of the menu. */
+export interface PageLink {
+  readonly path: string;
+  readonly name: string;
+  readonly icon: TablerIcon;
+}
+
+export const PAGES: readonly PageLink[] = [
+  { path: '/', name: 'Overview', icon: IconChartBar },
+  { path: '/live', name: 'Live', icon: IconActivity },
+  { path: '/events', name: 'Events', icon: IconListSearch },
+  { path: '/agents', name: 'Agents', icon: IconRobot },
+  { path: '/controls', name: 'Controls', icon: IconShieldCheck },
+  { path: '/policies', name: 'Policies', icon: IconStack2 },
+  { path: '/playground', name: 'Playground', icon: IconFlask },
+];

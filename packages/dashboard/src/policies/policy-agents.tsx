@@ -1,0 +1,113 @@
+import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { useIsAdmin } from '../session/session-context.js';
+import { ConfirmButton } from '../shared/confirm-button.js';
+import { LoadMore } from '../shared/load-more.js';
+import { numberOf } from '../shared/numbers.js';
+import { SearchToAdd } from '../shared/search-to-add.js';
+import { Empty, QueryState } from '../shared/states.js';
+import { Table } from '../shared/table.js';
+import { useDebounced } from '../shared/use-debounced.js';
+import { UserText } from '../shared/user-text.js';
+
+const PAGE_SIZE = 50;
+const FOUND_AT_ONCE = 25;
+
+/** The agents that have a policy, and a form that adds one. */
+export function PolicyAgents({ policy }: { readonly policy: Policy }) {
+  const isAdmin = useIsAdmin();
+  const query = useInfiniteQuery(
+    PolicyService.method.listPolicyAgents,
+    { policyId: policy.id, cursor: undefined, limit: PAGE_SIZE },
+    { pageParamKey: 'cursor', getNextPageParam: (last) => last.pagination?.nextCursor },
+  );
+  return (
+    <>
+      {isAdmin && <AddAgent policy={policy} />}
+      <QueryState query={query} what="agents">
+        {({ pages }) => {
+          const agents = pages.flatMap((page) => page.agents);
+          if (agents.length === 0) return <Empty title="No agent has this policy" />;
+          return (
+            <>
+              <Table label="Agents with this policy" columns={['Agent', ...(isAdmin ? ['Action'] : [])]}>
+                {agents.map(({ agentName }) => (
+                  <tr key={agentName}>
+                    <td>
+                      <Link href={`/agents/${encodeURIComponent(agentName)}`}>
+                        <UserText text={agentName} />
+                      </Link>
+                    </td>
+                    {isAdmin && (
+                      <td>
+                        <RemoveAgent policy={policy} agentName={agentName} />
+                      </td>
+                    )}
+                  </tr>
+                ))}
+              </Table>
+              <LoadMore {...query} shown={agents.length} total={pages[0]?.pagination?.total ?? 0} />
+            </>
+          );
+        }}
+      </QueryState>
+    </>
+  );
+}
+
+interface RemoveAgentProps {
+  readonly policy: Policy;
+  readonly agentName: string;
+}
+
+function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
+  const queries = useQueryClient();
+  const remove = useMutation(PolicyService.method.removePolicyAgents, {
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+  return (
+    <ConfirmButton
+      verb="Remove"
+      object={agentName}
+      change={remove}
+      onConfirm={() => remove.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
+    >
+      <p>
+        It is no longer checked by the {policy.controlIds.length.toLocaleString()} controls of this policy.
+      </p>
+    </ConfirmButton>
+  );
+}
+
+function AddAgent({ policy }: { readonly policy: Policy }) {
+  const [search, setSearch] = useState('');
+  const name = useDebounced(search).trim();
+  const queries = useQueryClient();
+  const found = useQuery(AgentService.method.listAgents, {
+    limit: FOUND_AT_ONCE,
+    ...(name === '' ? {} : { name }),
+  });
+  const add = useMutation(PolicyService.method.addPolicyAgents, {
+    // Not awaited: the dialog or form is done.
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+  const options = (found.data?.agents ?? [])
+    .filter(({ policyIds }) => !policyIds.includes(policy.id))
+    .map(({ agentName }) => [agentName, agentName] as const);
+  return (
+    <SearchToAdd
+      what="agent"
+      search={search}
+      onSearch={setSearch}
+      found={options}
+      onAdd={(agentName) => add.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
+      isPending={add.isPending}
+      error={add.error ?? found.error}
+    />
+  );
+}

@@ -1,0 +1,60 @@
+import { type FormEvent, useState } from 'react';
+import { signIn } from '../api/session-requests.js';
+import { useTitle } from '../shared/use-title.js';
+import { useSession } from './session-context.js';
+
+/** Asks for a key, which is exchanged for the cookie of a session and kept nowhere. */
+export function SignInPage() {
+  const { reload } = useSession();
+  const [key, setKey] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  useTitle('Sign in');
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(null);
+    try {
+      const refusal = await signIn(key);
+      setProblem(refusal);
+      if (refusal === null) {
+        setKey('');
+        reload();
+      }
+    } catch {
+      setProblem('The server cannot be reached.');
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <main className="sign-in">
+      <form className="card" onSubmit={submit}>
+        <h1>Control Enforcement Service</h1>
+        <label htmlFor="api-key">API key</label>
+        <input
+          id="api-key"
+          type="password"
+          autoComplete="off"
+          required
+          value={key}
+          aria-describedby={problem === null ? undefined : 'sign-in-problem'}
+          onChange={(event) => setKey(event.target.value)}
+        />
+        {problem !== null && (
+          <p id="sign-in-problem" className="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <button type="submit" className="primary" disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </button>
+        <p className="muted">
+          A regular key can read; an admin key can also change. The key is not stored in the browser.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,15 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  base: '/ui/',
+  plugins: [react()],
+  // The server replaces it by a fresh nonce in each page.
+  html: { cspNonce: '__csp_nonce__' },
+  build: {
+    target: 'es2022',
+    // Files are never embedded as data: URLs, which the policy of the page forbids for scripts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+});

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import type { ServedPath } from '../routing/route-finder.js';
+import { ASSETS_PATH, DASHBOARD_PATH, dashboardPage, dashboardPolicy } from './dashboard-page.js';
+
+const METHODS = ['GET', 'HEAD'];
+const ONE_YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+const NONCE_BYTES = 18;
+
+/** Paths for error messages: that of the dashboard, with its slash, which leads to all others. */
+export const DASHBOARD_PATHS: readonly ServedPath[] = [{ template: DASHBOARD_PATH, methods: METHODS }];
+
+export interface DashboardOptions {
+  /** Prefix of the session routes, for example `/api`. */
+  readonly apiPrefix: string;
+  /** The folder with its files, see `builtDashboard`. */
+  readonly folder: string;
+}
+
+/** Serves the dashboard: public, like its session routes; what it shows comes from RPCs, which require a key. */
+export async function registerDashboard(
+  app: FastifyInstance,
+  { apiPrefix, folder }: DashboardOptions,
+): Promise<void> {
+  const template = await readFile(path.join(folder, 'index.html'), 'utf8');
+  const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply => {
+    const nonce = randomBytes(NONCE_BYTES).toString('base64');
+    return reply
+      .headers({
+        'cache-control': 'no-store',
+        'content-security-policy': dashboardPolicy(nonce),
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      })
+      .type('text/html; charset=utf-8')
+      .send(dashboardPage(template, nonce, apiPrefix));
+  };
+  // Relative, so that it works behind a prefix unknown to the service.
+  app.route({
+    method: METHODS,
+    url: '/',
+    handler: (_request, reply) => reply.code(302).header('location', 'ui/').send(),
+  });
+  // Pages have addresses of their own, which only the script in the page knows.
+  for (const url of [DASHBOARD_PATH, `${DASHBOARD_PATH}*`]) {
+    app.route({ method: METHODS, url, handler: sendPage });
+  }
+  // The folder itself is no file.
+  app.route({ method: METHODS, url: ASSETS_PATH, handler: (_request, reply) => reply.callNotFound() });
+  await app.register((scope) => serveAssets(scope, path.join(folder, 'assets')));
+}
+
+/** Serves the files with a hash in their names, compressed if the browser accepts it. */
+async function serveAssets(scope: FastifyInstance, root: string): Promise<void> {
+  scope.addHook('onSend', (_request, reply, _payload, done) => {
+    const before = reply.getHeader('vary');
+    reply.header('vary', before === undefined ? 'Accept-Encoding' : `${before}, Accept-Encoding`);
+    done();
+  });
+  await scope.register(fastifyStatic, {
+    root,
+    prefix: ASSETS_PATH,
+    decorateReply: false,
+    dotfiles: 'ignore',
+    index: false,
+    preCompressed: true,
+    immutable: true,
+    maxAge: ONE_YEAR_MS,
+    setHeaders: (reply) => {
+      reply.setHeader('x-content-type-options', 'nosniff');
+    },
+  });
+}
+
+/** The folder that `npm run build` writes; undefined, with a warning, without a build. */
+export function builtDashboard(log: Pick<FastifyBaseLogger, 'warn'>): string | undefined {
+  const folder = folderOfPackage();
+  if (folder === undefined) log.warn('the dashboard is not built, so /ui/ is not served: run npm run build');
+  return folder;
+}
+
+function folderOfPackage(): string | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('@control-enforcement/dashboard/package.json');
+    const folder = path.join(path.dirname(manifest), 'dist');
+    return existsSync(path.join(folder, 'index.html')) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,120 @@
+import { createClient, type Transport } from '@connectrpc/connect';
+import { createGrpcTransport } from '@connectrpc/connect-node';
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { AppliesTo, ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
+
+export const ADMIN_KEY = 'admin-key-of-the-dashboard-tests';
+export const REGULAR_KEY = 'regular-key-of-the-dashboard-tests';
+export const AGENT = 'billing-bot-01';
+/** Texts that a page must show as they are. */
+export const HOSTILE = {
+  markup: '<img src=x onerror="alert(1)">',
+  quotes: `"'><script>alert(2)</script>`,
+  rightToLeft: 'שלום\u202Ecod.exe',
+};
+
+/** A compiled service with data, in a process of its own. */
+export interface DashboardService {
+  readonly url: string;
+  readonly process: ServiceProcess;
+  /** Ids of the controls by name. */
+  readonly controlIds: ReadonlyMap<string, number>;
+  /** Evaluates a step over gRPC. */
+  evaluate(text: string): Promise<void>;
+  /** Switches a control on or off. */
+  enable(controlId: number, enabled: boolean): Promise<void>;
+}
+
+export async function startDashboardService(databaseUrl: string): Promise<DashboardService> {
+  const service = await spawnService(await compileService(), {
+    environment: {
+      DATABASE_URL: databaseUrl,
+      SERVICE_API_KEY_ENABLED: 'true',
+      SERVICE_API_KEYS: REGULAR_KEY,
+      SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+      OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
+    },
+  });
+  const url = await service.listening();
+  const transport = createGrpcTransport({
+    baseUrl: url,
+    interceptors: [
+      (next) => (request) => {
+        request.header.set('x-api-key', ADMIN_KEY);
+        return next(request);
+      },
+    ],
+  });
+  const evaluations = createClient(EvaluationService, transport);
+  const controls = createClient(ControlService, transport);
+  return {
+    url,
+    process: service,
+    controlIds: await createData(transport),
+    async evaluate(text) {
+      const step = JSON.stringify({ type: 'tool', name: HOSTILE.markup, input: { text } });
+      await evaluations.evaluate({
+        agentName: AGENT,
+        stage: Stage.PRE,
+        stepForm: { case: 'stepJson', value: new TextEncoder().encode(step) },
+      });
+    },
+    async enable(controlId, enabled) {
+      await controls.updateControl({ controlId, enabled });
+    },
+  };
+}
+
+async function createData(transport: Transport): Promise<ReadonlyMap<string, number>> {
+  const agents = createClient(AgentService, transport);
+  const controls = createClient(ControlService, transport);
+  const policies = createClient(PolicyService, transport);
+  await agents.initAgent({
+    agent: { agentName: AGENT, agentDescription: `Sends mail ${HOSTILE.markup}` },
+    steps: [{ type: 'tool', name: HOSTILE.markup, description: HOSTILE.quotes }],
+  });
+  const ids = new Map<string, number>();
+  const create = async (name: string, decision: Decision, pattern: string): Promise<number> => {
+    const { controlId } = await controls.createControl({
+      name,
+      data: {
+        description: HOSTILE.rightToLeft,
+        execution: Execution.SERVER,
+        condition: { selector: { path: 'input.text' }, evaluator: { name: 'regex', config: { pattern } } },
+        action: { decision },
+        tags: [HOSTILE.quotes],
+      },
+    });
+    ids.set(name, controlId);
+    return controlId;
+  };
+  const direct = await create('no-card-numbers', Decision.DENY, '\\b\\d{16}\\b');
+  const shared = await create('watch-refunds', Decision.OBSERVE, 'refund');
+  await agents.addAgentControl({ agentName: AGENT, controlId: direct });
+  const { policyId } = await policies.createPolicy({ name: 'mail-policy' });
+  await policies.addPolicyControl({ policyId, controlId: shared });
+  await policies.addAgentPolicy({ agentName: AGENT, policyId });
+  await createClient(ObservabilityService, transport).createEvents({
+    events: [
+      {
+        traceId: HOSTILE.quotes,
+        spanId: 'span',
+        agentName: AGENT,
+        controlId: direct,
+        controlName: HOSTILE.markup,
+        checkStage: Stage.PRE,
+        appliesTo: AppliesTo.TOOL_CALL,
+        action: Decision.DENY,
+        matched: true,
+        confidence: 1,
+        stepName: HOSTILE.rightToLeft,
+      },
+    ],
+  });
+  return ids;
+}

@@ -1,0 +1,287 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  axeViolations,
+  launchBrowser,
+  openWatchedPage,
+  overflow,
+  signIn,
+  type WatchedPage,
+} from '../support/dashboard-browser.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import {
+  ADMIN_KEY,
+  AGENT,
+  type DashboardService,
+  HOSTILE,
+  REGULAR_KEY,
+  startDashboardService,
+} from './dashboard-service.js';
+
+describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
+  let browser: Browser;
+  let service: DashboardService;
+  let controlId: number;
+  beforeAll(async () => {
+    service = await startDashboardService(await freshDatabaseUrl());
+    controlId = service.controlIds.get('no-card-numbers') ?? 0;
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.process.dispose();
+  });
+
+  const address = (path: string) => `${service.url}/ui${path}`;
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+  const settled = async (page: Page) => {
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByText(/^Loading/).waitFor({ state: 'detached' });
+  };
+
+  /** Opens a page as a signed-in caller; the test fails if anything goes wrong in it. */
+  async function open(
+    path: string,
+    test: (watched: WatchedPage) => Promise<void>,
+    { key = ADMIN_KEY, ...options }: { key?: string; colorScheme?: 'light' | 'dark'; width?: number } = {},
+  ): Promise<void> {
+    const { width = 1280, ...context } = options;
+    const watched = await openWatchedPage(browser, { ...context, viewport: { width, height: 800 } });
+    try {
+      await watched.page.goto(address(path));
+      await signIn(watched.page, key);
+      await test(watched);
+      expect(watched.problems).toEqual([]);
+    } finally {
+      await watched.page.context().close();
+    }
+  }
+
+  it('signs in with a key, tells the role, and signs out', async () => {
+    await open('/', async ({ page }) => {
+      await heading(page, 'Overview').waitFor();
+      await page.getByText('admin', { exact: true }).waitFor();
+      await page.reload();
+      await heading(page, 'Overview').waitFor();
+      const stored = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
+      expect(stored).not.toContain(ADMIN_KEY);
+      expect(page.url()).not.toContain(ADMIN_KEY);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('API key').waitFor();
+      await page.reload();
+      await page.getByLabel('API key').waitFor();
+    });
+  });
+
+  it('refuses an unknown key and says so', async () => {
+    const { page } = await openWatchedPage(browser);
+    await page.goto(address('/'));
+    await page.getByLabel('API key').fill('unknown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('The server does not know this key.').waitFor();
+    await page.context().close();
+  });
+
+  it('shows an agent and its controls, which change while the page is open', async () => {
+    await open('/agents', async ({ page }) => {
+      await page.getByLabel('Name contains').fill('billing');
+      await page.getByRole('link', { name: AGENT }).click();
+      const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+      await row('no-card-numbers').getByText('direct link').waitFor();
+      await row('watch-refunds').getByText('policy mail-policy').waitFor();
+      await service.enable(controlId, false);
+      await row('no-card-numbers').getByText('off', { exact: true }).waitFor();
+      await service.enable(controlId, true);
+      await row('no-card-numbers').getByText('on', { exact: true }).waitFor();
+    });
+  });
+
+  it('shows an event of a step that is evaluated over gRPC, and its trace', async () => {
+    await open('/live', async ({ page }) => {
+      await page.locator('[data-state=live]').waitFor();
+      await service.evaluate('card 4111111111111111');
+      const row = page.getByRole('row').filter({ hasText: 'no-card-numbers' });
+      await row.getByText('deny').waitFor();
+
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await service.evaluate('a refund');
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('row').filter({ hasText: 'watch-refunds' }).waitFor();
+
+      await row.getByRole('link').last().click();
+      await page.getByText('1 recorded checks').waitFor();
+      await page.getByText('input.text').waitFor();
+    });
+  });
+
+  it('opens every address directly, after signing in there', async () => {
+    await open(`/controls/${controlId}?tab=versions`, async ({ page }) => {
+      await heading(page, 'no-card-numbers').waitFor();
+      await page.getByText('Version 1').waitFor();
+      await page.goto(address('/nothing/here'));
+      await page.getByText('Page not found').waitFor();
+    });
+  });
+
+  it('finds events by filters that are part of the address', async () => {
+    await open('/events', async ({ page }) => {
+      await page.getByRole('row').nth(1).waitFor();
+      await page.getByLabel('Trace').fill(HOSTILE.quotes);
+      await expect.poll(() => page.getByRole('row').count()).toBe(2);
+      await page.reload();
+      await expect.poll(() => page.getByRole('row').count()).toBe(2);
+      await page.getByRole('row').nth(1).getByRole('link').last().click();
+      await page.getByText('1 recorded checks').waitFor();
+    });
+  });
+
+  it('explains a step node by node', async () => {
+    await open(`/playground?agent=${AGENT}`, async ({ page }) => {
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByText('denied', { exact: true }).waitFor();
+      await page.getByText('✓ true').waitFor();
+      await page.getByText('✗ false').waitFor();
+      await page.getByLabel('Step, as JSON').fill('{');
+      await page.keyboard.press('Control+Enter');
+      await page.getByText('This is not JSON').waitFor();
+    });
+  });
+
+  it('shows hostile texts as text', async () => {
+    await open(`/agents/${AGENT}?tab=steps`, async ({ page }) => {
+      await page.getByText(`Sends mail ${HOSTILE.markup}`).waitFor();
+      await page.getByRole('cell', { name: HOSTILE.markup }).waitFor();
+      await page.getByRole('cell', { name: HOSTILE.quotes }).waitFor();
+      await page.goto(address(`/traces?id=${encodeURIComponent(HOSTILE.quotes)}`));
+      await page.getByRole('link', { name: HOSTILE.markup }).waitFor();
+      await page.getByText(HOSTILE.rightToLeft).waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+    });
+  });
+
+  it('switches a control off and on, after a confirmation', async () => {
+    await open(`/controls/${controlId}`, async ({ page }) => {
+      await page.getByRole('button', { name: 'Switch off' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('the steps of 1 agent').waitFor();
+      await dialog.getByRole('button', { name: 'Switch off no-card-numbers' }).click();
+      await page.getByRole('button', { name: 'Switch on' }).click();
+      await dialog.getByRole('button', { name: 'Switch on no-card-numbers' }).click();
+      await page.getByRole('button', { name: 'Switch off' }).waitFor();
+    });
+  });
+
+  it('creates a policy, gives it a control and an agent, renames and deletes it', async () => {
+    await open('/policies', async ({ page }) => {
+      const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+      const dialog = page.getByRole('dialog');
+      await page.getByLabel('New policy').fill('new-policy');
+      await page.getByRole('button', { name: 'Create' }).click();
+      await heading(page, 'new-policy').waitFor();
+
+      await page.getByText('The policy has no controls').waitFor();
+      await page.getByLabel('Find a control').fill('no-card');
+      await page.getByLabel('Control to add').selectOption('no-card-numbers');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await row('no-card-numbers').getByText('deny').waitFor();
+
+      await page.getByRole('tab', { name: 'Agents (0)' }).click();
+      await page.getByLabel('Agent to add').selectOption(AGENT);
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByRole('tab', { name: 'Agents (1)' }).waitFor();
+      await row(AGENT)
+        .getByRole('button', { name: `Remove ${AGENT}` })
+        .click();
+      await dialog.getByText('no longer checked by the 1 control').waitFor();
+      await dialog.getByRole('button', { name: `Remove ${AGENT}` }).click();
+      await page.getByText('No agent has this policy').waitFor();
+
+      await page.getByLabel('Name', { exact: true }).fill('renamed-policy');
+      await page.getByRole('button', { name: 'Rename' }).click();
+      await heading(page, 'renamed-policy').waitFor();
+
+      await page.getByRole('button', { name: 'Delete renamed-policy' }).click();
+      await dialog.getByText('0 agents with its 1 control').waitFor();
+      await dialog.getByRole('button', { name: 'Delete renamed-policy' }).click();
+      await heading(page, 'Policies').waitFor();
+      await row('mail-policy').waitFor();
+      expect(await row('renamed-policy').count()).toBe(0);
+    });
+  });
+
+  it('offers a regular key no action of an admin', async () => {
+    await open(
+      `/controls/${controlId}`,
+      async ({ page }) => {
+        await heading(page, 'no-card-numbers').waitFor();
+        await page.getByText('regular key').waitFor();
+        await page.getByText('"pattern"').waitFor();
+        expect(await page.getByRole('button', { name: /Switch/ }).count()).toBe(0);
+        await page.goto(address('/policies/1'));
+        await page.getByRole('link', { name: 'watch-refunds' }).waitFor();
+        expect(await page.getByRole('button', { name: /Add|Create|Delete|Remove|Rename/ }).count()).toBe(0);
+      },
+      { key: REGULAR_KEY },
+    );
+  });
+
+  it('works on by itself when the network is back', async () => {
+    await open('/live', async ({ page, problems }) => {
+      await page.locator('[data-state=live]').waitFor();
+      await page.context().setOffline(true);
+      await page.getByText('The browser is offline').waitFor();
+      await page.context().setOffline(false);
+      await page.getByText('The browser is offline').waitFor({ state: 'detached' });
+      await page.locator('[data-state=live]').waitFor();
+      await service.evaluate('card 4111111111111111');
+      await page.getByRole('row').filter({ hasText: 'no-card-numbers' }).first().waitFor();
+      // The browser itself reports requests that fail without a network.
+      problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('net::ERR_')));
+    });
+  });
+
+  const PAGES = [
+    '/?range=1h',
+    '/live',
+    '/events',
+    '/agents',
+    `/agents/${AGENT}`,
+    '/controls',
+    '/controls/1',
+    '/controls/1?tab=usage',
+    '/controls/1?tab=versions',
+    '/policies',
+    '/policies/1',
+    '/policies/1?tab=agents',
+    `/playground?agent=${AGENT}`,
+    `/traces?id=${encodeURIComponent(HOSTILE.quotes)}`,
+  ];
+  it.each(['light', 'dark'] as const)('has no barrier that axe finds, %s', async (colorScheme) => {
+    await open(
+      '/',
+      async ({ page }) => {
+        for (const path of PAGES) {
+          await page.goto(address(path));
+          await settled(page);
+          expect([path, await axeViolations(page)]).toEqual([path, []]);
+        }
+      },
+      { colorScheme },
+    );
+  });
+
+  it('fits into a window of 360 pixels', async () => {
+    await open(
+      '/',
+      async ({ page }) => {
+        for (const path of PAGES) {
+          await page.goto(address(path));
+          await settled(page);
+          expect([path, await overflow(page)]).toEqual([path, 0]);
+        }
+      },
+      { width: 360 },
+    );
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { launchBrowser, openWatchedPage } from '../support/dashboard-browser.js';
+import { startService } from '../support/service.js';
+
+it('the dashboard of a service without keys warns instead of asking for one', async () => {
+  const service = await startService();
+  const browser = await launchBrowser();
+  try {
+    const { page, problems } = await openWatchedPage(browser);
+    await page.goto(service.url);
+    await page.getByText('This service requires no keys').waitFor();
+    expect(page.url()).toBe(`${service.url}/ui/`);
+    await page.getByText('Nothing was recorded in this range').waitFor();
+    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Agents' }).click();
+    await page.getByText('No agents yet').waitFor();
+    await page.getByRole('link', { name: 'Controls' }).click();
+    await page.getByText('No controls yet').waitFor();
+    expect(problems).toEqual([]);
+  } finally {
+    await browser.close();
+    await service.stop();
+  }
+});
