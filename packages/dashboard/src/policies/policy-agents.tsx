@@ -77,9 +77,7 @@ function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
       change={remove}
       onConfirm={() => remove.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
     >
-      <p>
-        It is no longer checked by the {policy.controlIds.length.toLocaleString()} controls of this policy.
-      </p>
+      <p>It is no longer checked by the {numberOf(policy.controlIds.length, 'control')} of this policy.</p>
     </ConfirmButton>
   );
 }
