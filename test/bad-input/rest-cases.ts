@@ -704,7 +704,7 @@ const PATHS: readonly (readonly [method: string, path: string, refusal: Refusal]
   ['GET', '/agents/a/b/c/d', NOTHING_HERE],
   ['POST', '/agents//controls/1', NOTHING_HERE],
   ['GET', '/../v1/controls', NOTHING_HERE],
-  ['GET', '//', NOTHING_HERE],
+  ['GET', '//no-page', NOTHING_HERE],
   ['GET', '///etc/passwd', NOTHING_HERE],
   ['GET', '/evaluation', NOT_ALLOWED],
   ['DELETE', '/controls', NOT_ALLOWED],
