@@ -1,6 +1,6 @@
 /**
- * A `fetch` whose response ends when its signal is aborted, also while its body is being read. The one of Node.js 20
- * sometimes loses the abort after a garbage collection: the connection stays open and the process does not end.
+ * A `fetch` whose response ends when its signal is aborted, also while its body is being read. With the one of Node.js
+ * 20, on a busy machine, some connections stay open after the abort, and the process does not end.
  */
 export function endingFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
