@@ -10,6 +10,16 @@ export const CHROMIUM = [process.env.CHROME_PATH ?? '', '/usr/bin/chromium', '/u
   (file) => existsSync(file),
 );
 
+/** Arguments of every browser: no sandbox for root, and no connections of its own. */
+export const CHROMIUM_ARGUMENTS = [
+  '--no-sandbox',
+  '--no-zygote',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
 /** A page in a browser of its own. */
 export interface OpenPage {
   close(): Promise<void>;
@@ -22,13 +32,8 @@ export async function openPage(url: string): Promise<OpenPage> {
     CHROMIUM ?? '',
     [
       '--headless',
-      '--no-sandbox',
-      '--no-zygote',
-      '--disable-gpu',
+      ...CHROMIUM_ARGUMENTS,
       '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
       '--host-resolver-rules=MAP *.example 127.0.0.1',
       `--user-data-dir=${profile}`,
       url,

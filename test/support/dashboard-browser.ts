@@ -2,28 +2,20 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { CHROMIUM } from './chromium.js';
+import { CHROMIUM, CHROMIUM_ARGUMENTS } from './chromium.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--no-zygote',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** Starts an installed Chromium, or the one that is a development dependency, which runs on Linux on x64. */
 export async function launchBrowser(): Promise<Browser> {
   if (CHROMIUM !== undefined) {
-    return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    return chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGUMENTS });
   }
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('no Chromium was found: set CHROME_PATH to one');
   }
   const { default: packed } = await import('@sparticuz/chromium');
-  return chromium.launch({ executablePath: await packed.executablePath(), args: ARGUMENTS });
+  return chromium.launch({ executablePath: await packed.executablePath(), args: CHROMIUM_ARGUMENTS });
 }
 
 /** A tab, with everything that must not happen in it: errors on the console, violations of the policy. */

@@ -4,7 +4,7 @@ import type { seeder } from './seed.js';
 export const LARGE_VALUES = 20_000;
 
 /** Controls of about 1.5 MB. */
-export function largeControl(control: number): object {
+function largeControl(control: number): object {
   const values = Array.from(
     { length: LARGE_VALUES },
     (_, index) => `a forbidden phrase of control ${control}, number ${index}, which is never said like this`,

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { TextField } from '../shared/select-field.js';
@@ -24,11 +25,7 @@ export default function AgentsPage() {
   const query = useInfiniteQuery(
     AgentService.method.listAgents,
     { cursor: undefined, limit: PAGE_SIZE, ...(settled === '' ? {} : { name: settled }) },
-    {
-      pageParamKey: 'cursor',
-      getNextPageParam: (last) => last.pagination?.nextCursor,
-      placeholderData: keepPreviousData,
-    },
+    { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   return (
     <Page title="Agents">

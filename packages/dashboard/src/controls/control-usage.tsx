@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
-import type { Pagination } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
@@ -11,13 +11,9 @@ const PAGE_SIZE = 50;
 
 /** The agents that a control checks, and the policies that contain it. */
 export function ControlUsage({ controlId }: { readonly controlId: number }) {
-  const paged = {
-    pageParamKey: 'cursor',
-    getNextPageParam: (last: { readonly pagination?: Pagination | undefined }) => last.pagination?.nextCursor,
-  } as const;
   const input = { controlId, cursor: undefined, limit: PAGE_SIZE };
-  const agents = useInfiniteQuery(ControlService.method.listControlAgents, input, paged);
-  const policies = useInfiniteQuery(ControlService.method.listControlPolicies, input, paged);
+  const agents = useInfiniteQuery(ControlService.method.listControlAgents, input, BY_CURSOR);
+  const policies = useInfiniteQuery(ControlService.method.listControlPolicies, input, BY_CURSOR);
   const names = new Map(
     policies.data?.pages.flatMap((page) => page.policies).map((policy) => [policy.id, policy.name]),
   );

@@ -4,6 +4,7 @@ import {
   ControlService,
   type ControlVersion,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { TimeText } from '../shared/time-text.js';
@@ -17,7 +18,7 @@ export function ControlVersions({ controlId }: { readonly controlId: number }) {
   const query = useInfiniteQuery(
     ControlService.method.listControlVersions,
     { controlId, cursor: undefined, limit: PAGE_SIZE },
-    { pageParamKey: 'cursor', getNextPageParam: (last) => last.pagination?.nextCursor },
+    BY_CURSOR,
   );
   return (
     <QueryState query={query} what="versions">

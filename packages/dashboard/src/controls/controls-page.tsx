@@ -6,6 +6,7 @@ import {
   ControlService,
   type ControlSummary,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
@@ -43,11 +44,7 @@ export default function ControlsPage() {
       executionFilter:
         { server: Execution.SERVER, sdk: Execution.SDK }[value('execution')] ?? Execution.UNSPECIFIED,
     },
-    {
-      pageParamKey: 'cursor',
-      getNextPageParam: (last) => last.pagination?.nextCursor,
-      placeholderData: keepPreviousData,
-    },
+    { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   const set = (filter: string) => (chosen: string) => setFilter(filter, chosen);
   return (

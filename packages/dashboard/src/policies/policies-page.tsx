@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
 import { errorText } from '../shared/error-text.js';
 import { LoadMore } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
@@ -25,11 +26,7 @@ export default function PoliciesPage() {
   const query = useInfiniteQuery(
     PolicyService.method.listPolicies,
     { cursor: undefined, limit: PAGE_SIZE, ...(name === '' ? {} : { name }) },
-    {
-      pageParamKey: 'cursor',
-      getNextPageParam: (last) => last.pagination?.nextCursor,
-      placeholderData: keepPreviousData,
-    },
+    { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   return (
     <Page title="Policies">

@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
 import { LoadMore } from '../shared/load-more.js';
 import { numberOf } from '../shared/numbers.js';
@@ -23,7 +24,7 @@ export function PolicyAgents({ policy }: { readonly policy: Policy }) {
   const query = useInfiniteQuery(
     PolicyService.method.listPolicyAgents,
     { policyId: policy.id, cursor: undefined, limit: PAGE_SIZE },
-    { pageParamKey: 'cursor', getNextPageParam: (last) => last.pagination?.nextCursor },
+    BY_CURSOR,
   );
   return (
     <>
