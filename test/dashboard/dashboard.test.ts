@@ -2,10 +2,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   axeViolations,
+  inSignedInTab,
   launchBrowser,
   openWatchedPage,
   overflow,
-  signIn,
+  settled,
+  type TabOptions,
   type WatchedPage,
 } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
@@ -35,28 +37,11 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
   const address = (path: string) => `${service.url}/ui${path}`;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
-  const settled = async (page: Page) => {
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.getByText(/^Loading/).waitFor({ state: 'detached' });
-  };
-
-  /** Opens a page as a signed-in caller; the test fails if anything goes wrong in it. */
-  async function open(
+  const open = (
     path: string,
     test: (watched: WatchedPage) => Promise<void>,
-    { key = ADMIN_KEY, ...options }: { key?: string; colorScheme?: 'light' | 'dark'; width?: number } = {},
-  ): Promise<void> {
-    const { width = 1280, ...context } = options;
-    const watched = await openWatchedPage(browser, { ...context, viewport: { width, height: 800 } });
-    try {
-      await watched.page.goto(address(path));
-      await signIn(watched.page, key);
-      await test(watched);
-      expect(watched.problems).toEqual([]);
-    } finally {
-      await watched.page.context().close();
-    }
-  }
+    options: Partial<TabOptions> = {},
+  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
 
   it('signs in with a key, tells the role, and signs out', async () => {
     await open('/', async ({ page }) => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { CHROMIUM, CHROMIUM_ARGUMENTS } from './chromium.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -47,6 +48,39 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+/** Settings of a tab that is opened for a test. */
+export interface TabOptions {
+  /** The key to sign in with. */
+  readonly key: string;
+  readonly colorScheme?: 'light' | 'dark';
+  /** Width of the window in pixels. 1280 by default. */
+  readonly width?: number;
+}
+
+/** Opens an address in a tab of its own and signs in; the test fails if anything goes wrong in the tab. */
+export async function inSignedInTab(
+  browser: Browser,
+  address: string,
+  { key, width = 1280, ...context }: TabOptions,
+  test: (watched: WatchedPage) => Promise<void>,
+): Promise<void> {
+  const watched = await openWatchedPage(browser, { ...context, viewport: { width, height: 800 } });
+  try {
+    await watched.page.goto(address);
+    await signIn(watched.page, key);
+    await test(watched);
+    expect(watched.problems).toEqual([]);
+  } finally {
+    await watched.page.context().close();
+  }
+}
+
+/** Waits until a page of the dashboard has loaded its data. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByText(/^Loading/).waitFor({ state: 'detached' });
 }
 
 /** Serious and critical violations that axe finds on a page. */
