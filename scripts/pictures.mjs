@@ -1,7 +1,7 @@
 /**
  * Takes the pictures of docs/pictures: every page of the dashboard with the demonstration data, in both themes and at
- * three widths. `npm run pictures -- editor` takes only those whose name contains "editor"; PICTURES_FOLDER takes them
- * elsewhere.
+ * three widths. `npm run pictures -- editor` takes only those whose name contains "editor"; PICTURES_FOLDER is another
+ * folder, PICTURES_FORMAT another format ("png").
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { createCaller, loadDefinitions, loadHistory, takeSteps } from './demo-da
 import { startServiceProcess } from './start-service.mjs';
 
 const FOLDER = process.env.PICTURES_FOLDER ?? join(import.meta.dirname, '..', 'docs', 'pictures');
+const FORMAT = process.env.PICTURES_FORMAT ?? 'webp';
 const SIZES = [
   { width: 360, height: 740 },
   { width: 1280, height: 800 },
@@ -72,9 +73,9 @@ async function takePictures(browser, { colorScheme, viewport, trace }) {
   const page = await context.newPage();
   const camera = await context.newCDPSession(page);
   const take = async (name) => {
-    const { data } = await camera.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+    const { data } = await camera.send('Page.captureScreenshot', { format: FORMAT, quality: QUALITY });
     await writeFile(
-      join(FOLDER, `${name}-${colorScheme}-${viewport.width}.webp`),
+      join(FOLDER, `${name}-${colorScheme}-${viewport.width}.${FORMAT}`),
       Buffer.from(data, 'base64'),
     );
   };
