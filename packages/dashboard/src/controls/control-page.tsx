@@ -39,6 +39,11 @@ function ControlOfId({ controlId }: { readonly controlId: number }) {
       actions={
         <span className="links">
           <Link href={`/events?control=${controlId}`}>Events</Link>
+          {isAdmin && (
+            <Link href={`/controls/${controlId}/edit`} data-shortcut="e">
+              Edit
+            </Link>
+          )}
           {isAdmin && query.data !== undefined && <ControlSwitch control={query.data} />}
         </span>
       }

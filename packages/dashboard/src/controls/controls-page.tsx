@@ -6,6 +6,7 @@ import {
   ControlService,
   type ControlSummary,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { useIsAdmin } from '../session/session-context.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
 import { LoadMore } from '../shared/load-more.js';
@@ -28,6 +29,7 @@ const EXECUTIONS = [ANY, ['server', 'server'], ['sdk', 'client']] as const;
 /** All controls, with filters. */
 export default function ControlsPage() {
   const [filters, setFilter] = useAddressFilter();
+  const isAdmin = useIsAdmin();
   const value = (name: string) => filters.get(name) ?? '';
   const text = useDebounced(`${value('name')}\n${value('tag')}\n${value('step_type')}`);
   const [name = '', tag = '', stepType = ''] = text.split('\n').map((part) => part.trim());
@@ -48,7 +50,7 @@ export default function ControlsPage() {
   );
   const set = (filter: string) => (chosen: string) => setFilter(filter, chosen);
   return (
-    <Page title="Controls">
+    <Page title="Controls" actions={isAdmin && <Link href="/controls/new">New control</Link>}>
       <search className="filters">
         <TextField label="Name contains" type="search" value={value('name')} onChange={set('name')} />
         <TextField label="Tag" type="search" value={value('tag')} onChange={set('tag')} />

@@ -7,7 +7,7 @@ import {
   Execution,
   Stage,
 } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { isJsonObject, type JsonObject } from './json.js';
+import type { JsonObject } from './json.js';
 import { MemberReader } from './member-reader.js';
 import type { DraftProblem } from './problem.js';
 
@@ -93,9 +93,4 @@ function readCondition(reader: MemberReader): ConditionInit {
 /** An object with a member, or without it if there is no value. */
 function defined<K extends string, V>(name: K, value: V | undefined): { [key in K]?: V } {
   return value === undefined ? {} : ({ [name]: value } as { [key in K]?: V });
-}
-
-/** Whether a draft is made from a template, so that only its values can be changed. */
-export function isFromTemplate(draft: JsonObject): boolean {
-  return isJsonObject(draft.template);
 }

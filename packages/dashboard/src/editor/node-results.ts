@@ -1,12 +1,18 @@
 import type { ConditionExplanation } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import type { NodePath } from './condition-tree.js';
+import { type ConditionNode, childrenOf, type NodePath } from './condition-tree.js';
+import { rowKey } from './tree-rows.js';
 
 /** What a tried step did at a node. */
 export interface NodeResult {
   readonly state: 'true' | 'false' | 'skipped' | 'error';
-  /** Why, in a sentence. Empty if the service says nothing about it. */
+  /** Why, in a few words. Empty if the service says nothing about it. */
   readonly why: string;
 }
+
+/** The results of the nodes of a tree, by the keys of their rows. */
+export type NodeResults = ReadonlyMap<string, NodeResult>;
+
+export const NO_RESULTS: NodeResults = new Map();
 
 /** Why a node was not evaluated. */
 const SKIP_TEXTS: Readonly<Record<string, string>> = {
@@ -16,25 +22,21 @@ const SKIP_TEXTS: Readonly<Record<string, string>> = {
   denied: 'another control had already denied the step',
 };
 
-/** The results of all nodes, by the text of their path. */
-export type NodeResults = ReadonlyMap<string, NodeResult>;
-
-export function pathText(path: NodePath): string {
-  return path.join('.');
-}
-
-export function nodeResults(root: ConditionExplanation | undefined): NodeResults {
+/** Brings the explanation of a condition to the nodes that it was made for. */
+export function nodeResults(root: ConditionNode, explained: ConditionExplanation | undefined): NodeResults {
   const results = new Map<string, NodeResult>();
-  const walk = (node: ConditionExplanation, path: NodePath): void => {
-    results.set(pathText(path), resultOf(node));
-    for (const [index, child] of node.children.entries()) walk(child, [...path, index]);
+  const walk = (node: ConditionNode, path: NodePath, explanation: ConditionExplanation): void => {
+    results.set(rowKey(node, path), resultOf(explanation));
+    for (const [index, child] of childrenOf(node).entries()) {
+      const below = explanation.children[index];
+      if (below !== undefined) walk(child, [...path, index], below);
+    }
   };
-  if (root !== undefined) walk(root, []);
+  if (explained !== undefined) walk(root, [], explained);
   return results;
 }
 
-function resultOf(node: ConditionExplanation): NodeResult {
-  const { error, evaluated, matched, message, shortCircuitReason } = node;
+function resultOf({ error, evaluated, matched, message, shortCircuitReason }: ConditionExplanation): NodeResult {
   if (error !== undefined) return { state: 'error', why: error };
   if (!evaluated) {
     return { state: 'skipped', why: SKIP_TEXTS[shortCircuitReason ?? ''] ?? shortCircuitReason ?? '' };

@@ -1,0 +1,123 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import {
+  bracketMatching,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  syntaxTree,
+} from '@codemirror/language';
+import { lintGutter } from '@codemirror/lint';
+import { Annotation, type Extension, type Range, StateEffect, StateField } from '@codemirror/state';
+import { Decoration, type DecorationSet, EditorView, highlightActiveLine, keymap, lineNumbers, ViewPlugin, type ViewUpdate } from '@codemirror/view';
+import type { TextRange } from './json-places.js';
+
+/** Marks a change of the text that comes from elsewhere than the keyboard. */
+export const fromElsewhere = Annotation.define<boolean>();
+
+/** Shows a part of the text as the selected one. */
+export const showRange = StateEffect.define<TextRange | null>();
+
+const rangeMark = Decoration.mark({ class: 'cm-selected-node' });
+
+const shownRange = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = marks.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(showRange)) continue;
+      const range = effect.value;
+      next = range === null || range.from === range.to ? Decoration.none : Decoration.set(rangeMark.range(range.from, range.to));
+    }
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** Classes of the parts of JSON. */
+const PART_MARKS: Readonly<Record<string, Decoration>> = {
+  PropertyName: Decoration.mark({ class: 'cm-json-name' }),
+  String: Decoration.mark({ class: 'cm-json-text' }),
+  Number: Decoration.mark({ class: 'cm-json-value' }),
+  True: Decoration.mark({ class: 'cm-json-value' }),
+  False: Decoration.mark({ class: 'cm-json-value' }),
+  Null: Decoration.mark({ class: 'cm-json-value' }),
+};
+
+/** Colors the visible part of the text. */
+const coloredParts = ViewPlugin.fromClass(
+  class {
+    marks: DecorationSet;
+
+    constructor(view: EditorView) {
+      this.marks = partMarks(view);
+    }
+
+    update(update: ViewUpdate): void {
+      const isReparsed = syntaxTree(update.startState) !== syntaxTree(update.state);
+      if (update.docChanged || update.viewportChanged || isReparsed) this.marks = partMarks(update.view);
+    }
+  },
+  { decorations: (plugin) => plugin.marks },
+);
+
+function partMarks(view: EditorView): DecorationSet {
+  const ranges: Range<Decoration>[] = [];
+  for (const { from, to } of view.visibleRanges) {
+    syntaxTree(view.state).iterate({
+      from,
+      to,
+      enter: (node) => {
+        const mark = PART_MARKS[node.name];
+        if (mark !== undefined) ranges.push(mark.range(node.from, node.to));
+      },
+    });
+  }
+  return Decoration.set(ranges, true);
+}
+
+const look = EditorView.theme({
+  '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '13px', height: '100%' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5' },
+  '.cm-gutters': { backgroundColor: 'var(--raised)', color: 'var(--muted)', borderColor: 'var(--line)' },
+  '.cm-activeLine': { backgroundColor: 'transparent' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--observe-back)',
+  },
+  '.cm-json-name': { color: 'var(--observe)' },
+  '.cm-json-text': { color: 'var(--safe)' },
+  '.cm-json-value': { color: 'var(--error)' },
+  '.cm-selected-node': { backgroundColor: 'var(--raised)' },
+  '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
+  '.cm-foldPlaceholder': { backgroundColor: 'var(--raised)', color: 'var(--muted)', borderColor: 'var(--line)' },
+});
+
+/** Extensions of an editor for JSON. Tab leaves it, as in any other field. */
+export function jsonExtensions(label: string): Extension {
+  return [
+    lineNumbers(),
+    foldGutter(),
+    lintGutter(),
+    history(),
+    indentOnInput(),
+    bracketMatching(),
+    highlightActiveLine(),
+    json(),
+    coloredParts,
+    look,
+    shownRange,
+    EditorView.lineWrapping,
+    EditorView.cspNonce.of(pageNonce()),
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+    keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap]),
+  ];
+}
+
+/** The nonce with which this page may add styles. */
+function pageNonce(): string {
+  const marked = document.querySelector<HTMLElement>('meta[property="csp-nonce"], script[nonce]');
+  return marked?.nonce ?? '';
+}
