@@ -26,7 +26,8 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
   const configs = useRef(new Map<string, JsonObject>());
   const schema = known.evaluators.find((one) => one.name === name)?.schema;
   const selectorProblems = problemsOf(problems, 'selector');
-  const setEvaluator = (next: JsonObject, part: string): void => onChange(withMember(node, 'evaluator', next), part);
+  const setEvaluator = (next: JsonObject, part: string): void =>
+    onChange(withMember(node, 'evaluator', next), part);
   const choose = (chosen: string): void => {
     if (isJsonObject(config)) configs.current.set(name, config);
     const kept = configs.current.get(chosen) ?? {};
@@ -34,7 +35,9 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
   };
   return (
     <div className="editor-form">
-      <ProblemTexts problems={problems.filter(({ place }) => place.member === '' || place.member === 'evaluator')} />
+      <ProblemTexts
+        problems={problems.filter(({ place }) => place.member === '' || place.member === 'evaluator')}
+      />
       <SelectorField
         label="Part of the step"
         value={textOf(memberOf(memberOf(node, 'selector'), 'path'))}
@@ -42,7 +45,11 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
         problem={selectorProblems.find(({ severity }) => severity === 'error')?.message}
         onChange={(path) =>
           onChange(
-            withMember(node, 'selector', withMember(memberOf(node, 'selector'), 'path', path === '' ? undefined : path)),
+            withMember(
+              node,
+              'selector',
+              withMember(memberOf(node, 'selector'), 'path', path === '' ? undefined : path),
+            ),
             'selector',
           )
         }

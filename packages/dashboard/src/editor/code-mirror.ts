@@ -5,11 +5,20 @@ import {
   foldGutter,
   foldKeymap,
   indentOnInput,
-  syntaxTree,
+  syntaxHighlighting,
 } from '@codemirror/language';
 import { lintGutter } from '@codemirror/lint';
-import { Annotation, type Extension, type Range, StateEffect, StateField } from '@codemirror/state';
-import { Decoration, type DecorationSet, EditorView, highlightActiveLine, keymap, lineNumbers, ViewPlugin, type ViewUpdate } from '@codemirror/view';
+import { Annotation, type Extension, StateEffect, StateField } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  highlightActiveLine,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
+import { pageNonce } from '../code/code-setup.js';
 import type { TextRange } from './json-places.js';
 
 /** Marks a change of the text that comes from elsewhere than the keyboard. */
@@ -27,54 +36,15 @@ const shownRange = StateField.define<DecorationSet>({
     for (const effect of transaction.effects) {
       if (!effect.is(showRange)) continue;
       const range = effect.value;
-      next = range === null || range.from === range.to ? Decoration.none : Decoration.set(rangeMark.range(range.from, range.to));
+      next =
+        range === null || range.from === range.to
+          ? Decoration.none
+          : Decoration.set(rangeMark.range(range.from, range.to));
     }
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
-
-/** Classes of the parts of JSON. */
-const PART_MARKS: Readonly<Record<string, Decoration>> = {
-  PropertyName: Decoration.mark({ class: 'cm-json-name' }),
-  String: Decoration.mark({ class: 'cm-json-text' }),
-  Number: Decoration.mark({ class: 'cm-json-value' }),
-  True: Decoration.mark({ class: 'cm-json-value' }),
-  False: Decoration.mark({ class: 'cm-json-value' }),
-  Null: Decoration.mark({ class: 'cm-json-value' }),
-};
-
-/** Colors the visible part of the text. */
-const coloredParts = ViewPlugin.fromClass(
-  class {
-    marks: DecorationSet;
-
-    constructor(view: EditorView) {
-      this.marks = partMarks(view);
-    }
-
-    update(update: ViewUpdate): void {
-      const isReparsed = syntaxTree(update.startState) !== syntaxTree(update.state);
-      if (update.docChanged || update.viewportChanged || isReparsed) this.marks = partMarks(update.view);
-    }
-  },
-  { decorations: (plugin) => plugin.marks },
-);
-
-function partMarks(view: EditorView): DecorationSet {
-  const ranges: Range<Decoration>[] = [];
-  for (const { from, to } of view.visibleRanges) {
-    syntaxTree(view.state).iterate({
-      from,
-      to,
-      enter: (node) => {
-        const mark = PART_MARKS[node.name];
-        if (mark !== undefined) ranges.push(mark.range(node.from, node.to));
-      },
-    });
-  }
-  return Decoration.set(ranges, true);
-}
 
 const look = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '13px', height: '100%' },
@@ -87,12 +57,13 @@ const look = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'var(--observe-back)',
   },
-  '.cm-json-name': { color: 'var(--observe)' },
-  '.cm-json-text': { color: 'var(--safe)' },
-  '.cm-json-value': { color: 'var(--error)' },
   '.cm-selected-node': { backgroundColor: 'var(--raised)' },
   '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
-  '.cm-foldPlaceholder': { backgroundColor: 'var(--raised)', color: 'var(--muted)', borderColor: 'var(--line)' },
+  '.cm-foldPlaceholder': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--muted)',
+    borderColor: 'var(--line)',
+  },
 });
 
 /** Extensions of an editor for JSON. Tab leaves it, as in any other field. */
@@ -106,7 +77,7 @@ export function jsonExtensions(label: string): Extension {
     bracketMatching(),
     highlightActiveLine(),
     json(),
-    coloredParts,
+    syntaxHighlighting(classHighlighter),
     look,
     shownRange,
     EditorView.lineWrapping,
@@ -114,10 +85,4 @@ export function jsonExtensions(label: string): Extension {
     EditorView.contentAttributes.of({ 'aria-label': label }),
     keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap]),
   ];
-}
-
-/** The nonce with which this page may add styles. */
-function pageNonce(): string {
-  const marked = document.querySelector<HTMLElement>('meta[property="csp-nonce"], script[nonce]');
-  return marked?.nonce ?? '';
 }

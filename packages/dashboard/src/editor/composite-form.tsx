@@ -1,5 +1,5 @@
-import { type CompositeKind, type ConditionNode, childrenOf, kindOf, newCheck } from './condition-tree.js';
 import { numberOf } from '../shared/numbers.js';
+import { type CompositeKind, type ConditionNode, childrenOf, kindOf, newCheck } from './condition-tree.js';
 import { ChoiceField, ProblemTexts } from './form-fields.js';
 import type { PlacedProblem } from './problem-place.js';
 import type { TreeEdits } from './use-tree-edits.js';
@@ -25,8 +25,8 @@ export function CompositeForm({ node, problems, edits, onReplace }: CompositeFor
     return (
       <div className="editor-form">
         <p>
-          This node is neither a check (a selector with an evaluator) nor AND, OR or NOT, or is several of them at the
-          same time. Mend it as JSON, or start again.
+          This node is neither a check (a selector with an evaluator) nor AND, OR or NOT, or is several of
+          them at the same time. Mend it as JSON, or start again.
         </p>
         <ProblemTexts problems={problems} />
         <button type="button" onClick={() => onReplace(newCheck())}>

@@ -107,7 +107,9 @@ function ActionFields({ state: { draft }, set, problems }: PartProps) {
               ...problemsOf(problems, 'action.steering_context.message'),
               ...problems.filter(({ place }) => place.member === 'action.steering_context'),
             ]}
-            onChange={(value) => set(['action', 'steering_context', 'message'], value === '' ? undefined : value)}
+            onChange={(value) =>
+              set(['action', 'steering_context', 'message'], value === '' ? undefined : value)
+            }
           />
           <LinesInput
             label="Actions required before it tries again"
@@ -133,7 +135,8 @@ function ScopeFields({ state: { draft }, set, problems }: PartProps) {
     const others = stages.filter((other) => other !== stage);
     set(['scope', 'stages'], listOrNone(isSet ? [...others, stage] : others));
   };
-  const setList = (member: string) => (values: readonly string[]) => set(['scope', member], listOrNone(values));
+  const setList = (member: string) => (values: readonly string[]) =>
+    set(['scope', member], listOrNone(values));
   const problemsIn = (member: string) => problemsOf(problems, `scope.${member}`);
   return (
     <fieldset className="editor-group">

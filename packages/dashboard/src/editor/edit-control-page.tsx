@@ -29,7 +29,9 @@ export default function EditControlPage() {
   if (!Number.isInteger(controlId) || Math.abs(controlId) >= 2 ** 31) {
     return <Empty title="A control is addressed by its number" />;
   }
-  return <LoadedControl key={`${controlId} ${version}`} controlId={controlId} versionNum={Number(version ?? 0)} />;
+  return (
+    <LoadedControl key={`${controlId} ${version}`} controlId={controlId} versionNum={Number(version ?? 0)} />
+  );
 }
 
 interface LoadedControlProps {
@@ -84,8 +86,15 @@ function StoredEditor({ control, older, node }: StoredEditorProps) {
   return <Editor saved={saved} start={startOf(name, draft, older, node)} linkTo="" />;
 }
 
-function startOf(name: string, draft: JsonObject, older: JsonObject | null, node: string | null): EditorState {
+function startOf(
+  name: string,
+  draft: JsonObject,
+  older: JsonObject | null,
+  node: string | null,
+): EditorState {
   const selected = node === null ? null : nodePathOf(older ?? draft, node);
   const current = loadedState(name, draft, selected);
-  return older === null ? current : editorReducer(current, { type: 'replace', draft: withoutTemplate(older) });
+  return older === null
+    ? current
+    : editorReducer(current, { type: 'replace', draft: withoutTemplate(older) });
 }

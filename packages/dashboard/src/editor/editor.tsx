@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useMemo, useReducer, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useLeaveGuard } from '../shared/leave-guard.js';
 import { Page } from '../shared/page.js';
@@ -16,8 +16,8 @@ import { FIRST_STEP } from './sample-step.js';
 import { SaveProgress } from './save-progress.js';
 import { TreePane } from './tree-pane.js';
 import { TryPane } from './try-pane.js';
-import { type SavedState, useSave } from './use-save.js';
 import { useProblems } from './use-problems.js';
+import { type SavedState, useSave } from './use-save.js';
 import { useServerCheck } from './use-server-check.js';
 import { useShortcuts } from './use-shortcuts.js';
 import { type TrialStep, useTrial } from './use-trial.js';
@@ -146,7 +146,12 @@ export function Editor({ saved: stored, start, linkTo }: EditorProps) {
                 id: 'form',
                 name: 'Form',
                 content: (
-                  <NodeForm state={state} dispatch={dispatch} problems={problems} agentName={step.agentName} />
+                  <NodeForm
+                    state={state}
+                    dispatch={dispatch}
+                    problems={problems}
+                    agentName={step.agentName}
+                  />
                 ),
               },
               {

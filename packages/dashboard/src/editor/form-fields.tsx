@@ -173,12 +173,7 @@ export function ChoiceField<T extends string>(props: ChoiceFieldProps<T>) {
       <legend>{legend}</legend>
       {choices.map(([choice, text, hint]) => (
         <label key={choice} className="check-field">
-          <input
-            type="radio"
-            name={name}
-            checked={value === choice}
-            onChange={() => onChange(choice)}
-          />
+          <input type="radio" name={name} checked={value === choice} onChange={() => onChange(choice)} />
           <span>
             {text} <span className="muted">{hint}</span>
           </span>

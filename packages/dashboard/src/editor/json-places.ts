@@ -14,10 +14,11 @@ type TextNode = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
 
 /** The place of a value in a JSON text, or of the nearest value around it that exists. Null without any value. */
 export function jsonPlace(text: string, path: JsonPath): TextRange | null {
-  let node = valueBelow(jsonLanguage.parser.parse(text).topNode);
-  if (node === null) return null;
+  const root = valueBelow(jsonLanguage.parser.parse(text).topNode);
+  if (root === null) return null;
+  let node = root;
   for (const step of path) {
-    const below = typeof step === 'number' ? itemOf(node, step) : memberIn(text, node, step);
+    const below: TextNode | null = typeof step === 'number' ? itemOf(node, step) : memberIn(text, node, step);
     if (below === null) break;
     node = below;
   }

@@ -38,7 +38,9 @@ export default function JsonView({ draft, selected, problems, onChange }: JsonVi
             if (!update.docChanged) return;
             const reading = readDefinitionText(update.state.doc.toString());
             setSyntaxProblem('draft' in reading ? null : reading.problem);
-            const isTyped = update.transactions.some((one) => one.docChanged && !one.annotation(fromElsewhere));
+            const isTyped = update.transactions.some(
+              (one) => one.docChanged && !one.annotation(fromElsewhere),
+            );
             if ('draft' in reading && isTyped) change.current(reading.draft);
           }),
         ],
@@ -97,7 +99,10 @@ function showNode(view: EditorView, draft: JsonObject, selected: Selection): voi
   const range = path && jsonPlace(view.state.doc.toString(), path);
   const effects = [showRange.of(range)];
   // While someone types, the text must not move.
-  const scroll = range === null || view.hasFocus ? [] : [EditorView.scrollIntoView(range.from, { y: 'start', yMargin: 40 })];
+  const scroll =
+    range === null || view.hasFocus
+      ? []
+      : [EditorView.scrollIntoView(range.from, { y: 'start', yMargin: 40 })];
   view.dispatch({ effects: [...effects, ...scroll] });
 }
 
@@ -110,6 +115,13 @@ function mark(view: EditorView, problems: readonly PlacedProblem[]): void {
           const { from, to } = jsonPlace(text, fieldJsonPath(field)) ?? { from: 0, to: 0 };
           return { from, to, message, severity };
         })
-      : [{ from: reading.at ?? 0, to: reading.at ?? 0, message: reading.problem, severity: 'error' as const }];
+      : [
+          {
+            from: reading.at ?? 0,
+            to: reading.at ?? 0,
+            message: reading.problem,
+            severity: 'error' as const,
+          },
+        ];
   view.dispatch(setDiagnostics(view.state, diagnostics));
 }

@@ -21,7 +21,9 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
-  const menuItems = (): HTMLElement[] => [...(root.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
+  const menuItems = (): HTMLElement[] => [
+    ...(root.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? []),
+  ];
   // biome-ignore lint/correctness/useExhaustiveDependencies: the items are read when the menu opens
   useEffect(() => {
     if (!isOpen) return;
@@ -48,7 +50,7 @@ export function MenuButton({ label, icon, items, disabled = false, buttonRef }: 
       End: all.length - 1,
     };
     const next = moves[event.key];
-    if (event.key === 'Tab') return setOpen(false);
+    if (event.key === 'Tab') setOpen(false);
     if (event.key !== 'Escape' && next === undefined) return;
     event.preventDefault();
     event.stopPropagation();

@@ -28,9 +28,7 @@ interface NewEditorProps {
 }
 
 function NewEditor({ name, draft, linkTo }: NewEditorProps) {
-  return (
-    <Editor saved={{ control: null, name, draft }} start={loadedState(name, draft)} linkTo={linkTo} />
-  );
+  return <Editor saved={{ control: null, name, draft }} start={loadedState(name, draft)} linkTo={linkTo} />;
 }
 
 function CopyEditor({ controlId, linkTo }: { readonly controlId: number; readonly linkTo: string }) {

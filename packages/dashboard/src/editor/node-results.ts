@@ -1,4 +1,5 @@
 import type { ConditionExplanation } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { skipText } from '../playground/skip-text.js';
 import { type ConditionNode, childrenOf, type NodePath } from './condition-tree.js';
 import { rowKey } from './tree-rows.js';
 
@@ -14,14 +15,6 @@ export type NodeResults = ReadonlyMap<string, NodeResult>;
 
 export const NO_RESULTS: NodeResults = new Map();
 
-/** Why a node was not evaluated. */
-const SKIP_TEXTS: Readonly<Record<string, string>> = {
-  and_failed: 'an earlier condition of AND did not match',
-  or_matched: 'an earlier condition of OR matched',
-  error: 'an earlier condition could not be evaluated',
-  denied: 'another control had already denied the step',
-};
-
 /** Brings the explanation of a condition to the nodes that it was made for. */
 export function nodeResults(root: ConditionNode, explained: ConditionExplanation | undefined): NodeResults {
   const results = new Map<string, NodeResult>();
@@ -36,11 +29,17 @@ export function nodeResults(root: ConditionNode, explained: ConditionExplanation
   return results;
 }
 
-function resultOf({ error, evaluated, matched, message, shortCircuitReason }: ConditionExplanation): NodeResult {
+function resultOf({
+  error,
+  evaluated,
+  matched,
+  message,
+  shortCircuitReason,
+}: ConditionExplanation): NodeResult {
   if (error !== undefined) return { state: 'error', why: error };
   if (!evaluated) {
-    return { state: 'skipped', why: SKIP_TEXTS[shortCircuitReason ?? ''] ?? shortCircuitReason ?? '' };
+    return { state: 'skipped', why: skipText(shortCircuitReason ?? '') };
   }
-  if (matched === undefined) return { state: 'error', why: 'a condition below could not be evaluated' };
+  if (matched === undefined) return { state: 'error', why: 'A condition below could not be evaluated.' };
   return { state: matched ? 'true' : 'false', why: message ?? '' };
 }

@@ -2,7 +2,11 @@ import type { StepDefinition } from '../../../../gen/proto/enforcement/v1/agent_
 import { isJsonObject, type JsonObject, type JsonValue, memberOf } from './json.js';
 
 /** The step that is there before another one is chosen. */
-export const FIRST_STEP = stepText({ type: 'tool', name: 'send_mail', input: { text: 'card 4111111111111111' } });
+export const FIRST_STEP = stepText({
+  type: 'tool',
+  name: 'send_mail',
+  input: { text: 'card 4111111111111111' },
+});
 
 const MAX_DEPTH = 6;
 

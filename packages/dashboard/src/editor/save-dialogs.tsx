@@ -1,6 +1,9 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
-import { ControlService, type ControlVersion } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import {
+  ControlService,
+  type ControlVersion,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { errorText } from '../shared/error-text.js';
 import type { HeldNavigation } from '../shared/leave-guard.js';
 import { QueryState } from '../shared/states.js';
@@ -77,9 +80,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
         </>
       }
     >
-      <p>
-        You started from version {String(control.version)}. Since then:
-      </p>
+      <p>You started from version {String(control.version)}. Since then:</p>
       <QueryState query={versions} what="versions">
         {(page) => (
           <ol className="timeline">
@@ -96,7 +97,9 @@ export function ConflictDialog(props: ConflictDialogProps) {
           See their version in a new tab
         </a>
       </p>
-      <p className="muted">Overwritten versions stay in the list of versions. Taking theirs can be undone here.</p>
+      <p className="muted">
+        Overwritten versions stay in the list of versions. Taking theirs can be undone here.
+      </p>
     </Dialog>
   );
 }
@@ -128,7 +131,11 @@ interface SavedNoticeProps {
 }
 
 /** The warnings of a saved control, until they are dismissed. */
-export function SavedNotice({ outcome: { controlId, warnings, linkError }, linkTo, onDismiss }: SavedNoticeProps) {
+export function SavedNotice({
+  outcome: { controlId, warnings, linkError },
+  linkTo,
+  onDismiss,
+}: SavedNoticeProps) {
   return (
     <section className="notice saved-notice" role="status" aria-label="Saved">
       <p>

@@ -1,10 +1,10 @@
 import type { ControlDefinition } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { definitionJson } from '../controls/definition-json.js';
+import { definitionValue } from '../controls/definition-json.js';
 import type { JsonObject } from './json.js';
 
 /** A stored definition as a draft. Null if it could not be read. */
 export function draftOf(definition: ControlDefinition | undefined): JsonObject | null {
-  return definition === undefined ? null : (JSON.parse(definitionJson(definition)) as JsonObject);
+  return definition === undefined ? null : (definitionValue(definition) as JsonObject);
 }
 
 /** A draft that is written out, without the template that it was rendered from. */

@@ -8,9 +8,9 @@ import {
 } from '@tabler/icons-react';
 import { type DragEvent, memo } from 'react';
 import { UserText } from '../shared/user-text.js';
-import type { ProblemMark } from './problem-index.js';
-import type { NodeResult } from './node-results.js';
 import { NodeResultBadge } from './node-result-badge.js';
+import type { NodeResult } from './node-results.js';
+import type { ProblemMark } from './problem-index.js';
 import { type CheckSummary, checkSummary, type TreeRow } from './tree-rows.js';
 
 /** Where a dragged node would go, relative to a row. */
@@ -64,7 +64,6 @@ export const TreeItem = memo(function TreeItem(props: TreeItemProps) {
       onDrop={(event) => actions.drop(row, event)}
     >
       {isComposite ? (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: arrow keys of the tree do the same
         <span
           className="tree-chevron"
           aria-hidden="true"
@@ -137,7 +136,13 @@ interface ControlItemProps {
 }
 
 /** The control itself: the first row of the tree. */
-export const ControlItem = memo(function ControlItem({ id, name, isSelected, mark, onSelect }: ControlItemProps) {
+export const ControlItem = memo(function ControlItem({
+  id,
+  name,
+  isSelected,
+  mark,
+  onSelect,
+}: ControlItemProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and names the active item

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
-import type { UndoActions } from './tree-toolbar.js';
 import type { TreeRow } from './tree-rows.js';
+import type { UndoActions } from './tree-toolbar.js';
 import type { TreeEdits } from './use-tree-edits.js';
 
 /** What the keys of the tree act on. */

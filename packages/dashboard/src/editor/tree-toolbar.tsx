@@ -64,7 +64,13 @@ export function TreeToolbar({ edits, history, addButton, onDone }: TreeToolbarPr
       <ToolButton icon={IconTrash} name="Delete" keys="Delete" run={edits.remove} onDone={onDone} />
       <ToolButton icon={IconArrowUp} name="Move up" keys="Alt+↑" run={edits.moveUp} onDone={onDone} />
       <ToolButton icon={IconArrowDown} name="Move down" keys="Alt+↓" run={edits.moveDown} onDone={onDone} />
-      <ToolButton icon={IconIndentDecrease} name="Move out" keys="Alt+←" run={edits.moveOut} onDone={onDone} />
+      <ToolButton
+        icon={IconIndentDecrease}
+        name="Move out"
+        keys="Alt+←"
+        run={edits.moveOut}
+        onDone={onDone}
+      />
       <ToolButton icon={IconIndentIncrease} name="Move in" keys="Alt+→" run={edits.moveIn} onDone={onDone} />
       <ToolButton icon={IconArrowBackUp} name="Undo" keys="Ctrl+Z" run={history.undo} onDone={onDone} />
       <ToolButton

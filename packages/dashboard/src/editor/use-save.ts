@@ -1,8 +1,8 @@
 import { createClient } from '@connectrpc/connect';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { transport } from '../api/transport.js';
 import { draftMessage } from './draft-message.js';
@@ -66,7 +66,11 @@ export function useSave(start: SavedState, { linkTo, onDone }: SaveOptions): Sav
   const isSaving = useRef(false);
   const queries = useQueryClient();
 
-  async function store(name: string, draft: JsonObject, overVersion: bigint | undefined): Promise<SaveOutcome> {
+  async function store(
+    name: string,
+    draft: JsonObject,
+    overVersion: bigint | undefined,
+  ): Promise<SaveOutcome> {
     const { message, problems } = draftMessage(draft);
     const errors = problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) return { kind: 'refused', problems: errors };

@@ -17,7 +17,10 @@ export function warningProblems(warnings: readonly Warning[]): readonly DraftPro
 }
 
 /** The stable reason of a failed call, for example `VERSION_MISMATCH`, with its facts. */
-export function errorInfoOf(error: unknown): { readonly reason: string; readonly facts: Readonly<Record<string, string>> } {
+export function errorInfoOf(error: unknown): {
+  readonly reason: string;
+  readonly facts: Readonly<Record<string, string>>;
+} {
   const [info] = ConnectError.from(error).findDetails(ErrorInfoSchema);
   return { reason: info?.reason ?? '', facts: info?.metadata ?? {} };
 }
