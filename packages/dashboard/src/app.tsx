@@ -15,6 +15,8 @@ const ControlsPage = lazy(() => import('./controls/controls-page.js'));
 const ControlPage = lazy(() => import('./controls/control-page.js'));
 const PoliciesPage = lazy(() => import('./policies/policies-page.js'));
 const PolicyPage = lazy(() => import('./policies/policy-page.js'));
+const EvaluatorsPage = lazy(() => import('./evaluators/evaluators-page.js'));
+const EvaluatorPage = lazy(() => import('./evaluators/evaluator-page.js'));
 const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
@@ -37,6 +39,8 @@ export function App() {
           <Route path="/controls/:id" component={ControlPage} />
           <Route path="/policies" component={PoliciesPage} />
           <Route path="/policies/:id" component={PolicyPage} />
+          <Route path="/evaluators" component={EvaluatorsPage} />
+          <Route path="/evaluators/:name" component={EvaluatorPage} />
           <Route path="/playground" component={PlaygroundPage} />
           <Route>
             <Empty title="Page not found">

@@ -3,6 +3,7 @@ import {
   IconChartBar,
   IconFlask,
   IconListSearch,
+  IconPuzzle,
   IconRobot,
   IconShieldCheck,
   IconStack2,
@@ -23,5 +24,6 @@ export const PAGES: readonly PageLink[] = [
   { path: '/agents', name: 'Agents', icon: IconRobot },
   { path: '/controls', name: 'Controls', icon: IconShieldCheck },
   { path: '/policies', name: 'Policies', icon: IconStack2 },
+  { path: '/evaluators', name: 'Evaluators', icon: IconPuzzle },
   { path: '/playground', name: 'Playground', icon: IconFlask },
 ];
