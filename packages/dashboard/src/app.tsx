@@ -13,6 +13,8 @@ const AgentsPage = lazy(() => import('./agents/agents-page.js'));
 const AgentPage = lazy(() => import('./agents/agent-page.js'));
 const ControlsPage = lazy(() => import('./controls/controls-page.js'));
 const ControlPage = lazy(() => import('./controls/control-page.js'));
+const NewControlPage = lazy(() => import('./editor/new-control-page.js'));
+const EditControlPage = lazy(() => import('./editor/edit-control-page.js'));
 const PoliciesPage = lazy(() => import('./policies/policies-page.js'));
 const PolicyPage = lazy(() => import('./policies/policy-page.js'));
 const EvaluatorsPage = lazy(() => import('./evaluators/evaluators-page.js'));
@@ -36,6 +38,8 @@ export function App() {
           <Route path="/agents" component={AgentsPage} />
           <Route path="/agents/:name" component={AgentPage} />
           <Route path="/controls" component={ControlsPage} />
+          <Route path="/controls/new" component={NewControlPage} />
+          <Route path="/controls/:id/edit" component={EditControlPage} />
           <Route path="/controls/:id" component={ControlPage} />
           <Route path="/policies" component={PoliciesPage} />
           <Route path="/policies/:id" component={PolicyPage} />
