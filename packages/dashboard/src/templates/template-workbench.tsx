@@ -4,8 +4,8 @@ import type { ControlTemplate } from '../../../../gen/proto/enforcement/v1/contr
 import { SchemaForm } from '../schema-form/schema-form.js';
 import { type FieldViolation, violationsBelow } from '../shared/field-violations.js';
 import { Loading } from '../shared/states.js';
-import { TemplatePreview } from './template-preview.js';
 import { keptValues, missingLabels, type TemplateReading, valuesSchema } from './template-model.js';
+import { TemplatePreview } from './template-preview.js';
 import type { Rendering } from './use-rendering.js';
 import './templates.css';
 
@@ -66,8 +66,8 @@ export function TemplateWorkbench(props: TemplateWorkbenchProps) {
         <details className="card" open={isTemplateOpen}>
           <summary>The template</summary>
           <p className="muted">
-            A definition with references such as <code>{'{"$param": "words"}'}</code> and the parameters that fill
-            them: texts, lists of texts, patterns, choices, and yes or no.
+            A definition with references such as <code>{'{"$param": "words"}'}</code> and the parameters that
+            fill them: texts, lists of texts, patterns, choices, and yes or no.
           </p>
           <Suspense fallback={<Loading what="the editor" />}>
             <TemplateEditor text={text} onChange={onText} />

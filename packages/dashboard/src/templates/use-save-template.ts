@@ -13,7 +13,6 @@ const controls = createClient(ControlService, transport);
 
 /** What is to be stored. */
 export interface TemplateToSave {
-  readonly name: string;
   readonly template: ControlTemplate;
   readonly values: JsonObject;
 }
@@ -60,20 +59,31 @@ export function useSaveTemplate() {
 }
 
 /** Stores a new control. With incomplete values, it is a draft. */
-export async function createFromTemplate({ name, template, values }: TemplateToSave): Promise<SavedControl> {
+export async function createFromTemplate(
+  name: string,
+  { template, values }: TemplateToSave,
+): Promise<SavedControl> {
   const data = { template, templateValues: givenValues(values) };
   return controls.createControl({ name: name.trim(), data });
 }
 
+interface StoreOptions {
+  readonly controlId: number;
+  /** The version that is replaced. */
+  readonly version: bigint;
+  readonly isToBeOn: boolean;
+  /** Called when the values are stored. Switching on may still fail. */
+  readonly onStored: (version: bigint) => void;
+}
+
 /** Stores other values of a control over a version, and switches it on if that is wanted. */
 export async function storeValues(
-  controlId: number,
-  version: bigint,
   { template, values }: TemplateToSave,
-  isToBeOn: boolean,
+  { controlId, version, isToBeOn, onStored }: StoreOptions,
 ): Promise<SavedControl> {
   const data = { template, templateValues: givenValues(values) };
   const written = await controls.setControlData({ controlId, data, ifVersion: version });
+  onStored(written.version);
   if (!isToBeOn) return { controlId, version: written.version, warnings: written.warnings };
   const on = await controls.updateControl({ controlId, enabled: true, ifVersion: written.version });
   return { controlId, version: on.version, warnings: [...written.warnings, ...on.warnings] };
