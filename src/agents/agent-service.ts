@@ -42,14 +42,21 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       const cursor =
         input.cursor === undefined || input.cursor === '' ? null : readAgentName(input.cursor, 'cursor');
       const store = createAgentStore(database.client);
-      const page = await store.list({ cursor, limit: input.limit, nameContains: input.name || null });
+      const page = await store.list({
+        cursor,
+        limit: input.limit,
+        nameContains: input.name || null,
+        hasActiveControls: input.has_active_controls ?? null,
+      });
       const ids = page.rows.map((row) => row.id);
       const active = await store.activeControlCounts(ids);
       const policies = await createAgentPolicyStore(database.client).policyIdsOf(ids);
+      const uses = await store.lastUses(page.rows.map((row) => row.name));
       return {
-        agents: page.rows.map((row) =>
-          summariseAgent(row, policies.get(row.id) ?? [], active.get(row.id) ?? 0),
-        ),
+        agents: page.rows.map((row) => ({
+          ...summariseAgent(row, policies.get(row.id) ?? [], active.get(row.id) ?? 0),
+          last_used_at: naiveIsoOrNull(uses.get(row.name)),
+        })),
         pagination: {
           limit: input.limit,
           total: page.total,
@@ -254,6 +261,10 @@ function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount:
 export function naiveIso(epochMs: number): string {
   const iso = new Date(epochMs).toISOString();
   return epochMs % 1000 === 0 ? iso.slice(0, 19) : `${iso.slice(0, 23)}000`;
+}
+
+function naiveIsoOrNull(epochMs: number | undefined): string | null {
+  return epochMs === undefined ? null : naiveIso(epochMs);
 }
 
 function fail(error: Error): never {
