@@ -67,10 +67,11 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
     },
 
     /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration is unreadable. */
-    async get(agentName: string): Promise<AgentRegistration & { readonly version: number }> {
+    async get(agentName: string): Promise<StoredAgent> {
       const row = await existingAgent(database.client, agentName);
       const registration = readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
-      return { ...registration, version: row.version };
+      const linked = await createAgentControlStore(database.client).linkedIds(row.id);
+      return { ...registration, version: row.version, linked_control_ids: linked };
     },
 
     /** Registers an agent, or refreshes its registration, with the order of checks known to clients. */
@@ -222,6 +223,11 @@ function ignoredTarget(context: CallContext, target: Target): Warning[] {
   const warnings = namesTarget(target) ? [TARGET_WARNING] : [];
   context.warn(warnings);
   return warnings;
+}
+
+interface StoredAgent extends AgentRegistration {
+  readonly version: number;
+  readonly linked_control_ids: readonly number[];
 }
 
 interface Registered {

@@ -5,6 +5,7 @@
 export const FEATURES: readonly string[] = [
   'accepts',
   'active_controls_filter',
+  'agent_links',
   'control_pages',
   'control_parts',
   'control_totals',

@@ -2,6 +2,7 @@ import { createClient } from '@connectrpc/connect';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
 import { denyWord } from '../support/seed.js';
 import { describeService } from '../support/service-suite.js';
@@ -134,5 +135,44 @@ describeService('agents with and without controls in effect', ({ call, seed, ser
   it('refuse what is neither true nor false', async () => {
     const { status, body } = await call('GET', '/api/v1/agents?has_active_controls=some');
     expect([status, body.error_code]).toEqual([422, 'VALIDATION_ERROR']);
+  });
+});
+
+describeService('the ways by which an agent has a control', ({ call, seed, service }) => {
+  it('are all returned over RPCs, and REST replies stay as they are', async () => {
+    const agent = 'linked-twice-bot';
+    await seed.agent(agent);
+    const [direct, both, byPolicy] = [
+      await seed.control('direct'),
+      await seed.control('both'),
+      await seed.control('by-policy'),
+    ];
+    const policies: number[] = [];
+    for (const name of ['first', 'second']) {
+      policies.push((await call('PUT', '/api/v1/policies', { name })).body.policy_id);
+    }
+    const [first, second] = policies;
+    await seed.link(agent, both);
+    await seed.link(agent, direct);
+    for (const control of [both, byPolicy]) {
+      await call('POST', `/api/v1/policies/${second}/controls/${control}`);
+    }
+    for (const policy of [second, first]) await call('POST', `/api/v1/agents/${agent}/policies/${policy}`);
+    for (const protocol of RPC_PROTOCOLS) {
+      const transport = rpcTransport(protocol, service().url);
+      const { linkedControlIds } = await createClient(AgentService, transport).getAgent({ agentName: agent });
+      expect([protocol, linkedControlIds]).toEqual([protocol, [direct, both]]);
+      const found = await createClient(PolicyService, transport).listAgentPolicies({ agentName: agent });
+      expect(found).toMatchObject({
+        policyIds: [first, second],
+        policies: [
+          { id: first, name: 'first', controlIds: [], agentCount: 1 },
+          { id: second, name: 'second', controlIds: [both, byPolicy], agentCount: 1 },
+        ],
+      });
+    }
+    expect((await call('GET', `/api/v1/agents/${agent}/policies`)).body).toEqual({ policy_ids: policies });
+    const { body } = await call('GET', `/api/v1/agents/${agent}`);
+    expect(Object.keys(body)).toEqual(['agent', 'steps', 'evaluators']);
   });
 });

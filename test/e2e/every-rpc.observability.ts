@@ -127,14 +127,14 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     rpc: 'ObservabilityService.QueryEvents',
     what: 'finds the events with an error',
     key: READER_KEY,
-    input: { has_error: true },
+    input: { has_error: true, include_step: true },
     expected: { reply: { events: [{ control_execution_id: 'old' }], total: 1 } },
   },
   {
     rpc: 'ObservabilityService.QueryEvents',
     what: 'finds the events without an error',
     key: READER_KEY,
-    input: { has_error: false, matched: false },
+    input: { has_error: false, matched: false, include_step: true },
     expected: { reply: { events: [{ control_execution_id: 'ahead' }], total: 1 } },
   },
   {
