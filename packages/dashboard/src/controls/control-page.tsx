@@ -12,6 +12,7 @@ import { Empty, QueryState } from '../shared/states.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { UserText } from '../shared/user-text.js';
+import { ControlActivity } from './control-activity.js';
 import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';
 import { ControlVersions } from './control-versions.js';
@@ -61,6 +62,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
     },
     { id: 'usage', name: 'Used by', content: <ControlUsage controlId={id} /> },
     { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} /> },
+    { id: 'activity', name: 'Activity', content: <ControlActivity controlId={id} /> },
   ];
   return (
     <>

@@ -9,6 +9,7 @@ import {
 import { DecisionsChart } from '../activity/decisions-chart.js';
 import { Figure, Figures } from '../activity/figures.js';
 import { RangeField, refreshMs, useRange } from '../activity/range-field.js';
+import { TopAgents, TopControls } from '../activity/top-tables.js';
 import { ProblemList } from '../health/problem-list.js';
 import { ServerCard } from '../health/server-card.js';
 import { useServer } from '../health/use-server.js';
@@ -18,7 +19,6 @@ import { Page } from '../shared/page.js';
 import { QueryState } from '../shared/states.js';
 import { Coverage } from './coverage.js';
 import { NothingRecorded } from './nothing-recorded.js';
-import { TopAgents, TopControls } from './top-tables.js';
 import './overview.css';
 
 const UNCOVERED_SHOWN = 5;

@@ -3,10 +3,10 @@ import type {
   AgentStats,
   ControlStats,
 } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { type EventsOf, eventsAddress } from '../activity/events-address.js';
 import { countText, shareText } from '../shared/numbers.js';
 import { Table } from '../shared/table.js';
 import { UserText } from '../shared/user-text.js';
+import { type EventsOf, eventsAddress } from './events-address.js';
 
 const MAX_NAME = 36;
 
@@ -32,16 +32,18 @@ interface TopControlsProps {
   /** Number of checks of all controls. */
   readonly all: bigint;
   readonly range: string;
+  /** The only agent that is counted. */
+  readonly agent?: string;
 }
 
-/** The controls with the most recorded checks over all agents. */
-export function TopControls({ controls, all, range }: TopControlsProps) {
+/** The controls with the most recorded checks. */
+export function TopControls({ controls, all, range, agent }: TopControlsProps) {
   return (
     <section>
       <h2>Top controls</h2>
       <Table label="Top controls" columns={['Control', 'Checks', 'Share', 'Deny', 'Steer', 'Errors']}>
         {controls.map((control) => {
-          const of = { range, control: control.controlId };
+          const of = { range, control: control.controlId, ...(agent === undefined ? {} : { agent }) };
           return (
             <tr key={`${control.controlId} ${control.controlName}`}>
               <td>
