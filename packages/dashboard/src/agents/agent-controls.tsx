@@ -1,7 +1,9 @@
+import { createConnectQueryKey } from '@connectrpc/connect-query';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link } from 'wouter';
-import type { AgentControl } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { type AgentControl, AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { scopeText } from '../controls/scope-text.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
@@ -39,7 +41,7 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
         <Empty title="No control checks this agent">
           <p>
             Every step is allowed until a <Link href="/controls">control</Link> is linked to the agent, or
-            until it gets a <Link href="?tab=policies">policy</Link>, a named set of controls.
+            until it gets a <Link href={policiesAddress(agentName)}>policy</Link>, a named set of controls.
           </p>
         </Empty>
       ) : (
@@ -64,7 +66,11 @@ function useLinksOf(controls: readonly AgentControl[] | undefined): void {
   const queries = useQueryClient();
   const ids = controls?.map(({ id }) => id).join();
   useEffect(() => {
-    if (ids !== undefined) void queries.invalidateQueries();
+    if (ids === undefined) return;
+    for (const schema of [AgentService.method.getAgent, PolicyService.method.listAgentPolicies]) {
+      const queryKey = createConnectQueryKey({ schema, cardinality: 'finite' });
+      void queries.invalidateQueries({ queryKey });
+    }
   }, [ids, queries]);
 }
 
@@ -96,12 +102,16 @@ function ControlRow({ agentName, linked: { id, name, control }, origin, isAdmin 
           {origin?.isDirect === true ? (
             <UnlinkControl agentName={agentName} controlId={id} name={name} origin={origin} />
           ) : (
-            <Link href="?tab=policies">in the policies</Link>
+            <Link href={policiesAddress(agentName)}>in the policies</Link>
           )}
         </td>
       )}
     </tr>
   );
+}
+
+function policiesAddress(agentName: string): string {
+  return `/agents/${encodeURIComponent(agentName)}?tab=policies`;
 }
 
 function Origin({ origin: { isDirect, policies } }: { readonly origin: ControlOrigin }) {
