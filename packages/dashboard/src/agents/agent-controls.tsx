@@ -67,10 +67,13 @@ function useLinksOf(controls: readonly AgentControl[] | undefined): void {
   const ids = controls?.map(({ id }) => id).join();
   useEffect(() => {
     if (ids === undefined) return;
-    for (const schema of [AgentService.method.getAgent, PolicyService.method.listAgentPolicies]) {
-      const queryKey = createConnectQueryKey({ schema, cardinality: 'finite' });
-      void queries.invalidateQueries({ queryKey });
-    }
+    const cardinality = 'finite';
+    void queries.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: AgentService.method.getAgent, cardinality }),
+    });
+    void queries.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: PolicyService.method.listAgentPolicies, cardinality }),
+    });
   }, [ids, queries]);
 }
 
