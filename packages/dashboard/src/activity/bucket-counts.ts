@@ -1,8 +1,10 @@
-import type { StatsBucket } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import type { Sign } from '../shared/decision-badge.js';
+import type {
+  StatsBucket,
+  StatsTotals,
+} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 
 /** What is counted in an interval, from the bottom of a bar to its top. */
-export const LAYERS = ['deny', 'steer', 'observe', 'error'] as const satisfies readonly Sign[];
+export const LAYERS = ['deny', 'steer', 'observe', 'error'] as const;
 export type Layer = (typeof LAYERS)[number];
 
 /** The counts of one interval. */
@@ -15,20 +17,43 @@ export interface IntervalCounts {
   readonly checks: number;
 }
 
-type Bucket = Pick<StatsBucket, 'timestamp' | 'errorTotal' | 'actionTotals' | 'executionTotal'>;
+/** Least length of an interval after the buckets, in milliseconds, and as a share of all of them. */
+const LEAST_REST_MS = 3_600_000;
+const LEAST_REST_SHARE = 0.01;
 
-/** The intervals of a time series. All are as long as the first; a single one ends at `nowMs`. */
-export function intervalsOf(buckets: readonly Bucket[], nowMs: number): IntervalCounts[] {
-  const starts = buckets.map(({ timestamp }) => Date.parse(timestamp));
+type Totals = Pick<StatsTotals, 'errorTotal' | 'actionTotals' | 'executionTotal'>;
+type Bucket = Totals & Pick<StatsBucket, 'timestamp'>;
+
+/**
+ * The intervals of a time series, all as long as the first. The server counts the end of some ranges in no bucket,
+ * because it fills none: what the totals have beyond the buckets is a last interval, which ends at `nowMs`.
+ */
+export function intervalsOf(
+  { timeseries, ...totals }: Totals & { readonly timeseries: readonly Bucket[] },
+  nowMs: number,
+): IntervalCounts[] {
+  const starts = timeseries.map(({ timestamp }) => Date.parse(timestamp));
   const [first = nowMs, second = nowMs] = starts;
   const length = Math.max(0, second - first);
-  return buckets.map((bucket, index) => {
+  const intervals = timeseries.map((bucket, index) => {
     const fromMs = starts[index] ?? nowMs;
     return { fromMs, toMs: fromMs + length, counts: countsOf(bucket), checks: Number(bucket.executionTotal) };
   });
+  const end = intervals.at(-1)?.toMs ?? nowMs;
+  // Below that, only the clocks differ.
+  if (nowMs - end < Math.max(LEAST_REST_MS, (end - first) * LEAST_REST_SHARE)) return intervals;
+  return [...intervals, { fromMs: end, toMs: nowMs, ...without(totals, intervals) }];
 }
 
-function countsOf({ actionTotals, errorTotal }: Bucket): Record<Layer, number> {
+function without(totals: Totals, intervals: readonly IntervalCounts[]) {
+  const sum = (of: (interval: IntervalCounts) => number) =>
+    intervals.reduce((all, interval) => all + of(interval), 0);
+  const counts = countsOf(totals);
+  for (const layer of LAYERS) counts[layer] -= sum((interval) => interval.counts[layer]);
+  return { counts, checks: Number(totals.executionTotal) - sum(({ checks }) => checks) };
+}
+
+function countsOf({ actionTotals, errorTotal }: Totals): Record<Layer, number> {
   const matches = (action: string) => Number(actionTotals[action] ?? 0n);
   return {
     deny: matches('deny'),

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { StatsBucket } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { StatsTotals } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { DecisionBadge } from '../shared/decision-badge.js';
 import { Table } from '../shared/table.js';
 import { TimeText } from '../shared/time-text.js';
@@ -15,14 +15,14 @@ import './activity.css';
 const TITLE = 'Decisions over time';
 
 interface DecisionsChartProps {
-  readonly buckets: readonly StatsBucket[];
+  readonly totals: StatsTotals;
   /** What is counted; the events of an interval are linked. */
   readonly of: Pick<EventsOf, 'agent' | 'control'>;
 }
 
 /** Decisions and errors over time, as bars and as a table. */
-export function DecisionsChart({ buckets, of }: DecisionsChartProps) {
-  const intervals = useMemo(() => intervalsOf(buckets, Date.now()), [buckets]);
+export function DecisionsChart({ totals, of }: DecisionsChartProps) {
+  const intervals = useMemo(() => intervalsOf(totals, Date.now()), [totals]);
   const [element, width] = useWidth<HTMLElement>();
   const [chosen, setChosen] = useState<number | null>(null);
   const active = Math.min(chosen ?? lastWithEvents(intervals), Math.max(0, intervals.length - 1));
@@ -30,6 +30,8 @@ export function DecisionsChart({ buckets, of }: DecisionsChartProps) {
     // The end of a time filter is inclusive.
     eventsAddress({ ...of, from: timeOf(fromMs), to: timeOf(toMs - 1) });
   const [first] = intervals;
+  const last = intervals.at(-1);
+  const hasRest = first !== undefined && last !== undefined && lengthOf(last) < lengthOf(first);
   const interval = intervals[active];
   return (
     <section className="card activity-chart">
@@ -38,7 +40,10 @@ export function DecisionsChart({ buckets, of }: DecisionsChartProps) {
         <ChartLegend />
       </div>
       {first !== undefined && (
-        <p className="muted axis-title">Recorded checks per {lengthText(first)}, your time zone</p>
+        <p className="muted axis-title">
+          Recorded checks per {lengthText(first)}
+          {hasRest && ', the last bar is the rest'}; times in your zone
+        </p>
       )}
       <section
         ref={element}
@@ -105,6 +110,10 @@ function ChartTable({ intervals, addressOf }: ChartTableProps) {
         ))}
     </Table>
   );
+}
+
+function lengthOf({ fromMs, toMs }: IntervalCounts): number {
+  return toMs - fromMs;
 }
 
 function timeOf(ms: number): string {

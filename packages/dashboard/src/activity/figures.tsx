@@ -45,7 +45,7 @@ export function Figures({ totals, of, children }: FiguresProps) {
     ['Observed', 'observe'],
   ] as const;
   return (
-    <dl className="figures">
+    <dl className={children === undefined ? 'figures' : 'figures many'}>
       <Figure name="Recorded checks" value={countText(checks)} href={eventsAddress(of)} />
       {actions.map(([name, action]) => {
         const count = totals?.actionTotals[action] ?? 0n;

@@ -32,7 +32,7 @@ export function LatestEvents({ agent, control }: LatestEventsProps) {
     ...(control === undefined ? {} : { control }),
   });
   return (
-    <section>
+    <section className="latest-events">
       <h2>Latest events</h2>
       <QueryState query={query} what="events">
         {({ events, eventTotal }) =>

@@ -27,14 +27,14 @@ export function AgentActivity({ agentName }: { readonly agentName: string }) {
         {({ totals, controls, timeRange }) => (
           <>
             <Figures totals={totals} of={{ range: timeRange, agent: agentName }} />
-            {(totals?.executionTotal ?? 0n) === 0n ? (
+            {totals === undefined || totals.executionTotal === 0n ? (
               <p className="muted">Nothing was recorded in this range.</p>
             ) : (
               <>
-                <DecisionsChart buckets={totals?.timeseries ?? []} of={{ agent: agentName }} />
+                <DecisionsChart totals={totals} of={{ agent: agentName }} />
                 <TopControls
                   controls={controls.slice(0, SHOWN_CONTROLS)}
-                  all={totals?.executionTotal ?? 0n}
+                  all={totals.executionTotal}
                   range={timeRange}
                   agent={agentName}
                 />

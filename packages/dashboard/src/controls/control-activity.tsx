@@ -25,11 +25,11 @@ export function ControlActivity({ controlId }: { readonly controlId: number }) {
         {({ totals, agents, timeRange }) => (
           <>
             <Figures totals={totals} of={{ range: timeRange, control: controlId }} />
-            {(totals?.executionTotal ?? 0n) === 0n ? (
+            {totals === undefined || totals.executionTotal === 0n ? (
               <p className="muted">Nothing was recorded in this range.</p>
             ) : (
               <>
-                <DecisionsChart buckets={totals?.timeseries ?? []} of={{ control: controlId }} />
+                <DecisionsChart totals={totals} of={{ control: controlId }} />
                 <TopAgents agents={agents} range={timeRange} control={controlId} />
               </>
             )}

@@ -96,15 +96,14 @@ function Statistics({ range, children }: StatisticsProps) {
 function Recorded({ stats }: { readonly stats: GetStatsOverviewResponse }) {
   const { state } = useSession();
   const { totals, timeRange, topControls, agents } = stats;
-  const all = totals?.executionTotal ?? 0n;
-  if (all === 0n) {
+  if (totals === undefined || totals.executionTotal === 0n) {
     return <NothingRecorded keysRequired={state.kind === 'ready' && state.keysRequired} />;
   }
   return (
     <>
-      <DecisionsChart buckets={totals?.timeseries ?? []} of={{}} />
+      <DecisionsChart totals={totals} of={{}} />
       <div className="columns">
-        <TopControls controls={topControls} all={all} range={timeRange} />
+        <TopControls controls={topControls} all={totals.executionTotal} range={timeRange} />
         <TopAgents agents={agents} range={timeRange} />
       </div>
     </>
