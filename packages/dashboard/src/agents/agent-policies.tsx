@@ -12,8 +12,9 @@ import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
 import { useDebounced } from '../shared/use-debounced.js';
 import { UserText } from '../shared/user-text.js';
+import { Warnings } from '../shared/warnings.js';
 import { controlsOnlyBy } from './control-origins.js';
-import { ReplyWarnings } from './reply-warnings.js';
+
 import { type AgentLinks, useAgentLinks } from './use-agent-links.js';
 import './agents.css';
 
@@ -136,7 +137,7 @@ function AddPolicy({ agentName, policies }: AddPolicyProps) {
         isPending={add.isPending}
         error={add.error ?? found.error}
       />
-      <ReplyWarnings warnings={warnings} onDismiss={() => setWarnings([])} />
+      <Warnings warnings={warnings} />
     </>
   );
 }

@@ -8,8 +8,8 @@ import { ConfirmButton } from '../shared/confirm-button.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { useDebounced } from '../shared/use-debounced.js';
 import { UserText } from '../shared/user-text.js';
+import { Warnings } from '../shared/warnings.js';
 import type { ControlOrigin } from './control-origins.js';
-import { ReplyWarnings } from './reply-warnings.js';
 
 const FOUND_AT_ONCE = 25;
 
@@ -48,7 +48,7 @@ export function LinkControl({ agentName, origins }: LinkControlProps) {
         isPending={link.isPending}
         error={link.error ?? found.error}
       />
-      <ReplyWarnings warnings={warnings} onDismiss={() => setWarnings([])} />
+      <Warnings warnings={warnings} />
     </>
   );
 }
