@@ -1,8 +1,8 @@
 import { Code } from '@connectrpc/connect';
 import { SIGNED_OUT_EVENT } from '../api/transport.js';
+import { createTabBus } from './browser-tab-bus.js';
 import { SOURCES } from './sources.js';
 import { type StreamListener, type StreamRequest, StreamTab } from './stream-tab.js';
-import { createTabBus } from './tab-bus.js';
 
 let tab: StreamTab | undefined;
 
