@@ -3,7 +3,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore } from '../shared/load-more.js';
+import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { TextField } from '../shared/select-field.js';
 import { Empty, QueryState } from '../shared/states.js';
@@ -43,7 +43,7 @@ export default function AgentsPage() {
           if (agents.length === 0) return <NoAgents isFiltered={settled !== ''} />;
           return (
             <>
-              <Table label="Agents" columns={COLUMNS}>
+              <Table label="Agents" columns={COLUMNS} onEnd={nextPageOf(query)}>
                 {agents.map((agent) => (
                   <tr key={agent.agentName}>
                     <td>

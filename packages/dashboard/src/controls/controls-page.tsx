@@ -8,7 +8,7 @@ import {
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
-import { LoadMore } from '../shared/load-more.js';
+import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { SelectField, TextField } from '../shared/select-field.js';
 import { Empty, QueryState } from '../shared/states.js';
@@ -68,7 +68,7 @@ export default function ControlsPage() {
           if (controls.length === 0) return <NoControls isFiltered={filters.size > 0} />;
           return (
             <>
-              <Table label="Controls" columns={COLUMNS}>
+              <Table label="Controls" columns={COLUMNS} onEnd={nextPageOf(query)}>
                 {controls.map((control) => (
                   <ControlRow key={control.id} control={control} />
                 ))}

@@ -31,3 +31,11 @@ export function rowOfKey(target: EventTarget, key: string): HTMLTableRowElement 
   if (!isLetter || !(target instanceof Element) || target.matches('input, select, textarea')) return null;
   return target.closest<HTMLTableRowElement>('tbody > tr');
 }
+
+/** Distance from the end at which more rows are needed, in pixels: about eight rows. */
+const NEAR_END = 300;
+
+/** Whether an element is scrolled to its end, or nearly so. */
+export function isNearEnd({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean {
+  return scrollTop > 0 && scrollTop + clientHeight > scrollHeight - NEAR_END;
+}

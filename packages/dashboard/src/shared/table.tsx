@@ -4,14 +4,21 @@ import {
   type KeyboardEvent,
   type ReactNode,
   useCallback,
-  useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from 'react';
 import { areShortcutsOn, useShortcut } from './shortcuts.js';
-import { firstRowInView, linkOfRow, rowElements, rowIndexOf, rowOfKey, SPACE_CLASS } from './table-dom.js';
+import {
+  firstRowInView,
+  isNearEnd,
+  linkOfRow,
+  rowElements,
+  rowIndexOf,
+  rowOfKey,
+  SPACE_CLASS,
+} from './table-dom.js';
 import { rowAfterKey, tableParts } from './table-rows.js';
 
 /** Longer tables draw only the rows in view. */
@@ -24,7 +31,7 @@ interface TableProps {
   readonly columns: readonly string[];
   /** Rows: an array of elements that draw a `tr`. */
   readonly children: ReactNode;
-  /** Called when the last row comes into view. */
+  /** Called when the table is scrolled to its last rows. */
   readonly onEnd?: (() => unknown) | undefined;
 }
 
@@ -76,11 +83,6 @@ export function Table({ label, columns, children, onEnd }: TableProps) {
     }
   });
 
-  const isAtEnd = isVirtual && drawn.at(-1)?.index === rows.length - 1;
-  useEffect(() => {
-    if (isAtEnd) onEnd?.();
-  }, [isAtEnd, onEnd]);
-
   const focusRow = useCallback(
     (index: number) => {
       setFocused(index);
@@ -121,6 +123,7 @@ export function Table({ label, columns, children, onEnd }: TableProps) {
       tabIndex={0}
       ref={scroller}
       onKeyDown={onKeyDown}
+      onScroll={({ currentTarget }) => isNearEnd(currentTarget) && onEnd?.()}
       onFocus={({ target }) => setFocused(rowIndexOf(target.closest('tr')))}
       onBlur={() => setFocused(-1)}
     >
