@@ -3,7 +3,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AgentService, type AgentSummary } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore } from '../shared/load-more.js';
+import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { SelectField, TextField } from '../shared/select-field.js';
 import { QueryState } from '../shared/states.js';
@@ -70,7 +70,7 @@ export default function AgentsPage() {
           if (agents.length === 0) return <NoAgents name={settled} controls={controls} />;
           return (
             <>
-              <Table label="Agents" columns={COLUMNS}>
+              <Table label="Agents" columns={COLUMNS} onEnd={nextPageOf(query)}>
                 {agents.map((agent) => (
                   <AgentRow key={agent.agentName} agent={agent} />
                 ))}

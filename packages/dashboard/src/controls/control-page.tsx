@@ -66,6 +66,9 @@ function Actions({ controlId, control }: ActionsProps) {
       <Link href={`/events?control=${controlId}`}>Events</Link>
       {isAdmin && control !== undefined && (
         <>
+          <Link href={`/controls/${controlId}/edit`} data-shortcut="e">
+            Edit
+          </Link>
           <Link href={`/controls/new?copy=${controlId}`}>Duplicate</Link>
           <ControlSwitch control={control} />
           <DeleteControl control={control} />
