@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { launchBrowser, openWatchedPage } from '../support/dashboard-browser.js';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import { openWatchedPage } from '../support/dashboard-browser.js';
 import { startService } from '../support/service.js';
 
 it('the dashboard of a service without keys warns instead of asking for one', async () => {

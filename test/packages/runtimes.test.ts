@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, openPage } from '../support/chromium.js';
+import { HAS_BROWSER } from '../../scripts/browser.mjs';
+import { openPage } from '../support/browser-page.js';
 import { seedClientExample } from '../support/client-example.js';
 import { restClient } from '../support/http.js';
 import { installPacked } from '../support/installed-packages.js';
@@ -111,7 +112,7 @@ describe('the client in other runtimes, from its package', () => {
     expect(stdout.trim()).toBe(EXPECTED);
   });
 
-  it.runIf(CHROMIUM !== undefined)('works in a browser (where Chromium is installed)', async () => {
+  it.runIf(HAS_BROWSER)('works in a browser (where there is a Chromium)', async () => {
     let report: (text: string) => void = () => {};
     const reported = new Promise<string>((resolve) => {
       report = resolve;

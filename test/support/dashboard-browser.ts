@@ -1,23 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { CHROMIUM, CHROMIUM_ARGUMENTS } from './chromium.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** Starts an installed Chromium, or the one that is a development dependency, which runs on Linux on x64. */
-export async function launchBrowser(): Promise<Browser> {
-  if (CHROMIUM !== undefined) {
-    return chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGUMENTS });
-  }
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error('no Chromium was found: set CHROME_PATH to one');
-  }
-  const { default: packed } = await import('@sparticuz/chromium');
-  return chromium.launch({ executablePath: await packed.executablePath(), args: CHROMIUM_ARGUMENTS });
-}
 
 /** A tab, with everything that must not happen in it: errors on the console, violations of the policy. */
 export interface WatchedPage {

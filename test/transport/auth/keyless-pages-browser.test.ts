@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CHROMIUM, type OpenPage, openPage } from '../../support/chromium.js';
+import { HAS_BROWSER } from '../../../scripts/browser.mjs';
+import { type OpenPage, openPage } from '../../support/browser-page.js';
 import { restClient } from '../../support/http.js';
 import { seeder } from '../../support/seed.js';
 import { startService, type TestService } from '../../support/service.js';
@@ -118,7 +119,7 @@ const sendReport = (to: string) => `
   await fetch(${JSON.stringify(to)} + '/report', { method: 'POST', mode: 'no-cors', body: JSON.stringify(report) });
 `;
 
-describe.runIf(CHROMIUM !== undefined)('in a real browser (where Chromium is installed)', () => {
+describe.runIf(HAS_BROWSER)('in a real browser (where there is a Chromium)', () => {
   it('a page of another origin reads, and changes nothing', async () => {
     const service = await start();
     const pages = await servePage(() => requests(service.url) + blindRequests(service.url) + sendReport(''));

@@ -1,13 +1,14 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import {
   ControlService,
   type ControlSummary,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore } from '../shared/load-more.js';
+import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
@@ -23,6 +24,7 @@ const PAGE_SIZE = 50;
 /** All controls, with filters; an admin changes several at once. */
 export default function ControlsPage() {
   const [filters, setFilter] = useAddressFilter();
+  const isAdmin = useIsAdmin();
   const settled = useDebounced(filters.toString());
   const query = useInfiniteQuery(
     ControlService.method.listControls,
@@ -30,14 +32,14 @@ export default function ControlsPage() {
     { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   return (
-    <Page title="Controls">
+    <Page title="Controls" actions={isAdmin && <Link href="/controls/new">New control</Link>}>
       <ControlFilters parameters={filters} onChange={setFilter} />
       <QueryState query={query} what="controls">
         {({ pages }) => {
           const controls = pages.flatMap((page) => page.controls);
           return (
             <>
-              <ControlTable controls={controls} isFiltered={filters.size > 0} />
+              <ControlTable controls={controls} isFiltered={filters.size > 0} onEnd={nextPageOf(query)} />
               <LoadMore {...query} shown={controls.length} total={pages[0]?.pagination?.total ?? 0} />
             </>
           );
@@ -50,10 +52,11 @@ export default function ControlsPage() {
 interface ControlTableProps {
   readonly controls: readonly ControlSummary[];
   readonly isFiltered: boolean;
+  readonly onEnd: (() => unknown) | undefined;
 }
 
 /** The bar of bulk actions stays when no control is left: it shows what became of them. */
-function ControlTable({ controls, isFiltered }: ControlTableProps) {
+function ControlTable({ controls, isFiltered, onEnd }: ControlTableProps) {
   const isAdmin = useIsAdmin();
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   // What the filters no longer show is not selected.
@@ -75,7 +78,7 @@ function ControlTable({ controls, isFiltered }: ControlTableProps) {
       {controls.length === 0 ? (
         <NoControls isFiltered={isFiltered} />
       ) : (
-        <Table label="Controls" columns={[...(isAdmin ? ['Select'] : []), ...CONTROL_COLUMNS]}>
+        <Table label="Controls" columns={[...(isAdmin ? ['Select'] : []), ...CONTROL_COLUMNS]} onEnd={onEnd}>
           {controls.map((control) => (
             <ControlRow
               key={control.id}
@@ -94,13 +97,15 @@ function ControlTable({ controls, isFiltered }: ControlTableProps) {
 }
 
 function NoControls({ isFiltered }: { readonly isFiltered: boolean }) {
+  const isAdmin = useIsAdmin();
   if (isFiltered) return <Empty title="No control matches the filters" />;
   return (
     <Empty title="No controls yet">
       <p>
-        A control says which steps to check, what to check, and what to do on a match. Create one over the
-        API:
+        A control says which steps to check, what to check, and what to do on a match.{' '}
+        {isAdmin && <Link href="/controls/new">Write the first one</Link>}
       </p>
+      <p>The same over the API:</p>
       <pre className="code">
         {`curl -X PUT ${window.location.origin}/api/v1/controls -H 'content-type: application/json' -d '{
   "name": "no-card-numbers",

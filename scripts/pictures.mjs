@@ -1,0 +1,79 @@
+/**
+ * Takes the pictures of docs/pictures: every page of the dashboard with the demonstration data, in both themes and at
+ * three widths. `npm run pictures -- editor` takes only those whose name contains "editor"; PICTURES_FOLDER is another
+ * folder, PICTURES_FORMAT another format ("png").
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { launchBrowser } from './browser.mjs';
+import { createCaller, loadDefinitions, loadHistory, takeSteps } from './demo-data/load.mjs';
+import { PAGES } from './demo-data/pages.mjs';
+import { startServiceProcess } from './start-service.mjs';
+
+const FOLDER = process.env.PICTURES_FOLDER ?? join(import.meta.dirname, '..', 'docs', 'pictures');
+const FORMAT = process.env.PICTURES_FORMAT ?? 'webp';
+const SIZES = [
+  { width: 360, height: 740 },
+  { width: 1280, height: 800 },
+  { width: 2560, height: 1300 },
+];
+const KEY = 'key-of-the-pictures';
+/** WebP quality, 0 to 100: texts stay sharp at a tenth of the size of a PNG file. */
+const QUALITY = 60;
+
+/** What a page waits for before its picture is taken, beside its data. */
+const PREPARATIONS = { live: (page) => page.getByRole('row').nth(8).waitFor() };
+
+const [only = ''] = process.argv.slice(2);
+const service = await startServiceProcess({
+  SERVICE_API_KEY_ENABLED: 'true',
+  SERVICE_ADMIN_API_KEYS: KEY,
+  SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
+});
+const stop = new AbortController();
+try {
+  await mkdir(FOLDER, { recursive: true });
+  const call = createCaller(service.url, KEY);
+  await loadDefinitions(call);
+  await loadHistory(call, { days: 14, count: 20_000, now: Date.now() });
+  const steps = takeSteps(call, { stepsPerSecond: 20, signal: stop.signal });
+  const { events } = await call('POST', '/observability/events/query', { limit: 1, matched: true });
+  const browser = await launchBrowser();
+  for (const colorScheme of ['light', 'dark']) {
+    for (const viewport of SIZES)
+      await takePictures(browser, { colorScheme, viewport, trace: events[0].trace_id });
+  }
+  await browser.close();
+  stop.abort();
+  await steps;
+} finally {
+  await service.stop();
+}
+
+async function takePictures(browser, { colorScheme, viewport, trace }) {
+  const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  const camera = await context.newCDPSession(page);
+  const take = async (name) => {
+    const { data } = await camera.send('Page.captureScreenshot', { format: FORMAT, quality: QUALITY });
+    await writeFile(
+      join(FOLDER, `${name}-${colorScheme}-${viewport.width}.${FORMAT}`),
+      Buffer.from(data, 'base64'),
+    );
+  };
+  await page.goto(`${service.url}/ui/`);
+  await page.getByLabel('API key').waitFor();
+  if ('sign-in'.includes(only)) await take('sign-in');
+  await page.getByLabel('API key').fill(KEY);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  for (const [name, path] of Object.entries(PAGES)) {
+    if (!name.includes(only)) continue;
+    await page.goto(`${service.url}/ui${path.replace(':trace', encodeURIComponent(trace))}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByText(/^Loading/).waitFor({ state: 'detached' });
+    await PREPARATIONS[name]?.(page);
+    await take(name);
+  }
+  await context.close();
+}
