@@ -5,20 +5,20 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { launchBrowser } from '../../scripts/browser.mjs';
 import {
   axeViolations,
   inSignedInTab,
-  launchBrowser,
   overflow,
   settled,
   type TabOptions,
   type WatchedPage,
 } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { adminTransport } from './admin-transport.js';
 import {
   ADMIN_KEY,
   AGENT,
+  adminTransport,
   type DashboardService,
   HOSTILE,
   REGULAR_KEY,

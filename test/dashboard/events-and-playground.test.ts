@@ -9,11 +9,11 @@ import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js
 import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { launchBrowser } from '../../scripts/browser.mjs';
 import { runExample } from '../support/client-example.js';
 import {
   axeViolations,
   inSignedInTab,
-  launchBrowser,
   overflow,
   settled,
   type TabOptions,
@@ -22,9 +22,9 @@ import {
 import { describeOnEachDatabase } from '../support/databases.js';
 import { compileService } from '../support/service-process.js';
 import { until } from '../support/until.js';
-import { adminTransport } from './admin-transport.js';
 import {
   ADMIN_KEY,
+  adminTransport,
   type DashboardService,
   HOSTILE,
   REGULAR_KEY,
