@@ -31,7 +31,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <header className="top">
         <button
           type="button"
-          className="icon menu-button"
+          className="icon menu-toggle"
           aria-expanded={isMenuOpen}
           aria-controls="menu"
           aria-label="Menu"
