@@ -1,3 +1,4 @@
+import type { JsonValue } from '@bufbuild/protobuf';
 import { type ReactNode, useId } from 'react';
 import { UserText } from '../shared/user-text.js';
 import type { FieldProps } from './field-context.js';
@@ -90,6 +91,11 @@ export function Problems({ id, messages }: { readonly id?: string; readonly mess
 
 /** What stands in an empty input: the value that counts then, or an example. */
 export function placeholderOf({ fallback, example }: FieldProps['form']): string | undefined {
-  if (fallback !== undefined && fallback !== null) return `default: ${jsonText(fallback)}`;
-  return example === undefined ? undefined : `for example ${jsonText(example)}`;
+  if (fallback !== undefined && fallback !== null) return `default: ${exampleText(fallback)}`;
+  return example === undefined ? undefined : `for example ${exampleText(example)}`;
+}
+
+function exampleText(value: JsonValue): string {
+  const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isTexts ? value.join(', ') : jsonText(value);
 }

@@ -37,7 +37,10 @@ export function ListRows({ field, items, hasLines }: ListRowsProps) {
     count.current = items.length;
     if (toFocus.current === null) return;
     const row = list.current?.children[Math.min(toFocus.current, items.length - 1)];
-    row?.querySelector<HTMLElement>('input, textarea, select, button')?.focus();
+    // The input of an item comes after the choice of its form.
+    const input =
+      row?.querySelector<HTMLElement>('input, textarea') ?? row?.querySelector<HTMLElement>('select');
+    input?.focus();
     toFocus.current = null;
   }, [items.length]);
   if (items.length === 0) return null;
@@ -50,7 +53,8 @@ export function ListRows({ field, items, hasLines }: ListRowsProps) {
   const insertAfter = (index: number): void => {
     const added = initialValue(root, formOf(root, itemSchema(form, index + 1)));
     toFocus.current = index + 1;
-    onChange([...items.slice(0, index + 1), added, ...items.slice(index + 1)]);
+    keys.current = keys.current.toSpliced(index + 1, 0, keys.fresh());
+    onChange(items.toSpliced(index + 1, 0, added));
   };
   const onKeyDown = (event: KeyboardEvent, index: number): void => {
     const isInput = event.target instanceof HTMLInputElement;
