@@ -1,7 +1,8 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import type { ControlTemplate } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { SchemaForm } from '../schema-form/schema-form.js';
+import { Disclosure } from '../shared/disclosure.js';
 import { type FieldViolation, violationsBelow } from '../shared/field-violations.js';
 import { Loading } from '../shared/states.js';
 import { keptValues, missingLabels, type TemplateReading, valuesSchema } from './template-model.js';
@@ -46,7 +47,6 @@ interface TemplateWorkbenchProps {
 export function TemplateWorkbench(props: TemplateWorkbenchProps) {
   const { draft, reading, rendering, refused, onText, onValues, head, actions, isTemplateOpen } = props;
   const { template, values, text } = draft;
-  const [isOpen, setOpen] = useState(isTemplateOpen);
   const problems = distinct([...rendering.problems, ...refused]);
   const ofValues = violationsBelow(problems, 'template_values');
   const others = problems.filter(({ path }) => !path.startsWith('template_values') && path !== 'name');
@@ -64,23 +64,20 @@ export function TemplateWorkbench(props: TemplateWorkbenchProps) {
           )}
           {actions}
         </section>
-        <details className="card" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary>The template</summary>
+        <Disclosure summary="The template" isOpenAtFirst={isTemplateOpen} className="card">
           <p className="muted">
             A definition with references such as <code>{'{"$param": "words"}'}</code> and the parameters that
             fill them: texts, lists of texts, patterns, choices, and yes or no.
           </p>
-          {isOpen && (
-            <Suspense fallback={<Loading what="the editor" />}>
-              <TemplateEditor text={text} onChange={onText} />
-            </Suspense>
-          )}
+          <Suspense fallback={<Loading what="the editor" />}>
+            <TemplateEditor text={text} onChange={onText} />
+          </Suspense>
           {'problem' in reading && (
             <p className="problem" role="alert">
               {reading.problem} The form and the preview stay as they were.
             </p>
           )}
-        </details>
+        </Disclosure>
       </div>
       <TemplatePreview
         rendering={rendering}
