@@ -28,7 +28,8 @@ export function FieldFrame({ field, actions, hint, problem, children }: FieldFra
   const id = useId();
   const { form, label, problems, isRequired, isCompact = false, value } = field;
   const own = problem ?? localProblem(form, value);
-  const messages = [...(own === null ? [] : [own]), ...problems.map(({ message }) => message)];
+  // The server says the same in its own words.
+  const messages = problems.length > 0 ? problems.map(({ message }) => message) : own === null ? [] : [own];
   const isDescribed = !isCompact && (form.description !== undefined || hint !== undefined);
   const described = [
     ...(isDescribed ? [`${id}-description`] : []),
