@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EXAMPLE_TEMPLATES } from '../../packages/dashboard/src/templates/example-templates.js';
 import { launchBrowser } from '../../scripts/browser.mjs';
 import {
   axeViolations,
@@ -249,6 +250,14 @@ describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUr
       await page.getByRole('button', { name: 'Create control' }).click();
       await page.getByText('Created.', { exact: true }).waitFor();
     });
+  });
+
+  it.each(EXAMPLE_TEMPLATES)('offers a template that the server renders: $id', async ({ template }) => {
+    const parameters = Object.entries(template.parameters as Record<string, { placeholder?: unknown }>);
+    const given = parameters.filter(([, { placeholder }]) => placeholder !== undefined);
+    const values = Object.fromEntries(given.map(([name, { placeholder }]) => [name, placeholder]));
+    const answer = await call('POST', '/control-templates/render', { template, template_values: values });
+    expect(answer).not.toHaveProperty('warnings');
   });
 
   it('shows hostile texts as text', async () => {
