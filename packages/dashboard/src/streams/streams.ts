@@ -1,0 +1,22 @@
+import { Code } from '@connectrpc/connect';
+import { SIGNED_OUT_EVENT } from '../api/transport.js';
+import { createTabBus } from './browser-tab-bus.js';
+import { SOURCES } from './sources.js';
+import { type StreamListener, type StreamRequest, StreamTab } from './stream-tab.js';
+
+let tab: StreamTab | undefined;
+
+/** Listens to a stream that all tabs of this browser share. Returns what ends it. */
+export function listen(stream: StreamRequest, listener: StreamListener): () => void {
+  // Not randomUUID, which exists on secure pages only.
+  tab ??= new StreamTab(crypto.getRandomValues(new Uint32Array(4)).join(), createTabBus(), SOURCES);
+  return tab.subscribe(stream, {
+    position: () => listener.position(),
+    onAttached: (position, isLive) => listener.onAttached(position, isLive),
+    onMessage: (bytes) => listener.onMessage(bytes),
+    onLost: (failure) => {
+      if (failure.code === Code.Unauthenticated) window.dispatchEvent(new Event(SIGNED_OUT_EVENT));
+      listener.onLost(failure);
+    },
+  });
+}
