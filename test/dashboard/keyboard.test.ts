@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser } from '../../scripts/browser.mjs';
 import {
   axeViolations,
   inSignedInTab,
-  launchBrowser,
   openWatchedPage,
   overflow,
   signIn,

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchBrowser, signIn } from '../support/dashboard-browser.js';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import { signIn } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { CONTROL, STREAM_KEY, type StreamService, startStreamService } from './stream-service.js';

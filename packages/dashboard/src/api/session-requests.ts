@@ -4,17 +4,19 @@ export interface SessionConfig {
   readonly has_active_session: boolean;
 }
 
-const prefix = document.querySelector<HTMLMetaElement>('meta[name="api-prefix"]')?.content ?? '/api';
+/** Path of the JSON routes before their version, as the server is configured. */
+export const apiPrefix =
+  document.querySelector<HTMLMetaElement>('meta[name="api-prefix"]')?.content ?? '/api';
 
 export async function readSessionConfig(): Promise<SessionConfig> {
-  const reply = await fetch(`${prefix}/config`, { cache: 'no-store' });
+  const reply = await fetch(`${apiPrefix}/config`, { cache: 'no-store' });
   if (!reply.ok) throw new Error(`The server answered ${reply.status} to the question for the session.`);
   return (await reply.json()) as SessionConfig;
 }
 
 /** Signs in. Returns the reason of a refusal, or null. */
 export async function signIn(apiKey: string): Promise<string | null> {
-  const reply = await fetch(`${prefix}/login`, {
+  const reply = await fetch(`${apiPrefix}/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ api_key: apiKey }),
@@ -29,6 +31,6 @@ export async function signIn(apiKey: string): Promise<string | null> {
 }
 
 export async function signOut(): Promise<void> {
-  const reply = await fetch(`${prefix}/logout`, { method: 'POST' });
+  const reply = await fetch(`${apiPrefix}/logout`, { method: 'POST' });
   if (!reply.ok) throw new Error(`The server answered ${reply.status} to the sign-out.`);
 }

@@ -1,12 +1,12 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Link, useParams } from 'wouter';
-import { Execution } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import {
   ControlService,
   type GetControlResponse,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { JsonView } from '../code/json-view.js';
 import { useIsAdmin } from '../session/session-context.js';
-import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
 import { Page } from '../shared/page.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
@@ -14,9 +14,10 @@ import { useAddressFilter } from '../shared/use-address-filter.js';
 import { UserText } from '../shared/user-text.js';
 import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';
-import { ControlVersions } from './control-versions.js';
 import { definitionJson } from './definition-json.js';
-import { scopeText } from './scope-text.js';
+import { DefinitionView } from './definition-view.js';
+import { DeleteControl } from './delete-control.js';
+import { ControlVersions } from './versions/control-versions.js';
 
 /** One control: its definition, who uses it, and its versions. */
 export default function ControlPage() {
@@ -25,28 +26,51 @@ export default function ControlPage() {
   if (!Number.isInteger(controlId) || Math.abs(controlId) >= 2 ** 31) {
     return <Empty title="A control is addressed by its number" />;
   }
-  return <ControlOfId controlId={controlId} />;
+  return <ControlOfId key={controlId} controlId={controlId} />;
 }
 
 function ControlOfId({ controlId }: { readonly controlId: number }) {
   const query = useQuery(ControlService.method.getControl, { controlId });
-  const isAdmin = useIsAdmin();
   const name = query.data?.name ?? `Control ${controlId}`;
+  const isGone = query.error !== null && ConnectError.from(query.error).code === Code.NotFound;
   return (
     <Page
       title={name}
       heading={<UserText text={name} />}
-      actions={
-        <span className="links">
-          <Link href={`/events?control=${controlId}`}>Events</Link>
-          {isAdmin && query.data !== undefined && <ControlSwitch control={query.data} />}
-        </span>
-      }
+      actions={<Actions controlId={controlId} control={isGone ? undefined : query.data} />}
     >
-      <QueryState query={query} what="the control">
-        {(control) => <ControlDetails control={control} />}
-      </QueryState>
+      {isGone ? (
+        <>
+          <p className="notice">This control does not exist. Versions of a deleted control are kept:</p>
+          <ControlVersions controlId={controlId} control={undefined} />
+        </>
+      ) : (
+        <QueryState query={query} what="the control">
+          {(control) => <ControlDetails control={control} />}
+        </QueryState>
+      )}
     </Page>
+  );
+}
+
+interface ActionsProps {
+  readonly controlId: number;
+  readonly control: GetControlResponse | undefined;
+}
+
+function Actions({ controlId, control }: ActionsProps) {
+  const isAdmin = useIsAdmin();
+  return (
+    <span className="links">
+      <Link href={`/events?control=${controlId}`}>Events</Link>
+      {isAdmin && control !== undefined && (
+        <>
+          <Link href={`/controls/new?copy=${controlId}`}>Duplicate</Link>
+          <ControlSwitch control={control} />
+          <DeleteControl control={control} />
+        </>
+      )}
+    </span>
   );
 }
 
@@ -54,45 +78,60 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
   const [filters, setFilter] = useAddressFilter();
   const { id, data } = control;
   const tabs: readonly Tab[] = [
+    { id: 'definition', name: 'Definition', content: <Definition control={control} /> },
     {
-      id: 'definition',
-      name: 'Definition',
-      content: data === undefined ? null : <pre className="code">{definitionJson(data)}</pre>,
+      id: 'json',
+      name: 'JSON',
+      content:
+        data === undefined ? null : <JsonView text={definitionJson(data)} label="Definition as JSON" />,
     },
-    { id: 'usage', name: 'Used by', content: <ControlUsage controlId={id} /> },
-    { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} /> },
+    { id: 'usage', name: 'Used by', content: <ControlUsage control={control} /> },
+    { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} control={control} /> },
   ];
   return (
     <>
       {data?.description !== undefined && <p dir="auto">{data.description}</p>}
-      <dl className="facts">
-        <div>
-          <dt>Decision</dt>
-          <dd>
-            <DecisionBadge sign={signOfDecision(data?.action?.decision)} />
-          </dd>
-        </div>
-        <div>
-          <dt>State</dt>
-          <dd>{data?.enabled === false ? 'off' : 'on'}</dd>
-        </div>
-        <div>
-          <dt>Runs in</dt>
-          <dd>{data?.execution === Execution.SDK ? 'client' : 'server'}</dd>
-        </div>
-        <div>
-          <dt>Scope</dt>
-          <dd>
-            <UserText text={scopeText(data?.scope)} />
-          </dd>
-        </div>
-      </dl>
+      <p className="links">
+        <span>
+          State: <strong>{data?.enabled === false ? 'off' : 'on'}</strong>
+        </span>
+        <Link href={`/controls/${id}?tab=versions`}>Version {String(control.version)}</Link>
+        {data?.tags.map((tag) => (
+          <Link key={tag} className="tag" href={`/controls?tag=${encodeURIComponent(tag)}`}>
+            <UserText text={tag} max={30} />
+          </Link>
+        ))}
+      </p>
       <Tabs
         label="Control"
         tabs={tabs}
         selected={filters.get('tab') ?? 'definition'}
         onSelect={(tab) => setFilter('tab', tab === 'definition' ? '' : tab)}
       />
+    </>
+  );
+}
+
+function Definition({ control: { id, data } }: { readonly control: GetControlResponse }) {
+  if (data === undefined) {
+    return (
+      <Empty title="The stored definition cannot be read">
+        <p>The control is evaluated as an error until its definition is replaced.</p>
+      </Empty>
+    );
+  }
+  const isDraft = data.template !== undefined && data.condition === undefined;
+  return (
+    <>
+      {data.template !== undefined && (
+        <p className="notice">
+          {isDraft
+            ? 'A draft: its template has parameters without a value, so it checks nothing. '
+            : 'Made from a template. '}
+          <Link href={`/controls/${id}/template`}>Values of the template</Link>
+        </p>
+      )}
+      {!isDraft && <DefinitionView data={data} />}
     </>
   );
 }

@@ -10,13 +10,18 @@ type JsonMember = Record<string, unknown>;
 
 /** A definition as JSON text, in the form of the JSON routes. */
 export function definitionJson(definition: ControlDefinition): string {
+  return JSON.stringify(definitionValue(definition), null, 2);
+}
+
+/** A definition as a JSON value, in the form of the JSON routes. */
+export function definitionValue(definition: ControlDefinition): Record<string, unknown> {
   const json = toJson(ControlDefinitionSchema, definition, { useProtoFieldName: true }) as JsonMember;
   if (definition.condition !== undefined) json.condition = conditionJson(definition.condition);
   replaceWord(json, 'execution', 'EXECUTION_');
   replaceWord(json.action as JsonMember | undefined, 'decision', 'DECISION_');
   const scope = json.scope as JsonMember | undefined;
   if (Array.isArray(scope?.stages)) scope.stages = scope.stages.map((stage) => word(stage, 'STAGE_'));
-  return JSON.stringify(json, null, 2);
+  return json;
 }
 
 /** Lists of conditions have a message of their own, which the JSON routes do not have. */

@@ -1,15 +1,18 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
-import { SelectField, TextField } from '../shared/select-field.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { useDebounced } from '../shared/use-debounced.js';
 import { EVENT_COLUMNS, EventRow } from './event-columns.js';
-import { ACTION_OPTIONS, eventFilter, MATCH_OPTIONS, SINCE_OPTIONS, STAGE_OPTIONS } from './event-filter.js';
+import { eventFilter } from './event-filter.js';
+import { EventFilters } from './event-filters.js';
+import { ExportButton } from './export-button.js';
+import './events.css';
 
 const PAGE_SIZE = 100;
 
@@ -17,44 +20,33 @@ const PAGE_SIZE = 100;
 export default function EventsPage() {
   const [parameters, setFilter] = useAddressFilter();
   const settled = useDebounced(parameters.toString());
+  // Ranges end at this time, so that pages that are loaded later belong to the first one.
+  const [asOf, setAsOf] = useState(() => Date.now());
+  const filter = useMemo(() => eventFilter(new URLSearchParams(settled), asOf), [settled, asOf]);
   const query = useInfiniteQuery(
     ObservabilityService.method.queryEvents,
-    {
-      ...eventFilter(new URLSearchParams(settled)),
-      cursor: undefined,
-      limit: PAGE_SIZE,
-      includeBuffered: true,
-    },
+    { ...filter, cursor: undefined, limit: PAGE_SIZE, includeBuffered: true },
     {
       pageParamKey: 'cursor',
       getNextPageParam: (last) => last.nextCursor,
       placeholderData: keepPreviousData,
     },
   );
-  const text = (name: string) => ({
-    value: parameters.get(name) ?? '',
-    onChange: (value: string) => setFilter(name, value),
-  });
+  const refresh = (): void => {
+    setAsOf(Date.now());
+    void query.refetch();
+  };
   return (
     <Page
       title="Events"
       actions={
-        <button type="button" disabled={query.isFetching} onClick={() => query.refetch()}>
+        <button type="button" disabled={query.isFetching} onClick={refresh}>
           Refresh
         </button>
       }
     >
-      <search className="filters">
-        <SelectField label="Decision" options={ACTION_OPTIONS} {...text('action')} />
-        <SelectField label="Result" options={MATCH_OPTIONS} {...text('matched')} />
-        <SelectField label="Stage" options={STAGE_OPTIONS} {...text('stage')} />
-        <SelectField label="Since" options={SINCE_OPTIONS} {...text('since')} />
-        <TextField label="Agent" type="search" {...text('agent')} />
-        <TextField label="Control id" type="search" {...text('control')} />
-        <TextField label="Step name" type="search" {...text('step')} />
-        <TextField label="Trace" type="search" {...text('trace')} />
-        <TextField label="Session" type="search" {...text('session')} />
-      </search>
+      <EventFilters parameters={parameters} onChange={setFilter} />
+      <ExportButton filter={filter} />
       <QueryState query={query} what="events">
         {({ pages }) => {
           const events = pages.flatMap((page) => page.events);

@@ -1,26 +1,33 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
-import {
-  type ControlExecutionEvent,
-  ObservabilityService,
-} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { stageText } from '../controls/scope-text.js';
-import { DecisionBadge } from '../shared/decision-badge.js';
+import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { Page } from '../shared/page.js';
 import { Empty, QueryState } from '../shared/states.js';
-import { TimeText } from '../shared/time-text.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { UserText } from '../shared/user-text.js';
-import { signOfEvent } from './event-columns.js';
+import { evaluationsOf } from './evaluations.js';
+import { RecordedEvaluation } from './recorded-evaluation.js';
+import './events.css';
 
 const MAX_EVENTS = 1_000;
+/** Definitions of deciding checks are shown at once if a trace has at most this many evaluations. */
+const MAX_OPEN = 5;
 
-/** All recorded checks of one trace, in the order of their times. */
+/** All recorded checks of one trace, in the order of their times: why a step was denied. */
 export default function TracePage() {
   const [parameters] = useAddressFilter();
   const traceId = parameters.get('id') ?? '';
-  if (traceId === '') return <Empty title="The address names no trace" />;
-  return <Trace traceId={traceId} />;
+  if (traceId === '') {
+    return (
+      <Empty title="The address names no trace">
+        <p>
+          A trace is the sequence of steps with the same trace id. The <Link href="/events">events</Link> lead
+          to their traces.
+        </p>
+      </Empty>
+    );
+  }
+  return <Trace key={traceId} traceId={traceId} />;
 }
 
 function Trace({ traceId }: { readonly traceId: string }) {
@@ -37,73 +44,27 @@ function Trace({ traceId }: { readonly traceId: string }) {
           Trace <UserText text={traceId} />
         </>
       }
+      actions={<Link href={`/events?trace=${encodeURIComponent(traceId)}`}>Events of this trace</Link>}
     >
       <QueryState query={query} what="the trace">
         {({ events, eventTotal }) => {
           if (events.length === 0) return <Empty title="No event has this trace id" />;
-          const inOrder = [...events].reverse();
+          const evaluations = evaluationsOf([...events].reverse());
           return (
             <>
               <p className="muted">
-                {String(eventTotal)} recorded checks
-                {eventTotal > BigInt(events.length) && `, of which the latest ${events.length} are shown`}.
+                {eventTotal.toLocaleString()} recorded checks
+                {eventTotal > BigInt(events.length) &&
+                  `, of which the latest ${events.length.toLocaleString()} are shown`}
+                . Checks without a match are recorded only with <code>SERVICE_OBSERVABILITY_RECORD=all</code>.
               </p>
-              <ol className="trace">
-                {inOrder.map((event) => (
-                  <Check key={event.controlExecutionId} event={event} />
-                ))}
-              </ol>
+              {evaluations.map(({ key, checks }) => (
+                <RecordedEvaluation key={key} checks={checks} isOpen={evaluations.length <= MAX_OPEN} />
+              ))}
             </>
           );
         }}
       </QueryState>
     </Page>
-  );
-}
-
-function Check({ event }: { readonly event: ControlExecutionEvent }) {
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Step', [event.stepType, event.stepName].filter((part) => part !== undefined).join(' ') || undefined],
-    ['Stage', stageText(event.checkStage)],
-    ['Evaluator', event.evaluatorName],
-    ['Selected', event.selectorPath],
-    ['Confidence', event.confidence?.toString()],
-    ['Error', event.errorMessage],
-    ['Span', event.spanId],
-    ['Session', event.sessionId],
-    ['Revision', event.revision?.toString()],
-    ['Decision id', event.decisionId],
-    ['Check id', event.controlExecutionId],
-  ];
-  const agentName = event.agentName ?? '';
-  return (
-    <li className="card">
-      <div className="trace-head">
-        <DecisionBadge sign={signOfEvent(event)} />
-        <Link href={`/controls/${event.controlId}`}>
-          <UserText text={event.controlName ?? ''} />
-        </Link>
-        <span className="muted">
-          for{' '}
-          <Link href={`/agents/${encodeURIComponent(agentName)}`}>
-            <UserText text={agentName} />
-          </Link>
-        </span>
-        <TimeText time={event.timestamp} isExact />
-      </div>
-      <dl className="facts">
-        {facts.map(
-          ([name, value]) =>
-            value !== undefined && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>
-                  <UserText text={value} max={80} />
-                </dd>
-              </div>
-            ),
-        )}
-      </dl>
-    </li>
   );
 }

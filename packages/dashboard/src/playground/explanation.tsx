@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
+import { Decision } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import type {
-  ConditionExplanation,
   ControlExplanation,
   EvaluateResponse,
   ExplainResponse,
@@ -8,14 +8,7 @@ import type {
 import { Outcome } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { DecisionBadge, type Sign, signOfDecision } from '../shared/decision-badge.js';
 import { UserText } from '../shared/user-text.js';
-
-/** Why a node was not evaluated. */
-const SKIP_TEXTS: Readonly<Record<string, string>> = {
-  and_failed: 'An earlier condition of AND did not match.',
-  or_matched: 'An earlier condition of OR matched.',
-  error: 'An earlier condition could not be evaluated.',
-  denied: 'Another control had already denied the step.',
-};
+import { ConditionWalk } from './condition-walk.js';
 
 /** The verdict of an explained step, and what each control did. */
 export function Explanation({ explained }: { readonly explained: ExplainResponse }) {
@@ -45,10 +38,11 @@ function Verdict({ verdict }: { readonly verdict: EvaluateResponse }) {
   );
 }
 
-function verdictSign({ isSafe, outcome, errors }: EvaluateResponse): { sign: Sign; word: string } {
+function verdictSign({ isSafe, outcome, matches }: EvaluateResponse): { sign: Sign; word: string } {
   if (isSafe) return { sign: 'safe', word: 'allowed' };
   if (outcome === Outcome.STEER) return { sign: 'steer', word: 'steered' };
-  return { sign: errors.length > 0 ? 'error' : 'deny', word: 'denied' };
+  const isMatch = matches.some(({ action }) => action === Decision.DENY);
+  return isMatch ? { sign: 'deny', word: 'denied' } : { sign: 'error', word: 'denied' };
 }
 
 function ControlResult({ control }: { readonly control: ControlExplanation }) {
@@ -73,60 +67,7 @@ function ControlResult({ control }: { readonly control: ControlExplanation }) {
           {warning.field}: {warning.message}
         </p>
       ))}
-      {condition !== undefined && (
-        <ul className="tree">
-          <Node node={condition} />
-        </ul>
-      )}
+      {condition !== undefined && <ConditionWalk root={condition} />}
     </li>
-  );
-}
-
-function Node({ node }: { readonly node: ConditionExplanation }) {
-  const { type, evaluatorName, selectorPath, message, error, selected, shortCircuitReason, children } = node;
-  return (
-    <li>
-      <NodeResult node={node} />{' '}
-      <strong>{type === 'leaf' ? <UserText text={evaluatorName ?? 'leaf'} /> : type.toUpperCase()}</strong>
-      {selectorPath !== undefined && (
-        <>
-          {' '}
-          on <code>{selectorPath}</code>
-        </>
-      )}
-      {message !== undefined && <p dir="auto">{message}</p>}
-      {error !== undefined && (
-        <p className="problem" dir="auto">
-          {error}
-        </p>
-      )}
-      {!node.evaluated && shortCircuitReason !== undefined && (
-        <p className="muted">{SKIP_TEXTS[shortCircuitReason] ?? shortCircuitReason}</p>
-      )}
-      {node.evaluated && selected !== undefined && (
-        <p className="muted">
-          {selected.type}: <code dir="auto">{selected.text}</code>
-          {selected.shortened && ' (shortened)'}
-        </p>
-      )}
-      {children.length > 0 && (
-        <ul>
-          {children.map((child, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: nodes have no other identity and never move
-            <Node key={index} node={child} />
-          ))}
-        </ul>
-      )}
-    </li>
-  );
-}
-
-function NodeResult({ node }: { readonly node: ConditionExplanation }) {
-  if (node.error !== undefined) return <DecisionBadge sign="error" />;
-  if (!node.evaluated) return <span className="muted">not evaluated</span>;
-  return node.matched === true ? (
-    <span className="result true">✓ true</span>
-  ) : (
-    <span className="result false">✗ false</span>
   );
 }

@@ -1,122 +1,128 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { type FormEvent, useId, useState } from 'react';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { useMutation } from '@connectrpc/connect-query';
+import { type FormEvent, useState } from 'react';
 import { Stage } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { EvaluationService } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import {
+  EvaluationService,
+  type ExplainResponse,
+} from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { AgentField } from '../agents/agent-field.js';
 import { Page } from '../shared/page.js';
 import { SelectField } from '../shared/select-field.js';
 import { ErrorState } from '../shared/states.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { CallPanel } from './call-panel.js';
 import { Explanation } from './explanation.js';
+import { initialStep } from './initial-step.js';
+import { LinkPanel } from './link-panel.js';
+import { expectedOf } from './run-test-case.js';
+import { SaveTestCase } from './save-test-case.js';
+import { StepField } from './step-field.js';
+import { TestCasePanel } from './test-case-panel.js';
+import type { TestCase } from './test-cases.js';
+import './playground.css';
 
-const MAX_SUGGESTIONS = 20;
 const STAGES = [
   ['pre', 'pre: before the step'],
   ['post', 'post: after the step'],
 ] as const;
-const SAMPLE = `{
-  "type": "tool",
-  "name": "send_mail",
-  "input": {"text": "card 4111111111111111"}
-}`;
+
+/** What is explained. */
+interface Trial {
+  readonly agent: string;
+  readonly stage: 'pre' | 'post';
+  /** JSON text. */
+  readonly step: string;
+}
 
 /** Explains what the controls of an agent decide about a step. Nothing is recorded. */
 export default function PlaygroundPage() {
-  const [parameters, setFilter] = useAddressFilter();
-  const agentName = parameters.get('agent') ?? '';
-  const stage = parameters.get('stage') ?? 'pre';
-  const [step, setStep] = useState(SAMPLE);
+  const [parameters, setParameter] = useAddressFilter();
+  const [step, setStep] = useState(() => initialStep(parameters, window.location.hash));
+  const [cases, setCases] = useState<readonly TestCase[]>([]);
   const [syntaxProblem, setSyntaxProblem] = useState<string | null>(null);
   const explain = useMutation(EvaluationService.method.explain);
-  const ids = { agent: useId(), agents: useId(), step: useId(), problem: useId() };
+  const [explained, setExplained] = useState<Trial | null>(null);
+  const trial: Trial = {
+    agent: (parameters.get('agent') ?? '').trim(),
+    stage: parameters.get('stage') === 'post' ? 'post' : 'pre',
+    step,
+  };
+  const isEmptyStep = parameters.has('name') && step === initialStep(parameters, '');
 
   function submit(event: FormEvent): void {
     event.preventDefault();
     const problem = problemOfJson(step);
     setSyntaxProblem(problem);
     if (problem !== null) return;
+    setExplained(trial);
     explain.mutate({
-      agentName: agentName.trim(),
-      stage: stage === 'post' ? Stage.POST : Stage.PRE,
+      agentName: trial.agent,
+      stage: trial.stage === 'post' ? Stage.POST : Stage.PRE,
       stepJson: new TextEncoder().encode(step),
     });
   }
-
+  function openCase(testCase: TestCase): void {
+    setParameter('agent', testCase.agent);
+    setParameter('stage', testCase.stage === 'pre' ? '' : testCase.stage);
+    setStep(testCase.step);
+    explain.reset();
+  }
+  const isCallable = trial.agent !== '' && problemOfJson(step) === null;
   return (
     <Page title="Playground">
       <div className="columns">
-        <form onSubmit={submit} className="card playground">
-          <div className="field">
-            <label htmlFor={ids.agent}>Agent</label>
-            <input
-              id={ids.agent}
-              list={ids.agents}
+        <div className="playground">
+          <form onSubmit={submit} className="card playground">
+            <AgentField
+              value={parameters.get('agent') ?? ''}
+              onChange={(agent) => setParameter('agent', agent)}
               required
-              autoComplete="off"
-              value={agentName}
-              onChange={(event) => setFilter('agent', event.target.value)}
             />
-            <AgentSuggestions id={ids.agents} typed={agentName} />
-          </div>
-          <SelectField
-            label="Stage"
-            value={stage}
-            options={STAGES}
-            onChange={(value) => setFilter('stage', value === 'pre' ? '' : value)}
-          />
-          <div className="field">
-            <label htmlFor={ids.step}>Step, as JSON</label>
-            <textarea
-              id={ids.step}
-              rows={14}
-              spellCheck={false}
-              value={step}
-              aria-invalid={syntaxProblem !== null}
-              aria-describedby={syntaxProblem === null ? undefined : ids.problem}
-              onChange={(event) => setStep(event.target.value)}
-              onKeyDown={(event) => {
-                if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-                  event.currentTarget.form?.requestSubmit();
-                }
-              }}
+            <SelectField
+              label="Stage"
+              value={trial.stage}
+              options={STAGES}
+              onChange={(stage) => setParameter('stage', stage === 'pre' ? '' : stage)}
             />
-            {syntaxProblem !== null && (
-              <p id={ids.problem} className="problem" role="alert">
-                {syntaxProblem}
+            {isEmptyStep && (
+              <p className="notice">
+                Events hold no content of steps: type and name are filled in, the input is yours to paste.
               </p>
             )}
+            <StepField value={step} onChange={setStep} problem={syntaxProblem} />
+            <button type="submit" className="primary" disabled={explain.isPending}>
+              {explain.isPending ? 'Explaining…' : 'Explain'}
+            </button>
+            <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
+            <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
+          </form>
+          {isCallable && <CallPanel agentName={trial.agent} stage={trial.stage} step={step} />}
+        </div>
+        <section aria-label="Result">
+          <div aria-live="polite">
+            {explain.error !== null && <ErrorState error={explain.error} />}
+            {explain.data !== undefined && <Explanation explained={explain.data} />}
+            {explain.data === undefined && explain.error === null && (
+              <p className="muted">The verdict and each node of each control appear here.</p>
+            )}
           </div>
-          <button type="submit" className="primary" disabled={explain.isPending}>
-            {explain.isPending ? 'Explaining…' : 'Explain'}
-          </button>
-          <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
-        </form>
-        <section aria-label="Result" aria-live="polite">
-          {explain.error !== null && <ErrorState error={explain.error} />}
-          {explain.data !== undefined && <Explanation explained={explain.data} />}
-          {explain.data === undefined && explain.error === null && (
-            <p className="muted">The verdict and each node of each control appear here.</p>
+          {explain.data !== undefined && explained !== null && (
+            <SaveTestCase
+              suggestion={`${explained.agent} ${cases.length + 1}`}
+              onSave={(name) => setCases([...cases, ...testCaseOf(name, explained, explain.data)])}
+            />
           )}
         </section>
       </div>
+      <TestCasePanel cases={cases} onChange={setCases} onOpen={openCase} />
     </Page>
   );
 }
 
-function AgentSuggestions({ id, typed }: { readonly id: string; readonly typed: string }) {
-  const name = useDebounced(typed.trim());
-  const { data } = useQuery(AgentService.method.listAgents, {
-    limit: MAX_SUGGESTIONS,
-    ...(name === '' ? {} : { name }),
-  });
-  return (
-    <datalist id={id}>
-      {data?.agents.map((agent) => (
-        <option key={agent.agentName} value={agent.agentName} />
-      ))}
-    </datalist>
-  );
+/** Nothing if there is no verdict. */
+function testCaseOf(name: string, trial: Trial, { verdict }: ExplainResponse): readonly TestCase[] {
+  if (verdict === undefined) return [];
+  return [{ name, ...trial, expected: expectedOf(verdict), revision: Number(verdict.revision) }];
 }
 
 function problemOfJson(text: string): string | null {

@@ -1,0 +1,63 @@
+import { createClient } from '@connectrpc/connect';
+import {
+  ControlService,
+  type ControlSummary,
+} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '../../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { transport } from '../../api/transport.js';
+
+const controls = createClient(ControlService, transport);
+const policies = createClient(PolicyService, transport);
+
+/** A change of several controls. */
+export interface BulkAction {
+  /** For example `Switch off`. */
+  readonly verb: string;
+  /** What it does to the selected controls, in the past, for example `switched off`. */
+  readonly done: string;
+  /** What it means for the agents. */
+  readonly effect: string;
+  /** Whether a control is already as it should be. */
+  readonly isDone: (control: ControlSummary) => boolean;
+  /** @param isRetry whether it failed before, and the viewer has seen why */
+  readonly act: (control: ControlSummary, isRetry: boolean) => Promise<unknown>;
+}
+
+export const SWITCH_ON: BulkAction = {
+  verb: 'Switch on',
+  done: 'switched on',
+  effect: 'They will check the steps of all agents that use them.',
+  isDone: ({ enabled }) => enabled,
+  act: ({ id }) => controls.updateControl({ controlId: id, enabled: true }),
+};
+
+export const SWITCH_OFF: BulkAction = {
+  verb: 'Switch off',
+  done: 'switched off',
+  effect: 'They will no longer check any step.',
+  isDone: ({ enabled }) => !enabled,
+  act: ({ id }) => controls.updateControl({ controlId: id, enabled: false }),
+};
+
+export const DELETE: BulkAction = {
+  verb: 'Delete',
+  done: 'deleted',
+  effect: 'They are removed from these policies and agents and cannot be restored.',
+  isDone: () => false,
+  async act({ id, version }, isRetry) {
+    // What was changed since it was listed is deleted only if the viewer has been told so.
+    const known = isRetry ? (await controls.getControl({ controlId: id })).version : version;
+    await controls.deleteControl({ controlId: id, force: true, ifVersion: known });
+  },
+};
+
+/** Adds controls to a policy. */
+export function addToPolicy(policyId: number, policyName: string, agentText: string): BulkAction {
+  return {
+    verb: `Add to ${policyName}`,
+    done: `added to ${policyName}`,
+    effect: `They will check the steps of the ${agentText} with this policy, too.`,
+    isDone: () => false,
+    act: ({ id }) => policies.addPolicyControl({ policyId, controlId: id }),
+  };
+}

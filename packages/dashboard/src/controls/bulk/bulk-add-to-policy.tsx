@@ -1,0 +1,58 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { useState } from 'react';
+import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '../../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { errorText } from '../../shared/error-text.js';
+import { numberOf } from '../../shared/numbers.js';
+import { SelectField, TextField } from '../../shared/select-field.js';
+import { useDebounced } from '../../shared/use-debounced.js';
+import { addToPolicy } from './bulk-actions.js';
+import { BulkDialog } from './bulk-dialog.js';
+
+const FOUND_AT_ONCE = 25;
+
+interface BulkAddToPolicyProps {
+  readonly controls: readonly ControlSummary[];
+  readonly onClose: (remaining: readonly ControlSummary[]) => void;
+}
+
+/** Chooses a policy and adds the selected controls to it. */
+export function BulkAddToPolicy({ controls, onClose }: BulkAddToPolicyProps) {
+  const [search, setSearch] = useState('');
+  const [chosen, setChosen] = useState('');
+  const name = useDebounced(search).trim();
+  const found = useQuery(PolicyService.method.listPolicies, {
+    limit: FOUND_AT_ONCE,
+    ...(name === '' ? {} : { name }),
+  });
+  const policies = found.data?.policies ?? [];
+  const policy = policies.find(({ id }) => String(id) === chosen) ?? policies[0];
+  const options = policies.map(({ id, name: text }) => [String(id), text] as const);
+  return (
+    <BulkDialog
+      title={`Add ${numberOf(controls.length, 'control')} to a policy?`}
+      action={
+        policy === undefined
+          ? null
+          : addToPolicy(policy.id, policy.name, numberOf(policy.agentCount, 'agent'))
+      }
+      controls={controls}
+      onClose={onClose}
+    >
+      <div className="filters">
+        <TextField label="Find a policy" type="search" value={search} onChange={setSearch} />
+        <SelectField
+          label="Policy"
+          value={policy === undefined ? '' : String(policy.id)}
+          options={options.length === 0 ? [['', 'none found']] : options}
+          onChange={setChosen}
+        />
+      </div>
+      {found.error !== null && (
+        <p className="problem" role="alert">
+          {errorText(found.error).detail}
+        </p>
+      )}
+    </BulkDialog>
+  );
+}

@@ -1,0 +1,154 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { numberOf } from '../../shared/numbers.js';
+import { UserText } from '../../shared/user-text.js';
+import { usageText } from '../use-control-usage.js';
+import type { BulkAction } from './bulk-actions.js';
+import { BulkOutcome } from './bulk-outcome.js';
+import { useBulkUsage } from './bulk-usage.js';
+import { type BulkResult, runBulk } from './run-bulk.js';
+
+const MAX_NAMED = 10;
+
+interface BulkDialogProps {
+  readonly title: string;
+  /** Null until the viewer has chosen everything that it needs. */
+  readonly action: BulkAction | null;
+  readonly controls: readonly ControlSummary[];
+  /** Called when the dialog is closed, with the controls that are not done. */
+  readonly onClose: (remaining: readonly ControlSummary[]) => void;
+  /** Fields of the action. */
+  readonly children?: ReactNode;
+}
+
+type State =
+  | { readonly kind: 'asking' }
+  | { readonly kind: 'running'; readonly finished: number; readonly of: number }
+  | { readonly kind: 'finished'; readonly results: readonly BulkResult<ControlSummary>[] };
+
+/** Confirms an action on several controls, runs it, and says what became of each of them. */
+export function BulkDialog({ title, action, controls, onClose, children }: BulkDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const stop = useRef(new AbortController());
+  const queries = useQueryClient();
+  const titleId = useId();
+  const [state, setState] = useState<State>({ kind: 'asking' });
+  useEffect(() => dialog.current?.showModal(), []);
+
+  const run = async (items: readonly ControlSummary[], before: readonly BulkResult<ControlSummary>[]) => {
+    if (action === null) return;
+    stop.current = new AbortController();
+    setState({ kind: 'running', finished: 0, of: items.length });
+    const results = await runBulk({
+      items,
+      act: (control) => action.act(control, before.length > 0),
+      signal: stop.current.signal,
+      onProgress: (finished) => setState({ kind: 'running', finished, of: items.length }),
+    });
+    const again = new Map(results.map((result) => [result.item.id, result]));
+    const all = before.length === 0 ? results : before.map((result) => again.get(result.item.id) ?? result);
+    setState({ kind: 'finished', results: all });
+    void queries.invalidateQueries();
+  };
+  // Closing the dialog gives the focus back to where it was.
+  const leave = (): void => dialog.current?.close();
+  const close = (): void => {
+    stop.current.abort();
+    onClose(
+      state.kind === 'finished'
+        ? state.results.filter(({ kind }) => kind !== 'done').map(({ item }) => item)
+        : controls,
+    );
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="bulk-dialog"
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        // What runs is stopped by its own button, so that its outcome is seen.
+        if (state.kind === 'running') event.preventDefault();
+      }}
+      onClose={close}
+    >
+      <h2 id={titleId}>{title}</h2>
+      {state.kind === 'asking' && (
+        <Question action={action} controls={controls} onConfirm={(items) => run(items, [])} onCancel={leave}>
+          {children}
+        </Question>
+      )}
+      {state.kind === 'running' && (
+        <>
+          <progress value={state.finished} max={state.of} aria-label="Progress" />
+          <p role="status">
+            {state.finished} of {numberOf(state.of, 'control')}
+          </p>
+          <div className="dialog-actions">
+            <button type="button" onClick={() => stop.current.abort()}>
+              Stop
+            </button>
+          </div>
+        </>
+      )}
+      {state.kind === 'finished' && action !== null && (
+        <BulkOutcome
+          results={state.results}
+          done={action.done}
+          onRetry={(items) => run(items, state.results)}
+          onClose={leave}
+        />
+      )}
+    </dialog>
+  );
+}
+
+interface QuestionProps {
+  readonly action: BulkAction | null;
+  readonly controls: readonly ControlSummary[];
+  readonly onConfirm: (items: readonly ControlSummary[]) => void;
+  readonly onCancel: () => void;
+  readonly children: ReactNode;
+}
+
+function Question({ action, controls, onConfirm, onCancel, children }: QuestionProps) {
+  const items = controls.filter((control) => action?.isDone(control) !== true);
+  const usage = useBulkUsage(items);
+  const already = controls.length - items.length;
+  return (
+    <>
+      {children}
+      <ul>
+        {items.slice(0, MAX_NAMED).map((control) => (
+          <li key={control.id}>
+            <UserText text={control.name} />{' '}
+            <span className="muted">used by {numberOf(control.usedByAgentsCount, 'agent')}</span>
+          </li>
+        ))}
+        {items.length > MAX_NAMED && <li>and {items.length - MAX_NAMED} more</li>}
+      </ul>
+      {already > 0 && (
+        <p className="muted">{numberOf(already, 'selected control')} already so; nothing is done to it.</p>
+      )}
+      <p role="status">
+        Together they are used by {usage.data?.isComplete === false && 'at least '}
+        {usageText(usage.data?.policies, usage.data?.agents)}.
+      </p>
+      {action !== null && <p>{action.effect}</p>}
+      <div className="dialog-actions">
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          className="primary"
+          disabled={action === null || items.length === 0}
+          onClick={() => onConfirm(items)}
+        >
+          {action?.verb ?? 'Continue'}:{' '}
+          {items.length === 1 ? <bdi>{items[0]?.name}</bdi> : numberOf(items.length, 'control')}
+        </button>
+      </div>
+    </>
+  );
+}

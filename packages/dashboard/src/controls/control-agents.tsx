@@ -1,0 +1,149 @@
+import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import {
+  type ControlAgent,
+  ControlService,
+  type GetControlResponse,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { useIsAdmin } from '../session/session-context.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
+import { ConfirmButton } from '../shared/confirm-button.js';
+import { LoadMore } from '../shared/load-more.js';
+import { SearchToAdd } from '../shared/search-to-add.js';
+import { Empty, QueryState } from '../shared/states.js';
+import { Table } from '../shared/table.js';
+import { useDebounced } from '../shared/use-debounced.js';
+import { UserText } from '../shared/user-text.js';
+import { Warnings } from '../shared/warnings.js';
+
+const PAGE_SIZE = 50;
+const FOUND_AT_ONCE = 25;
+
+interface ControlProps {
+  readonly control: GetControlResponse;
+}
+
+/** The agents that a control checks, linked to it or through policies; an admin links and unlinks. */
+export function ControlAgents({ control }: ControlProps) {
+  const isAdmin = useIsAdmin();
+  const input = { controlId: control.id, cursor: undefined, limit: PAGE_SIZE };
+  const agents = useInfiniteQuery(ControlService.method.listControlAgents, input, BY_CURSOR);
+  const policies = useInfiniteQuery(ControlService.method.listControlPolicies, input, BY_CURSOR);
+  const names = new Map(
+    policies.data?.pages.flatMap((page) => page.policies).map((policy) => [policy.id, policy.name]),
+  );
+  return (
+    <>
+      {isAdmin && <LinkAgent control={control} />}
+      <QueryState query={agents} what="agents">
+        {({ pages }) => {
+          const rows = pages.flatMap((page) => page.agents);
+          if (rows.length === 0) return <NoAgents isAdmin={isAdmin} />;
+          return (
+            <>
+              <Table
+                label="Agents that use this control"
+                columns={['Agent', 'Through', ...(isAdmin ? ['Action'] : [])]}
+              >
+                {rows.map((agent) => (
+                  <tr key={agent.agentName}>
+                    <td>
+                      <Link href={`/agents/${encodeURIComponent(agent.agentName)}`}>
+                        <UserText text={agent.agentName} />
+                      </Link>
+                    </td>
+                    <td>
+                      <span className="ways">
+                        {agent.direct && <span>direct link</span>}
+                        {agent.policyIds.map((id) => (
+                          <Link key={id} href={`/policies/${id}`}>
+                            policy <UserText text={names.get(id) ?? String(id)} />
+                          </Link>
+                        ))}
+                      </span>
+                    </td>
+                    {isAdmin && <td>{agent.direct && <UnlinkAgent control={control} agent={agent} />}</td>}
+                  </tr>
+                ))}
+              </Table>
+              <LoadMore {...agents} shown={rows.length} total={pages[0]?.pagination?.total ?? 0} />
+            </>
+          );
+        }}
+      </QueryState>
+    </>
+  );
+}
+
+function NoAgents({ isAdmin }: { readonly isAdmin: boolean }) {
+  return (
+    <Empty title="No agent uses this control">
+      <p>
+        A control checks the steps of agents that are linked to it, and of agents with a policy that contains
+        it.
+        {isAdmin && ' Link an agent above, or add the control to a policy.'}
+      </p>
+    </Empty>
+  );
+}
+
+function LinkAgent({ control }: ControlProps) {
+  const [search, setSearch] = useState('');
+  const name = useDebounced(search).trim();
+  const queries = useQueryClient();
+  const found = useQuery(AgentService.method.listAgents, {
+    limit: FOUND_AT_ONCE,
+    ...(name === '' ? {} : { name }),
+  });
+  const link = useMutation(AgentService.method.addAgentControl, {
+    // Not awaited: the form is done.
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+  return (
+    <>
+      <SearchToAdd
+        what="agent"
+        search={search}
+        onSearch={setSearch}
+        found={(found.data?.agents ?? []).map(({ agentName }) => [agentName, agentName] as const)}
+        onAdd={(agentName) => link.mutateAsync({ agentName, controlId: control.id })}
+        isPending={link.isPending}
+        error={link.error ?? found.error}
+      />
+      <Warnings warnings={link.data?.warnings ?? []} />
+    </>
+  );
+}
+
+interface UnlinkAgentProps extends ControlProps {
+  readonly agent: ControlAgent;
+}
+
+function UnlinkAgent({ control, agent: { agentName, policyIds } }: UnlinkAgentProps) {
+  const queries = useQueryClient();
+  const unlink = useMutation(AgentService.method.removeAgentControl, {
+    // Not awaited: the dialog is done.
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+  return (
+    <ConfirmButton
+      verb="Unlink"
+      object={agentName}
+      change={unlink}
+      onConfirm={() => unlink.mutateAsync({ agentName, controlId: control.id })}
+    >
+      <p>
+        {policyIds.length === 0 ? (
+          <>
+            The steps of this agent are no longer checked by <UserText text={control.name} />.
+          </>
+        ) : (
+          'The agent still has this control through a policy, so its steps are checked as before.'
+        )}
+      </p>
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,23 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { SuggestField } from '../shared/suggest-field.js';
+import { useDebounced } from '../shared/use-debounced.js';
+
+const MAX_SUGGESTIONS = 20;
+
+interface ControlIdFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** A field for the id of a control, which suggests ids by name. */
+export function ControlIdField({ value, onChange }: ControlIdFieldProps) {
+  const typed = useDebounced(value.trim());
+  const isName = !/^[-\d, ]*$/.test(typed);
+  const { data } = useQuery(ControlService.method.listControls, {
+    limit: MAX_SUGGESTIONS,
+    ...(isName ? { name: typed } : {}),
+  });
+  const suggestions = (data?.controls ?? []).map(({ id, name }) => [String(id), name] as const);
+  return <SuggestField label="Control id" value={value} onChange={onChange} suggestions={suggestions} />;
+}

@@ -1,0 +1,144 @@
+import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import {
+  type ControlPolicy,
+  ControlService,
+  type GetControlResponse,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { useIsAdmin } from '../session/session-context.js';
+import { BY_CURSOR } from '../shared/by-cursor.js';
+import { ConfirmButton } from '../shared/confirm-button.js';
+import { LoadMore } from '../shared/load-more.js';
+import { numberOf } from '../shared/numbers.js';
+import { SearchToAdd } from '../shared/search-to-add.js';
+import { Empty, QueryState } from '../shared/states.js';
+import { Table } from '../shared/table.js';
+import { useDebounced } from '../shared/use-debounced.js';
+import { UserText } from '../shared/user-text.js';
+import { Warnings } from '../shared/warnings.js';
+
+const PAGE_SIZE = 50;
+const FOUND_AT_ONCE = 25;
+
+interface ControlProps {
+  readonly control: GetControlResponse;
+}
+
+/** The policies that contain a control; an admin adds it and removes it. */
+export function ControlPolicies({ control }: ControlProps) {
+  const isAdmin = useIsAdmin();
+  const query = useInfiniteQuery(
+    ControlService.method.listControlPolicies,
+    { controlId: control.id, cursor: undefined, limit: PAGE_SIZE },
+    BY_CURSOR,
+  );
+  return (
+    <>
+      {isAdmin && <AddToPolicy control={control} />}
+      <QueryState query={query} what="policies">
+        {({ pages }) => {
+          const policies = pages.flatMap((page) => page.policies);
+          if (policies.length === 0) {
+            return (
+              <Empty title="No policy contains this control">
+                <p>A policy is a set of controls that is given to agents as a whole.</p>
+              </Empty>
+            );
+          }
+          return (
+            <>
+              <Table
+                label="Policies that contain this control"
+                columns={['Policy', 'Agents', ...(isAdmin ? ['Action'] : [])]}
+              >
+                {policies.map((policy) => (
+                  <PolicyRow key={policy.id} control={control} policy={policy} isAdmin={isAdmin} />
+                ))}
+              </Table>
+              <LoadMore {...query} shown={policies.length} total={pages[0]?.pagination?.total ?? 0} />
+            </>
+          );
+        }}
+      </QueryState>
+    </>
+  );
+}
+
+interface PolicyRowProps extends ControlProps {
+  readonly policy: ControlPolicy;
+  readonly isAdmin: boolean;
+}
+
+function PolicyRow({ control, policy, isAdmin }: PolicyRowProps) {
+  const queries = useQueryClient();
+  const agentCount = useQuery(PolicyService.method.getPolicy, { policyId: policy.id }).data?.policy
+    ?.agentCount;
+  const remove = useMutation(PolicyService.method.removePolicyControl, {
+    // Not awaited: the dialog is done.
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+  return (
+    <tr>
+      <td>
+        <Link href={`/policies/${policy.id}`}>
+          <UserText text={policy.name} />
+        </Link>
+      </td>
+      <td className="number">{agentCount?.toLocaleString() ?? '…'}</td>
+      {isAdmin && (
+        <td>
+          <ConfirmButton
+            verb="Remove from"
+            object={policy.name}
+            label="Remove"
+            change={remove}
+            onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId: control.id })}
+          >
+            <p>
+              <UserText text={control.name} /> no longer checks the steps of{' '}
+              {agentCount === undefined ? '… agents' : numberOf(agentCount, 'agent')} with this policy, unless
+              it is linked to them in another way.
+            </p>
+          </ConfirmButton>
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function AddToPolicy({ control }: ControlProps) {
+  const [search, setSearch] = useState('');
+  const name = useDebounced(search).trim();
+  const queries = useQueryClient();
+  const found = useQuery(PolicyService.method.listPolicies, {
+    limit: FOUND_AT_ONCE,
+    ...(name === '' ? {} : { name }),
+  });
+  const add = useMutation(PolicyService.method.addPolicyControl, {
+    // Not awaited: the form is done.
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+  const options = (found.data?.policies ?? [])
+    .filter(({ controlIds }) => !controlIds.includes(control.id))
+    .map(
+      ({ id, name: policy, agentCount }) =>
+        [String(id), `${policy} (${numberOf(agentCount, 'agent')})`] as const,
+    );
+  return (
+    <>
+      <SearchToAdd
+        what="policy"
+        search={search}
+        onSearch={setSearch}
+        found={options}
+        onAdd={(id) => add.mutateAsync({ policyId: Number(id), controlId: control.id })}
+        isPending={add.isPending}
+        error={add.error ?? found.error}
+      />
+      <Warnings warnings={add.data?.warnings ?? []} />
+    </>
+  );
+}

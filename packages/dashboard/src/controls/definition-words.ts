@@ -1,0 +1,81 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import {
+  type Action,
+  type Condition,
+  Decision,
+  type Scope,
+  Stage,
+} from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { leafWords, type Words } from './leaf-words.js';
+
+/** A node of a condition in words. */
+export interface ConditionWords {
+  readonly kind: 'and' | 'or' | 'not' | 'leaf';
+  /** What a leaf checks; empty for the others. */
+  readonly words: readonly Words[];
+  readonly children: readonly ConditionWords[];
+  /** Path and evaluator of a leaf, by which events name it. */
+  readonly path?: string;
+  readonly evaluator?: string;
+}
+
+/** A condition in words. Undefined for a node of a form that this dashboard does not know. */
+export function conditionWords(condition: Condition): ConditionWords | undefined {
+  const { and, or, not, selector, evaluator } = condition;
+  if (and !== undefined) return { kind: 'and', words: [], children: all(and.conditions) };
+  if (or !== undefined) return { kind: 'or', words: [], children: all(or.conditions) };
+  if (not !== undefined) return { kind: 'not', words: [], children: all([not]) };
+  if (evaluator === undefined) return undefined;
+  const path = selector?.path ?? '*';
+  const name = evaluator.name ?? '';
+  const config = (evaluator.config ?? {}) as JsonObject;
+  return { kind: 'leaf', words: leafWords(path, name, config), children: [], path, evaluator: name };
+}
+
+function all(conditions: readonly Condition[]): ConditionWords[] {
+  return conditions.map(conditionWords).filter((words) => words !== undefined);
+}
+
+const STAGE_SENTENCES: Readonly<Record<Stage, string>> = {
+  [Stage.UNSPECIFIED]: '',
+  [Stage.PRE]: 'before it runs',
+  [Stage.POST]: 'after it has run',
+};
+
+const say = (text: string): Words => ({ text, isCode: false });
+const quote = (text: string): Words => ({ text, isCode: true });
+
+/** Which steps a scope selects, as a sentence. */
+export function scopeWords(scope: Scope | undefined): readonly Words[] {
+  const { stepTypes = [], stepNames = [], stepNameRegex = '', stages = [] } = scope ?? {};
+  const when = stages.map((stage) => STAGE_SENTENCES[stage]).filter((text) => text !== '');
+  const isEvery = stepTypes.length === 0 && stepNames.length === 0 && stepNameRegex === '';
+  const isAlways = when.length !== 1;
+  return [
+    say(isEvery ? 'Checks every step' : 'Checks each step'),
+    ...(stepTypes.length === 0 ? [] : [say('of type'), ...alternatives(stepTypes)]),
+    ...(stepNames.length === 0 ? [] : [say('named'), ...alternatives(stepNames)]),
+    ...(stepNameRegex === ''
+      ? []
+      : [say(`${stepNames.length === 0 ? '' : 'or '}with a name that matches regex`), quote(stepNameRegex)]),
+    say(isAlways ? 'before it runs and after it has run' : (when[0] ?? '')),
+  ];
+}
+
+function alternatives(texts: readonly string[]): Words[] {
+  return texts.flatMap((text, index) => (index === 0 ? [quote(text)] : [say('or'), quote(text)]));
+}
+
+/** What a match does, as a sentence. Guidance of the control is shown apart. */
+export function actionSentence(action: Action | undefined): string {
+  switch (action?.decision) {
+    case Decision.DENY:
+      return 'A matching step is denied: it must not run.';
+    case Decision.STEER:
+      return 'A matching step must not run as it is; the agent is told how to correct it.';
+    case Decision.OBSERVE:
+      return 'A match is recorded; the step may run.';
+    default:
+      return 'No action is defined.';
+  }
+}

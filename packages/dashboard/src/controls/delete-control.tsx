@@ -1,0 +1,35 @@
+import { useMutation } from '@connectrpc/connect-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useLocation } from 'wouter';
+import {
+  ControlService,
+  type GetControlResponse,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { ConfirmButton } from '../shared/confirm-button.js';
+import { useUsageText } from './use-control-usage.js';
+
+/** Deletes a control, after a confirmation that says who uses it. */
+export function DeleteControl({ control }: { readonly control: GetControlResponse }) {
+  const [, open] = useLocation();
+  const queries = useQueryClient();
+  const usage = useUsageText(control.id);
+  const remove = useMutation(ControlService.method.deleteControl, {
+    onSuccess: () => {
+      open('/controls');
+      void queries.invalidateQueries();
+    },
+  });
+  return (
+    <ConfirmButton
+      verb="Delete"
+      object={control.name}
+      change={remove}
+      onConfirm={() => remove.mutateAsync({ controlId: control.id, force: true, ifVersion: control.version })}
+    >
+      <p>
+        It is used by {usage}. Their steps are no longer checked by it. Its events and versions are kept, but
+        it cannot be restored.
+      </p>
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,46 @@
+import { Table } from '../../shared/table.js';
+import type { MemberChange } from '../definition-changes.js';
+
+const MAX_SHOWN = 200;
+const MAX_LENGTH = 300;
+
+interface ChangeListProps {
+  readonly changes: readonly MemberChange[];
+  readonly label: string;
+}
+
+/** Changed members of a definition, with their old and new values. */
+export function ChangeList({ changes, label }: ChangeListProps) {
+  const shown = changes.slice(0, MAX_SHOWN);
+  return (
+    <>
+      <Table label={label} columns={['Member', 'Before', 'After']}>
+        {shown.map(({ path, before, after }) => (
+          <tr key={path} className="change">
+            <td>
+              <code>{path}</code>
+            </td>
+            <td>
+              <Value text={before} className="before" />
+            </td>
+            <td>
+              <Value text={after} className="after" />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {changes.length > shown.length && (
+        <p className="muted">{changes.length - shown.length} more members differ.</p>
+      )}
+    </>
+  );
+}
+
+function Value({ text, className }: { readonly text: string | undefined; readonly className: string }) {
+  if (text === undefined) return <span className="muted">–</span>;
+  return (
+    <code className={className} dir="auto" title={text}>
+      {text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text}
+    </code>
+  );
+}

@@ -1,0 +1,70 @@
+import { useMutation } from '@connectrpc/connect-query';
+import { useQueryClient } from '@tanstack/react-query';
+import type { Warning } from '../../../../../gen/proto/enforcement/v1/control_pb.js';
+import {
+  ControlService,
+  type ControlSnapshot,
+  type GetControlResponse,
+} from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { useIsAdmin } from '../../session/session-context.js';
+import { ConfirmButton } from '../../shared/confirm-button.js';
+import { numberOf } from '../../shared/numbers.js';
+import { memberChanges } from '../definition-changes.js';
+import { useUsageText } from '../use-control-usage.js';
+import { versionValue } from './version-value.js';
+
+const MAX_PATHS = 8;
+
+/** A version that was restored. */
+export interface Restored {
+  readonly versionNum: number;
+  /** Number of the version that has its content now. */
+  readonly newVersionNum: number;
+  readonly warnings: readonly Warning[];
+}
+
+interface RestoreVersionProps {
+  readonly control: GetControlResponse;
+  readonly versionNum: number;
+  readonly snapshot: ControlSnapshot;
+  readonly onRestored: (restored: Restored) => void;
+}
+
+/** Restores a version, after a confirmation that says what changes and for whom. Nothing for regular keys. */
+export function RestoreVersion({ control, versionNum, snapshot, onRestored }: RestoreVersionProps) {
+  const isAdmin = useIsAdmin();
+  const queries = useQueryClient();
+  const usage = useUsageText(control.id);
+  const restore = useMutation(ControlService.method.restoreControlVersion, {
+    onSuccess: (reply) => {
+      onRestored({ versionNum, newVersionNum: reply.versionNum, warnings: reply.warnings });
+      // Not awaited: the dialog is done.
+      void queries.invalidateQueries();
+    },
+  });
+  const paths = memberChanges(versionValue(control), versionValue(snapshot)).map(({ path }) => path);
+  if (!isAdmin || snapshot.data === undefined || paths.length === 0) return null;
+  return (
+    <ConfirmButton
+      verb="Restore"
+      object={`version ${versionNum}`}
+      label={`Restore version ${versionNum}`}
+      change={restore}
+      onConfirm={() => restore.mutateAsync({ controlId: control.id, versionNum, ifVersion: control.version })}
+    >
+      <p>
+        A new version of <bdi>{control.name}</bdi> gets the content of version {versionNum}. It is used by{' '}
+        {usage}; their steps are checked by it at once.
+      </p>
+      <p>Compared with now, {numberOf(paths.length, 'member')} change:</p>
+      <ul>
+        {paths.slice(0, MAX_PATHS).map((path) => (
+          <li key={path}>
+            <code>{path}</code>
+          </li>
+        ))}
+        {paths.length > MAX_PATHS && <li>and {paths.length - MAX_PATHS} more</li>}
+      </ul>
+    </ConfirmButton>
+  );
+}

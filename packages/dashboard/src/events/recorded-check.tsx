@@ -1,0 +1,84 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { ControlExecutionEvent } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { ConditionWalk } from '../playground/condition-walk.js';
+import { DecisionBadge } from '../shared/decision-badge.js';
+import { UserText } from '../shared/user-text.js';
+import { DefinitionAtCheck } from './definition-at-check.js';
+import { signOfEvent } from './event-columns.js';
+import { recordedWalk } from './recorded-walk.js';
+
+interface RecordedCheckProps {
+  readonly event: ControlExecutionEvent;
+  readonly isOpen: boolean;
+}
+
+/** One check of one control: its result, the leaf that decided it, and the definition as it was. */
+export function RecordedCheck({ event, isOpen }: RecordedCheckProps) {
+  const sign = signOfEvent(event);
+  const [isShown, setShown] = useState(isOpen && sign !== 'none');
+  const walk = recordedWalk(event.metadata);
+  return (
+    <li>
+      <div className="trace-head">
+        <DecisionBadge sign={sign} />
+        <Link href={`/controls/${event.controlId}`}>
+          <UserText text={event.controlName ?? ''} />
+        </Link>
+        <Link className="muted" href={`/events?check=${encodeURIComponent(event.controlExecutionId ?? '')}`}>
+          this event
+        </Link>
+      </div>
+      <Result event={event} />
+      {walk !== undefined && <ConditionWalk root={walk} />}
+      <details open={isShown} onToggle={(toggled) => setShown(toggled.currentTarget.open)}>
+        <summary>Definition at the time of this check</summary>
+        {isShown && <DefinitionAtCheck event={event} />}
+      </details>
+    </li>
+  );
+}
+
+/** The result in a sentence, with the leaf that decided it as far as it is recorded. */
+function Result({ event }: { readonly event: ControlExecutionEvent }) {
+  const { errorMessage, matched, evaluatorName, selectorPath, confidence } = event;
+  if (errorMessage !== undefined) {
+    return (
+      <>
+        <p>
+          The check could not be completed
+          {evaluatorName !== undefined && (
+            <>
+              {' '}
+              at <Leaf evaluator={evaluatorName} path={selectorPath} />
+            </>
+          )}
+          :
+        </p>
+        <p className="problem" dir="auto">
+          {errorMessage}
+        </p>
+      </>
+    );
+  }
+  return (
+    <p>
+      The condition {matched === true ? 'matched' : 'did not match'}
+      {evaluatorName !== undefined && (
+        <>
+          ; <Leaf evaluator={evaluatorName} path={selectorPath} /> decided
+        </>
+      )}
+      {confidence !== undefined && confidence < 1 && `, with a confidence of ${confidence}`}.
+    </p>
+  );
+}
+
+function Leaf({ evaluator, path }: { readonly evaluator: string; readonly path: string | undefined }) {
+  return (
+    <>
+      <UserText text={evaluator} /> on{' '}
+      {path === undefined || path === '*' ? 'the whole step' : <code dir="auto">{path}</code>}
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import type { ConditionExplanation } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { DecisionBadge } from '../shared/decision-badge.js';
+import { UserText } from '../shared/user-text.js';
+
+/** Why a node was not evaluated. */
+const SKIP_TEXTS: Readonly<Record<string, string>> = {
+  and_failed: 'An earlier condition of AND did not match.',
+  or_matched: 'An earlier condition of OR matched.',
+  error: 'An earlier condition could not be evaluated.',
+  denied: 'Another control had already denied the step.',
+};
+
+/** How a condition was evaluated, node by node: what was true, and what was skipped and why. */
+export function ConditionWalk({ root }: { readonly root: ConditionExplanation }) {
+  return (
+    <ul className="tree">
+      <Node node={root} />
+    </ul>
+  );
+}
+
+function Node({ node }: { readonly node: ConditionExplanation }) {
+  const { type, evaluatorName, selectorPath, message, error, selected, shortCircuitReason, children } = node;
+  return (
+    <li>
+      <NodeResult node={node} />{' '}
+      <strong>{type === 'leaf' ? <UserText text={evaluatorName ?? 'leaf'} /> : type.toUpperCase()}</strong>
+      {selectorPath !== undefined && (
+        <>
+          {' '}
+          on <code>{selectorPath}</code>
+        </>
+      )}
+      {message !== undefined && <p dir="auto">{message}</p>}
+      {error !== undefined && (
+        <p className="problem" dir="auto">
+          {error}
+        </p>
+      )}
+      {!node.evaluated && shortCircuitReason !== undefined && (
+        <p className="muted">{SKIP_TEXTS[shortCircuitReason] ?? shortCircuitReason}</p>
+      )}
+      {node.evaluated && selected !== undefined && (
+        <p className="muted">
+          {selected.type}: <code dir="auto">{selected.text}</code>
+          {selected.shortened && ' (shortened)'}
+        </p>
+      )}
+      {children.length > 0 && (
+        <ul>
+          {children.map((child, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: nodes have no other identity and never move
+            <Node key={index} node={child} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function NodeResult({ node }: { readonly node: ConditionExplanation }) {
+  if (node.error !== undefined) return <DecisionBadge sign="error" />;
+  if (!node.evaluated) return <span className="muted">not evaluated</span>;
+  return node.matched === true ? (
+    <span className="result true">✓ true</span>
+  ) : (
+    <span className="result false">✗ false</span>
+  );
+}
