@@ -42,7 +42,12 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </button>
         <strong className="brand">Controls</strong>
         <ServerState />
-        <button type="button" className="icon search-button" aria-label="Search" onClick={openPalette}>
+        <button
+          type="button"
+          className="icon search-button"
+          aria-label={`Search, ${COMMAND_KEY} K`}
+          onClick={openPalette}
+        >
           <IconSearch size={18} />
           <span className="keys" aria-hidden="true">
             {COMMAND_KEY} K
