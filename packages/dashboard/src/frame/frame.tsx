@@ -49,7 +49,12 @@ export function Frame({ children }: { readonly children: ReactNode }) {
             {COMMAND_KEY} K
           </span>
         </button>
-        <button type="button" className="icon" aria-label="Keyboard shortcuts" onClick={openShortcuts}>
+        <button
+          type="button"
+          className="icon keyboard-button"
+          aria-label="Keyboard shortcuts"
+          onClick={openShortcuts}
+        >
           <IconKeyboard size={18} />
         </button>
         <button
