@@ -7,6 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { launchBrowser } from './browser.mjs';
 import { createCaller, loadDefinitions, loadHistory, takeSteps } from './demo-data/load.mjs';
+import { PAGES } from './demo-data/pages.mjs';
 import { startServiceProcess } from './start-service.mjs';
 
 const FOLDER = process.env.PICTURES_FOLDER ?? join(import.meta.dirname, '..', 'docs', 'pictures');
@@ -20,27 +21,8 @@ const KEY = 'key-of-the-pictures';
 /** WebP quality, 0 to 100: texts stay sharp at a tenth of the size of a PNG file. */
 const QUALITY = 60;
 
-/** Pages by the name of their pictures. `prepare` brings a page into the state to be shown. */
-const PAGES = {
-  overview: { path: '/?range=7d' },
-  live: { path: '/live', prepare: (page) => page.getByRole('row').nth(8).waitFor() },
-  events: { path: '/events?range=7d' },
-  trace: { path: '/traces?id=TRACE' },
-  agents: { path: '/agents' },
-  agent: { path: '/agents/support-assistant' },
-  'agent-activity': { path: '/agents/support-assistant?tab=activity' },
-  controls: { path: '/controls' },
-  control: { path: '/controls/5' },
-  'control-versions': { path: '/controls/3?tab=versions&from=1&to=3' },
-  editor: { path: '/controls/5/edit' },
-  policies: { path: '/policies' },
-  policy: { path: '/policies/1' },
-  templates: { path: '/templates' },
-  template: { path: '/controls/10/template' },
-  evaluators: { path: '/evaluators' },
-  evaluator: { path: '/evaluators/regex' },
-  playground: { path: '/playground?agent=support-assistant' },
-};
+/** What a page waits for before its picture is taken, beside its data. */
+const PREPARATIONS = { live: (page) => page.getByRole('row').nth(8).waitFor() };
 
 const [only = ''] = process.argv.slice(2);
 const service = await startServiceProcess({
@@ -85,12 +67,12 @@ async function takePictures(browser, { colorScheme, viewport, trace }) {
   await page.getByLabel('API key').fill(KEY);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  for (const [name, { path, prepare = async () => {} }] of Object.entries(PAGES)) {
+  for (const [name, path] of Object.entries(PAGES)) {
     if (!name.includes(only)) continue;
-    await page.goto(`${service.url}/ui${path.replace('TRACE', encodeURIComponent(trace))}`);
+    await page.goto(`${service.url}/ui${path.replace(':trace', encodeURIComponent(trace))}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.getByText(/^Loading/).waitFor({ state: 'detached' });
-    await prepare(page);
+    await page.getByText(/^Loading/).first().waitFor({ state: 'detached' });
+    await PREPARATIONS[name]?.(page);
     await take(name);
   }
   await context.close();

@@ -2,11 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser } from '../../scripts/browser.mjs';
 import {
-  axeViolations,
   inSignedInTab,
   openWatchedPage,
-  overflow,
-  settled,
   type TabOptions,
   type WatchedPage,
 } from '../support/dashboard-browser.js';
@@ -96,14 +93,14 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
 
       await row.getByRole('link').last().click();
       await page.getByText('1 recorded checks').waitFor();
-      await page.getByText('input.text').waitFor();
+      await page.getByText('input.text').first().waitFor();
     });
   });
 
   it('opens every address directly, after signing in there', async () => {
     await open(`/controls/${controlId}?tab=versions`, async ({ page }) => {
       await heading(page, 'no-card-numbers').waitFor();
-      await page.getByText('Version 1').waitFor();
+      await page.getByText('Version 1', { exact: true }).first().waitFor();
       await page.goto(address('/nothing/here'));
       await page.getByText('Page not found').waitFor();
     });
@@ -201,7 +198,7 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
       async ({ page }) => {
         await heading(page, 'no-card-numbers').waitFor();
         await page.getByText('regular key').waitFor();
-        await page.getByText('"pattern"').waitFor();
+        await page.getByText('matches regex').waitFor();
         expect(await page.getByRole('button', { name: /Switch/ }).count()).toBe(0);
         await page.goto(address('/policies/1'));
         await page.getByRole('link', { name: 'watch-refunds' }).waitFor();
@@ -224,49 +221,5 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
       // The browser itself reports requests that fail without a network.
       problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('net::ERR_')));
     });
-  });
-
-  const PAGES = [
-    '/?range=1h',
-    '/live',
-    '/events',
-    '/agents',
-    `/agents/${AGENT}`,
-    '/controls',
-    '/controls/1',
-    '/controls/1?tab=usage',
-    '/controls/1?tab=versions',
-    '/policies',
-    '/policies/1',
-    '/policies/1?tab=agents',
-    `/playground?agent=${AGENT}`,
-    `/traces?id=${encodeURIComponent(HOSTILE.quotes)}`,
-  ];
-  it.each(['light', 'dark'] as const)('has no barrier that axe finds, %s', async (colorScheme) => {
-    await open(
-      '/',
-      async ({ page }) => {
-        for (const path of PAGES) {
-          await page.goto(address(path));
-          await settled(page);
-          expect([path, await axeViolations(page)]).toEqual([path, []]);
-        }
-      },
-      { colorScheme },
-    );
-  });
-
-  it('fits into a window of 360 pixels', async () => {
-    await open(
-      '/',
-      async ({ page }) => {
-        for (const path of PAGES) {
-          await page.goto(address(path));
-          await settled(page);
-          expect([path, await overflow(page)]).toEqual([path, 0]);
-        }
-      },
-      { width: 360 },
-    );
   });
 });

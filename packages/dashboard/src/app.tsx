@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react';
-import { Route, Switch } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
+import { ErrorBoundary } from './frame/error-boundary.js';
 import { Frame } from './frame/frame.js';
 import { useSession } from './session/session-context.js';
 import { SignInPage } from './session/sign-in-page.js';
@@ -27,38 +28,47 @@ const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 /** Shows the page of the address, or the page to sign in first. */
 export function App() {
   const { state, reload } = useSession();
+  const [path] = useLocation();
   if (state.kind === 'loading') return <Loading what="the session" />;
-  if (state.kind === 'failed') return <ErrorState error={state.error} onRetry={reload} />;
+  if (state.kind === 'failed') {
+    return (
+      <main className="sign-in">
+        <ErrorState error={state.error} onRetry={reload} />
+      </main>
+    );
+  }
   if (state.kind === 'signed-out') return <SignInPage />;
   return (
     <Frame>
-      <Suspense fallback={<Loading what="the page" />}>
-        <Switch>
-          <Route path="/" component={OverviewPage} />
-          <Route path="/live" component={LivePage} />
-          <Route path="/events" component={EventsPage} />
-          <Route path="/traces" component={TracePage} />
-          <Route path="/agents" component={AgentsPage} />
-          <Route path="/agents/:name" component={AgentPage} />
-          <Route path="/controls" component={ControlsPage} />
-          <Route path="/controls/new" component={NewControlPage} />
-          <Route path="/controls/:id/edit" component={EditControlPage} />
-          <Route path="/controls/:id/template" component={TemplateValuesPage} />
-          <Route path="/controls/:id" component={ControlPage} />
-          <Route path="/policies" component={PoliciesPage} />
-          <Route path="/policies/:id" component={PolicyPage} />
-          <Route path="/templates" component={TemplatesPage} />
-          <Route path="/templates/new" component={NewTemplatePage} />
-          <Route path="/evaluators" component={EvaluatorsPage} />
-          <Route path="/evaluators/:name" component={EvaluatorPage} />
-          <Route path="/playground" component={PlaygroundPage} />
-          <Route>
-            <Empty title="Page not found">
-              <p>No page of the dashboard has this address.</p>
-            </Empty>
-          </Route>
-        </Switch>
-      </Suspense>
+      <ErrorBoundary place={path}>
+        <Suspense fallback={<Loading what="the page" />}>
+          <Switch>
+            <Route path="/" component={OverviewPage} />
+            <Route path="/live" component={LivePage} />
+            <Route path="/events" component={EventsPage} />
+            <Route path="/traces" component={TracePage} />
+            <Route path="/agents" component={AgentsPage} />
+            <Route path="/agents/:name" component={AgentPage} />
+            <Route path="/controls" component={ControlsPage} />
+            <Route path="/controls/new" component={NewControlPage} />
+            <Route path="/controls/:id/edit" component={EditControlPage} />
+            <Route path="/controls/:id/template" component={TemplateValuesPage} />
+            <Route path="/controls/:id" component={ControlPage} />
+            <Route path="/policies" component={PoliciesPage} />
+            <Route path="/policies/:id" component={PolicyPage} />
+            <Route path="/templates" component={TemplatesPage} />
+            <Route path="/templates/new" component={NewTemplatePage} />
+            <Route path="/evaluators" component={EvaluatorsPage} />
+            <Route path="/evaluators/:name" component={EvaluatorPage} />
+            <Route path="/playground" component={PlaygroundPage} />
+            <Route>
+              <Empty title="Page not found">
+                <p>No page of the dashboard has this address.</p>
+              </Empty>
+            </Route>
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
     </Frame>
   );
 }

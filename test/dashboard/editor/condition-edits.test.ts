@@ -199,6 +199,23 @@ describe('the identity of nodes', () => {
     expect(nodeKey(nodeAt(wrapNode(root, [1], 'not').root, [1]))).not.toBe(nodeKey(b));
   });
 
+  it('is never shared by two nodes of a tree', () => {
+    const edits: TreeEdit[] = [
+      (root, path) => addNode(root, path, newNode('or')),
+      (root, path) => wrapNode(root, path, 'not'),
+      ...[unwrapNode, duplicateNode, moveUp, moveIn, moveOut, removeNode],
+    ];
+    fc.assert(
+      fc.property(places, fc.constantFrom(...edits), ({ root, path }, edit) => {
+        const edited = edit(root, path)?.root ?? root;
+        const keys = pathsOf(edited)
+          .map((one) => nodeKey(nodeAt(edited, one)))
+          .filter((key) => key !== undefined);
+        expect(new Set(keys).size).toBe(keys.length);
+      }),
+    );
+  });
+
   it('stays when the same tree is read again', () => {
     fc.assert(
       fc.property(trees, trees, (before, next) => {

@@ -12,6 +12,7 @@ import { Empty, QueryState } from '../shared/states.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { UserText } from '../shared/user-text.js';
+import { ControlActivity } from './control-activity.js';
 import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';
 import { definitionJson } from './definition-json.js';
@@ -90,6 +91,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
     },
     { id: 'usage', name: 'Used by', content: <ControlUsage control={control} /> },
     { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} control={control} /> },
+    { id: 'activity', name: 'Activity', content: <ControlActivity controlId={id} /> },
   ];
   return (
     <>

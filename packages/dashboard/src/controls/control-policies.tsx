@@ -93,6 +93,7 @@ function PolicyRow({ control, policy, isAdmin }: PolicyRowProps) {
           <ConfirmButton
             verb="Remove from"
             object={policy.name}
+            label="Remove"
             change={remove}
             onConfirm={() => remove.mutateAsync({ policyId: policy.id, controlId: control.id })}
           >

@@ -8,7 +8,7 @@ import {
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
-import { LoadMore } from '../shared/load-more.js';
+import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
@@ -39,7 +39,7 @@ export default function ControlsPage() {
           const controls = pages.flatMap((page) => page.controls);
           return (
             <>
-              <ControlTable controls={controls} isFiltered={filters.size > 0} />
+              <ControlTable controls={controls} isFiltered={filters.size > 0} onEnd={nextPageOf(query)} />
               <LoadMore {...query} shown={controls.length} total={pages[0]?.pagination?.total ?? 0} />
             </>
           );
@@ -52,10 +52,11 @@ export default function ControlsPage() {
 interface ControlTableProps {
   readonly controls: readonly ControlSummary[];
   readonly isFiltered: boolean;
+  readonly onEnd: (() => unknown) | undefined;
 }
 
 /** The bar of bulk actions stays when no control is left: it shows what became of them. */
-function ControlTable({ controls, isFiltered }: ControlTableProps) {
+function ControlTable({ controls, isFiltered, onEnd }: ControlTableProps) {
   const isAdmin = useIsAdmin();
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   // What the filters no longer show is not selected.
@@ -77,7 +78,7 @@ function ControlTable({ controls, isFiltered }: ControlTableProps) {
       {controls.length === 0 ? (
         <NoControls isFiltered={isFiltered} />
       ) : (
-        <Table label="Controls" columns={[...(isAdmin ? ['Select'] : []), ...CONTROL_COLUMNS]}>
+        <Table label="Controls" columns={[...(isAdmin ? ['Select'] : []), ...CONTROL_COLUMNS]} onEnd={onEnd}>
           {controls.map((control) => (
             <ControlRow
               key={control.id}

@@ -38,8 +38,8 @@ function all(conditions: readonly Condition[]): ConditionWords[] {
 
 const STAGE_SENTENCES: Readonly<Record<Stage, string>> = {
   [Stage.UNSPECIFIED]: '',
-  [Stage.PRE]: 'before they run',
-  [Stage.POST]: 'after they have run',
+  [Stage.PRE]: 'before it runs',
+  [Stage.POST]: 'after it has run',
 };
 
 const say = (text: string): Words => ({ text, isCode: false });
@@ -52,13 +52,13 @@ export function scopeWords(scope: Scope | undefined): readonly Words[] {
   const isEvery = stepTypes.length === 0 && stepNames.length === 0 && stepNameRegex === '';
   const isAlways = when.length !== 1;
   return [
-    say(isEvery ? 'Checks every step' : 'Checks steps'),
+    say(isEvery ? 'Checks every step' : 'Checks each step'),
     ...(stepTypes.length === 0 ? [] : [say('of type'), ...alternatives(stepTypes)]),
     ...(stepNames.length === 0 ? [] : [say('named'), ...alternatives(stepNames)]),
     ...(stepNameRegex === ''
       ? []
       : [say(`${stepNames.length === 0 ? '' : 'or '}with a name that matches regex`), quote(stepNameRegex)]),
-    say(isAlways ? 'before and after they run' : (when[0] ?? '')),
+    say(isAlways ? 'before it runs and after it has run' : (when[0] ?? '')),
   ];
 }
 

@@ -8,7 +8,14 @@ import {
   syntaxHighlighting,
 } from '@codemirror/language';
 import { lintGutter } from '@codemirror/lint';
-import { Annotation, type Extension, StateEffect, StateField } from '@codemirror/state';
+import {
+  Annotation,
+  type Extension,
+  type Range,
+  StateEffect,
+  StateField,
+  type Text,
+} from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -24,10 +31,10 @@ import type { TextRange } from './json-places.js';
 /** Marks a change of the text that comes from elsewhere than the keyboard. */
 export const fromElsewhere = Annotation.define<boolean>();
 
-/** Shows a part of the text as the selected one. */
+/** Shows the lines of a part of the text as those of the selected node. */
 export const showRange = StateEffect.define<TextRange | null>();
 
-const rangeMark = Decoration.mark({ class: 'cm-selected-node' });
+const lineMark = Decoration.line({ class: 'cm-selected-node' });
 
 const shownRange = StateField.define<DecorationSet>({
   create: () => Decoration.none,
@@ -35,16 +42,20 @@ const shownRange = StateField.define<DecorationSet>({
     let next = marks.map(transaction.changes);
     for (const effect of transaction.effects) {
       if (!effect.is(showRange)) continue;
-      const range = effect.value;
-      next =
-        range === null || range.from === range.to
-          ? Decoration.none
-          : Decoration.set(rangeMark.range(range.from, range.to));
+      next = effect.value === null ? Decoration.none : markedLines(transaction.newDoc, effect.value);
     }
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
+
+function markedLines(text: Text, { from, to }: TextRange): DecorationSet {
+  const marks: Range<Decoration>[] = [];
+  for (let line = text.lineAt(from); ; line = text.line(line.number + 1)) {
+    marks.push(lineMark.range(line.from));
+    if (line.to >= to) return Decoration.set(marks);
+  }
+}
 
 const look = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '13px', height: '100%' },

@@ -36,7 +36,7 @@ export function addNode(root: ConditionNode, path: NodePath, node: ConditionNode
   const parentPath = path.slice(0, -1);
   if (at !== undefined && takesChild(nodeAt(root, parentPath)))
     return insertAt(root, parentPath, at + 1, node);
-  return { root: withNode(root, path, { and: [target ?? null, node ?? null] }), path: [...path, 1] };
+  return { root: replaced(root, path, { and: [target ?? null, node ?? null] }), path: [...path, 1] };
 }
 
 export function wrapNode(root: ConditionNode, path: NodePath, kind: CompositeKind): EditedTree {

@@ -114,12 +114,6 @@ export function Editor({ saved: stored, start, linkTo }: EditorProps) {
     >
       {outcome.kind === 'failed' && <ErrorState error={outcome.error} onRetry={() => save()} />}
       <SaveProgress state={state} dispatch={dispatch} saving={saving} held={guard} linkTo={linkTo} />
-      <ProblemSummary
-        problems={problems}
-        failure={check.failure}
-        onRetry={check.retry}
-        onOpen={openProblem}
-      />
       <div className="editor">
         <TreePane
           state={state}
@@ -173,6 +167,12 @@ export function Editor({ saved: stored, start, linkTo }: EditorProps) {
         </section>
         <TryPane step={step} onStep={setStep} trial={trial} />
       </div>
+      <ProblemSummary
+        problems={problems}
+        failure={check.failure}
+        onRetry={check.retry}
+        onOpen={openProblem}
+      />
     </Page>
   );
 }

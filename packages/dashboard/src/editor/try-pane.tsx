@@ -9,8 +9,8 @@ import type { Trial, TrialStep } from './use-trial.js';
 
 const MAX_SUGGESTIONS = 20;
 const STAGES = [
-  ['pre', 'pre: before the step'],
-  ['post', 'post: after the step'],
+  ['pre', 'pre'],
+  ['post', 'post'],
 ] as const;
 
 interface TryPaneProps {
@@ -51,7 +51,7 @@ export function TryPane({ step, onStep, trial }: TryPaneProps) {
         <label htmlFor={ids.step}>Step, as JSON</label>
         <textarea
           id={ids.step}
-          rows={9}
+          rows={8}
           spellCheck={false}
           value={step.text}
           aria-invalid={problem !== null}

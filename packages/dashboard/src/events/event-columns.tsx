@@ -53,7 +53,7 @@ export function EventRow({ event, isExact = false }: EventRowProps) {
       </td>
       <td>{stageText(checkStage)}</td>
       <td>
-        <Link href={traceAddress(traceId ?? '')}>
+        <Link data-row-link href={traceAddress(traceId ?? '')}>
           <UserText text={traceId ?? ''} max={20} />
         </Link>
       </td>

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { LoadMore } from '../shared/load-more.js';
+import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
@@ -53,7 +53,7 @@ export default function EventsPage() {
           if (events.length === 0) return <NoEvents isFiltered={parameters.size > 0} />;
           return (
             <>
-              <Table label="Events" columns={EVENT_COLUMNS}>
+              <Table label="Events" columns={EVENT_COLUMNS} onEnd={nextPageOf(query)}>
                 {events.map((event) => (
                   <EventRow key={event.controlExecutionId} event={event} />
                 ))}

@@ -1,25 +1,62 @@
-import { IconMoon, IconSun } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
-import { Link, useRoute } from 'wouter';
-import { signOut } from '../api/session-requests.js';
+import { IconKeyboard, IconMenu2, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
+import { Link, useLocation, useRoute } from 'wouter';
 import { useSession } from '../session/session-context.js';
+import { useSignOut } from '../session/use-sign-out.js';
 import { useOnline } from '../shared/use-online.js';
 import { useTheme } from '../theme/theme.js';
+import './frame.css';
+import { COMMAND_KEY } from './command-key.js';
+import { useFrameDialogs } from './frame-dialogs.js';
 import { PAGES, type PageLink } from './pages.js';
 import { ServerState } from './server-state.js';
 
 /** The menu and the header around each page. */
 export function Frame({ children }: { readonly children: ReactNode }) {
   const [theme, toggleTheme] = useTheme();
+  const [path] = useLocation();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const { dialogs, openPalette, openShortcuts } = useFrameDialogs();
   const isOnline = useOnline();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is opened
+  useEffect(() => setMenuOpen(false), [path]);
+  const onMenuKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') setMenuOpen(false);
+  };
   return (
     <div className="frame">
       <a className="skip" href="#content">
         Skip to the content
       </a>
       <header className="top">
+        <button
+          type="button"
+          className="icon menu-toggle"
+          aria-expanded={isMenuOpen}
+          aria-controls="menu"
+          aria-label="Menu"
+          onClick={() => setMenuOpen((before) => !before)}
+          onKeyDown={onMenuKey}
+        >
+          <IconMenu2 size={18} />
+        </button>
         <strong className="brand">Controls</strong>
         <ServerState />
+        <button type="button" className="icon search-button" onClick={openPalette}>
+          <IconSearch size={18} aria-hidden="true" />
+          <span className="visually-hidden">Search</span>
+          <span className="keys" aria-hidden="true">
+            {COMMAND_KEY} K
+          </span>
+        </button>
+        <button
+          type="button"
+          className="icon keyboard-button"
+          aria-label="Keyboard shortcuts"
+          onClick={openShortcuts}
+        >
+          <IconKeyboard size={18} />
+        </button>
         <button
           type="button"
           className="icon"
@@ -30,7 +67,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </button>
         <SessionMenu />
       </header>
-      <nav className="menu" aria-label="Pages">
+      <nav id="menu" className={isMenuOpen ? 'menu open' : 'menu'} aria-label="Pages" onKeyDown={onMenuKey}>
         <ul>
           {PAGES.map((page) => (
             <MenuItem key={page.path} page={page} />
@@ -47,6 +84,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         )}
         {children}
       </main>
+      {dialogs}
     </div>
   );
 }
@@ -66,10 +104,9 @@ function MenuItem({ page }: { readonly page: PageLink }) {
 }
 
 function SessionMenu() {
-  const { state, reload } = useSession();
-  const [problem, setProblem] = useState<string | null>(null);
-  if (state.kind !== 'ready' || !state.keysRequired) return null;
-  const leave = () => signOut().then(reload, (error: Error) => setProblem(error.message));
+  const { state } = useSession();
+  const { leave, problem } = useSignOut();
+  if (state.kind !== 'ready' || leave === undefined) return null;
   return (
     <div className="session">
       <span className="role">{state.isAdmin ? 'admin' : 'regular key'}</span>

@@ -1,18 +1,16 @@
-import { createClient } from '@connectrpc/connect';
+import { fromBinary } from '@bufbuild/protobuf';
 import {
   type ControlExecutionEvent,
   FellBehindReason,
-  ObservabilityService,
+  WatchEventsResponseSchema,
 } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { transport } from '../api/transport.js';
-import { eventFilter } from '../events/event-filter.js';
-import { retryDelayMs, waitFor } from '../shared/retry.js';
+import type { StreamListener } from '../streams/stream-tab.js';
 
 /** Receiver of what a tail reads. */
 export interface TailListener {
   onEvents(events: readonly ControlExecutionEvent[]): void;
   onConnected(): void;
-  onLost(error: unknown): void;
+  onLost(): void;
   onNotice(text: string): void;
 }
 
@@ -27,36 +25,32 @@ const NOTICES: Readonly<Record<FellBehindReason, string>> = {
   [FellBehindReason.EVENTS_DELETED]: 'Some events were deleted because of their age before they were shown.',
   [FellBehindReason.DATABASE_RESTORED]: 'The database was restored; events since then may be missing here.',
 };
-const observability = createClient(ObservabilityService, transport);
 
-/** Reads events until the signal is aborted, and continues a lost stream after the last position. */
-export async function tailEvents(
-  filters: URLSearchParams,
-  position: TailPosition,
-  signal: AbortSignal,
-  listener: TailListener,
-): Promise<void> {
-  const { agentName, actions = [], matched } = eventFilter(filters);
-  for (let failures = 0; !signal.aborted; failures += 1) {
-    try {
-      const request = {
-        actions,
-        ...(agentName === undefined ? {} : { agentName }),
-        ...(matched === undefined ? {} : { matched }),
-        ...(position.value === undefined ? {} : { afterPosition: position.value }),
-      };
-      for await (const message of observability.watchEvents(request, { signal })) {
-        failures = 0;
-        position.value = message.position;
-        listener.onConnected();
-        const { news } = message;
-        if (news.case === 'fellBehind') listener.onNotice(NOTICES[news.value.reason]);
-        if (news.case !== 'events') continue;
-        listener.onEvents(news.value.events.flatMap(({ event }) => (event === undefined ? [] : [event])));
+/** Reads the messages of a shared stream of events: each event after the position once. */
+export function eventTail(position: TailPosition, listener: TailListener): StreamListener {
+  return {
+    position: () => position.value,
+    onAttached: (start, isLive) => {
+      position.value ??= start;
+      if (isLive) listener.onConnected();
+    },
+    onLost: () => listener.onLost(),
+    onMessage: (bytes) => {
+      const { position: upTo, news } = fromBinary(WatchEventsResponseSchema, bytes);
+      listener.onConnected();
+      if (news.case === 'fellBehind') {
+        listener.onNotice(NOTICES[news.value.reason]);
+        if (news.value.reason === FellBehindReason.DATABASE_RESTORED) position.value = upTo;
       }
-    } catch (error) {
-      if (!signal.aborted) listener.onLost(error);
-    }
-    await waitFor(retryDelayMs(failures), signal);
-  }
+      const seen = position.value ?? -1n;
+      if (news.case === 'events') {
+        listener.onEvents(
+          news.value.events.flatMap((one) =>
+            one.event === undefined || one.position <= seen ? [] : [one.event],
+          ),
+        );
+      }
+      if (upTo > seen) position.value = upTo;
+    },
+  };
 }

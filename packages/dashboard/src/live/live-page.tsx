@@ -1,62 +1,105 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
 import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
-import { ACTION_OPTIONS, MATCH_OPTIONS } from '../events/event-filter.js';
+import { EventFilters } from '../events/event-filters.js';
+import '../events/events.css';
 import { Page } from '../shared/page.js';
-import { SelectField, TextField } from '../shared/select-field.js';
+import { useShortcut } from '../shared/shortcuts.js';
 import { Empty } from '../shared/states.js';
 import { Table } from '../shared/table.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { useDebounced } from '../shared/use-debounced.js';
+import './live.css';
 import { type EventTail, useEventTail } from './use-event-tail.js';
 
 const STATE_TEXTS: Readonly<Record<EventTail['state'], string>> = {
   connecting: 'Connecting…',
-  live: 'Live',
-  reconnecting: 'Reconnecting; nothing is lost.',
+  live: 'Live.',
+  reconnecting: 'Reconnecting, nothing is lost.',
   paused: 'Paused; events since then follow when the page resumes.',
 };
 
 /** Events as they are stored. */
 export default function LivePage() {
   const [parameters, setFilter] = useAddressFilter();
-  const tail = useEventTail(useDebounced(parameters.toString()));
-  const field = (name: string) => ({
-    value: parameters.get(name) ?? '',
-    onChange: (value: string) => setFilter(name, value),
-  });
-  const isPaused = tail.state === 'paused';
+  const [isHovered, setHovered] = useState(false);
+  const [isFocused, setFocused] = useState(false);
+  const isHeld = isHovered || isFocused;
+  const tail = useEventTail(useDebounced(parameters.toString()), isHeld);
+  const { rows, state } = tail;
+  const isPaused = state === 'paused';
+  useShortcut(' ', 'Pause or resume the live events', tail.toggle);
   return (
     <Page
       title="Live"
       actions={
-        <button type="button" onClick={isPaused ? tail.resume : tail.pause}>
+        <button type="button" onClick={tail.toggle}>
           {isPaused ? 'Resume' : 'Pause'}
         </button>
       }
     >
-      <search className="filters">
-        <SelectField label="Decision" options={ACTION_OPTIONS} {...field('action')} />
-        <SelectField label="Result" options={MATCH_OPTIONS} {...field('matched')} />
-        <TextField label="Agent" type="search" {...field('agent')} />
-      </search>
-      <p className="muted" role="status" data-state={tail.state}>
-        {STATE_TEXTS[tail.state]} {tail.received > 0 && `${tail.received.toLocaleString()} events received.`}
-      </p>
+      <EventFilters parameters={parameters} onChange={setFilter} hasTimes={false} />
+      <div className="live-state">
+        <p role="status" data-state={state}>
+          <span className={`dot ${state}`} aria-hidden="true" />
+          {STATE_TEXTS[state]}
+        </p>
+        <p className="muted">
+          {tail.received > 0 && `${tail.received.toLocaleString()} events received. `}
+          {isHeld && !isPaused && `Held while you read${tail.waiting > 0 ? `: ${tail.waiting} new` : ''}.`}
+        </p>
+      </div>
       {tail.notice !== null && (
-        <p className="notice" role="status">
+        <p className="notice live-notice" role="status">
           {tail.notice}
+          <button type="button" onClick={tail.dismiss}>
+            Dismiss
+          </button>
         </p>
       )}
-      {tail.events.length === 0 ? (
+      {rows.length === 0 ? (
         <Empty title="Waiting for events">
           <p>Each match of a control appears here as soon as it is stored.</p>
+          <p>
+            Those of the past are under <Link href={`/events?${parameters}`}>Events</Link>.
+          </p>
         </Empty>
       ) : (
-        <Table label="Latest events" columns={EVENT_COLUMNS}>
-          {tail.events.map((event) => (
-            <EventRow key={event.controlExecutionId} event={event} isExact />
-          ))}
-        </Table>
+        // biome-ignore lint/a11y/noStaticElementInteractions: the pointer and the focus only hold the rows still
+        <div
+          className="live-rows"
+          onPointerEnter={() => setHovered(true)}
+          onPointerLeave={() => setHovered(false)}
+          onFocus={({ target }) => setFocused(target.closest('tbody') !== null)}
+          onBlur={() => setFocused(false)}
+        >
+          <Table label="Latest events" columns={EVENT_COLUMNS}>
+            {rows.map((row) =>
+              'event' in row ? (
+                <EventRow key={row.key} event={row.event} isExact />
+              ) : (
+                <SkippedRow key={row.key} count={row.skipped} filters={parameters} />
+              ),
+            )}
+          </Table>
+        </div>
       )}
     </Page>
+  );
+}
+
+interface SkippedRowProps {
+  readonly count: number;
+  readonly filters: URLSearchParams;
+}
+
+/** Stands for events that arrived faster than rows are drawn. */
+function SkippedRow({ count, filters }: SkippedRowProps) {
+  return (
+    <tr className="skipped">
+      <td colSpan={EVENT_COLUMNS.length}>
+        <Link href={`/events?${filters}`}>+{count.toLocaleString()} more</Link>
+      </td>
+    </tr>
   );
 }

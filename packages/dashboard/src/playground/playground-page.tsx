@@ -71,33 +71,30 @@ export default function PlaygroundPage() {
   return (
     <Page title="Playground">
       <div className="columns">
-        <div className="playground">
-          <form onSubmit={submit} className="card playground">
-            <AgentField
-              value={parameters.get('agent') ?? ''}
-              onChange={(agent) => setParameter('agent', agent)}
-              required
-            />
-            <SelectField
-              label="Stage"
-              value={trial.stage}
-              options={STAGES}
-              onChange={(stage) => setParameter('stage', stage === 'pre' ? '' : stage)}
-            />
-            {isEmptyStep && (
-              <p className="notice">
-                Events hold no content of steps: type and name are filled in, the input is yours to paste.
-              </p>
-            )}
-            <StepField value={step} onChange={setStep} problem={syntaxProblem} />
-            <button type="submit" className="primary" disabled={explain.isPending}>
-              {explain.isPending ? 'Explaining…' : 'Explain'}
-            </button>
-            <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
-            <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
-          </form>
-          {isCallable && <CallPanel agentName={trial.agent} stage={trial.stage} step={step} />}
-        </div>
+        <form onSubmit={submit} className="card playground">
+          <AgentField
+            value={parameters.get('agent') ?? ''}
+            onChange={(agent) => setParameter('agent', agent)}
+            required
+          />
+          <SelectField
+            label="Stage"
+            value={trial.stage}
+            options={STAGES}
+            onChange={(stage) => setParameter('stage', stage === 'pre' ? '' : stage)}
+          />
+          {isEmptyStep && (
+            <p className="notice">
+              Events hold no content of steps: type and name are filled in, the input is yours to paste.
+            </p>
+          )}
+          <StepField value={step} onChange={setStep} problem={syntaxProblem} />
+          <button type="submit" className="primary" disabled={explain.isPending}>
+            {explain.isPending ? 'Explaining…' : 'Explain'}
+          </button>
+          <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
+          <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
+        </form>
         <section aria-label="Result">
           <div aria-live="polite">
             {explain.error !== null && <ErrorState error={explain.error} />}
@@ -114,7 +111,10 @@ export default function PlaygroundPage() {
           )}
         </section>
       </div>
-      <TestCasePanel cases={cases} onChange={setCases} onOpen={openCase} />
+      <div className="columns playground-tools">
+        {isCallable && <CallPanel agentName={trial.agent} stage={trial.stage} step={step} />}
+        <TestCasePanel cases={cases} onChange={setCases} onOpen={openCase} />
+      </div>
     </Page>
   );
 }

@@ -6,7 +6,7 @@ import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_servi
 import { useIsAdmin } from '../session/session-context.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
 import { errorText } from '../shared/error-text.js';
-import { LoadMore } from '../shared/load-more.js';
+import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { TextField } from '../shared/select-field.js';
 import { Empty, QueryState } from '../shared/states.js';
@@ -45,7 +45,7 @@ export default function PoliciesPage() {
           if (policies.length === 0) return <NoPolicies isFiltered={name !== ''} />;
           return (
             <>
-              <Table label="Policies" columns={['Policy', 'Controls', 'Agents']}>
+              <Table label="Policies" columns={['Policy', 'Controls', 'Agents']} onEnd={nextPageOf(query)}>
                 {policies.map((policy) => (
                   <tr key={policy.id}>
                     <td>

@@ -2,8 +2,10 @@ import { createClient } from '@connectrpc/connect';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { ServerService } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
+import { onSessionChange } from '../api/session-news.js';
 import { readSessionConfig } from '../api/session-requests.js';
 import { SIGNED_OUT_EVENT, transport } from '../api/transport.js';
+import { forgetPages } from '../shared/recent-pages.js';
 
 export type SessionState =
   | { readonly kind: 'loading' }
@@ -28,22 +30,38 @@ const server = createClient(ServerService, transport);
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const [state, setState] = useState<SessionState>({ kind: 'loading' });
   const queries = useQueryClient();
+  /** Data of one caller must not be shown to the next one. */
+  const forget = useCallback(() => {
+    queries.clear();
+    forgetPages();
+  }, [queries]);
   const reload = useCallback(() => {
     readSession().then(
       (next) => {
-        // Data of one caller must not be shown to the next one.
-        if (next.kind !== 'ready') queries.clear();
+        if (next.kind !== 'ready') forget();
         setState(next);
       },
       (error: unknown) => setState({ kind: 'failed', error }),
     );
-  }, [queries]);
+  }, [forget]);
   useEffect(() => {
     reload();
-    const onSignedOut = () => setState({ kind: 'signed-out' });
+    const onSignedOut = () => {
+      forget();
+      setState({ kind: 'signed-out' });
+    };
     window.addEventListener(SIGNED_OUT_EVENT, onSignedOut);
-    return () => window.removeEventListener(SIGNED_OUT_EVENT, onSignedOut);
-  }, [reload]);
+    const end = onSessionChange(() => {
+      queries.clear();
+      // What is shown belongs to the session before.
+      setState({ kind: 'loading' });
+      reload();
+    });
+    return () => {
+      window.removeEventListener(SIGNED_OUT_EVENT, onSignedOut);
+      end();
+    };
+  }, [queries, forget, reload]);
   const value = useMemo(() => ({ state, reload }), [state, reload]);
   return <SessionContext value={value}>{children}</SessionContext>;
 }

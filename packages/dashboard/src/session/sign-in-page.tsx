@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import { signIn } from '../api/session-requests.js';
+import { announceSessionChange } from '../api/session-news.js';
+import { readSessionConfig, signIn } from '../api/session-requests.js';
 import { useTitle } from '../shared/use-title.js';
 import { useSession } from './session-context.js';
 
@@ -16,14 +17,17 @@ export function SignInPage() {
     setBusy(true);
     setProblem(null);
     try {
-      const refusal = await signIn(key);
+      const refusal = (await signIn(key)) ?? (await lostCookie());
       setProblem(refusal);
       if (refusal === null) {
         setKey('');
+        announceSessionChange();
         reload();
       }
     } catch {
-      setProblem('The server cannot be reached.');
+      setProblem(
+        'The server cannot be reached. Check the network and that the service runs, then try again.',
+      );
     } finally {
       setBusy(false);
     }
@@ -57,4 +61,13 @@ export function SignInPage() {
       </form>
     </main>
   );
+}
+
+/** Why the browser is not signed in although the server has accepted the key; null if it is. */
+async function lostCookie(): Promise<string | null> {
+  const config = await readSessionConfig();
+  if (config.has_active_session || !config.requires_api_key) return null;
+  return window.location.protocol === 'https:'
+    ? 'The browser did not keep the cookie of the session. Allow cookies for this address.'
+    : 'The browser did not keep the cookie of the session. Over plain http it may be refused: use https.';
 }

@@ -13,6 +13,8 @@ interface ConfirmButtonProps {
   readonly verb: string;
   /** What it does it to; a name chosen by a user. */
   readonly object: string;
+  /** Text of the button, if it is not the verb alone; a part of verb and object. */
+  readonly label?: string;
   readonly change: Change;
   /** Starts the change. The dialog closes when the promise is fulfilled. */
   readonly onConfirm: () => Promise<unknown>;
@@ -25,6 +27,7 @@ interface ConfirmButtonProps {
 export function ConfirmButton({
   verb,
   object,
+  label = verb,
   change,
   onConfirm,
   disabled = false,
@@ -46,7 +49,7 @@ export function ConfirmButton({
         disabled={disabled}
         onClick={() => dialog.current?.showModal()}
       >
-        {verb}
+        {label}
       </button>
       <dialog ref={dialog} aria-labelledby={titleId} onClose={() => change.reset()}>
         <h2 id={titleId}>

@@ -1,9 +1,17 @@
-interface LoadMoreProps {
+interface MorePages {
   readonly hasNextPage: boolean;
   readonly isFetchingNextPage: boolean;
   readonly fetchNextPage: () => unknown;
+}
+
+interface LoadMoreProps extends MorePages {
   readonly shown: number;
   readonly total: number;
+}
+
+/** What loads the next rows; undefined if there are none, or they are being loaded. For the end of a table. */
+export function nextPageOf({ hasNextPage, isFetchingNextPage, fetchNextPage }: MorePages) {
+  return hasNextPage && !isFetchingNextPage ? fetchNextPage : undefined;
 }
 
 /** The number of rows, and a button for the next ones. */

@@ -12,10 +12,12 @@ export function retryDelayMs(failures: number): number {
 export function waitFor(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, delayMs);
-    signal.addEventListener('abort', () => {
+    const done = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', done);
       resolve();
-    });
+    };
+    const timer = setTimeout(done, delayMs);
+    signal.addEventListener('abort', done);
   });
 }

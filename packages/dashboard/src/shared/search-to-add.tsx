@@ -17,6 +17,7 @@ interface SearchToAddProps {
 /** Selects something by a part of its name and adds it. */
 export function SearchToAdd(props: SearchToAddProps) {
   const { what, search, onSearch, found, onAdd, isPending, error } = props;
+  const article = /^[aeiou]/.test(what) ? 'an' : 'a';
   const [chosen, setChosen] = useState('');
   const selected = found.some(([value]) => value === chosen) ? chosen : (found[0]?.[0] ?? '');
   const submit = (event: FormEvent): void => {
@@ -28,8 +29,8 @@ export function SearchToAdd(props: SearchToAddProps) {
     );
   };
   return (
-    <form className="filters" onSubmit={submit} aria-label={`Add a ${what}`}>
-      <TextField label={`Find a ${what}`} type="search" value={search} onChange={onSearch} />
+    <form className="filters" onSubmit={submit} aria-label={`Add ${article} ${what}`}>
+      <TextField label={`Find ${article} ${what}`} type="search" value={search} onChange={onSearch} />
       <SelectField
         label={`${what[0]?.toUpperCase()}${what.slice(1)} to add`}
         value={selected}

@@ -48,6 +48,7 @@ export function RestoreVersion({ control, versionNum, snapshot, onRestored }: Re
     <ConfirmButton
       verb="Restore"
       object={`version ${versionNum}`}
+      label={`Restore version ${versionNum}`}
       change={restore}
       onConfirm={() => restore.mutateAsync({ controlId: control.id, versionNum, ifVersion: control.version })}
     >

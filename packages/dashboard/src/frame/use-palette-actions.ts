@@ -1,0 +1,30 @@
+import { useIsAdmin } from '../session/session-context.js';
+import { useSignOut } from '../session/use-sign-out.js';
+import { GO_LETTERS } from '../shared/shortcut-keys.js';
+import { useTheme } from '../theme/theme.js';
+import { PAGES } from './pages.js';
+import type { PaletteItem } from './palette-items.js';
+
+/** The pages of the menu, as choices of the palette. */
+export function pageItems(): readonly PaletteItem[] {
+  return PAGES.map(({ path, name }) => ({
+    id: `page ${path}`,
+    label: name,
+    keys: GO_LETTERS[path] === undefined ? undefined : `g ${GO_LETTERS[path]}`,
+    action: { href: path },
+  }));
+}
+
+/** What the palette can do besides opening pages. */
+export function usePaletteActions(showShortcuts: () => void): readonly PaletteItem[] {
+  const isAdmin = useIsAdmin();
+  const [theme, toggleTheme] = useTheme();
+  const { leave } = useSignOut();
+  const other = theme === 'light' ? 'dark' : 'light';
+  return [
+    ...(isAdmin ? [{ id: 'new control', label: 'New control', action: { href: '/controls/new' } }] : []),
+    { id: 'theme', label: `Use the ${other} theme`, action: { run: toggleTheme } },
+    { id: 'shortcuts', label: 'Show keyboard shortcuts', keys: '?', action: { run: showShortcuts } },
+    ...(leave === undefined ? [] : [{ id: 'leave', label: 'Sign out', action: { run: leave } }]),
+  ];
+}

@@ -1,0 +1,80 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { keepPreviousData } from '@tanstack/react-query';
+import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
+import type { PaletteGroup } from './palette-items.js';
+
+const MAX_FOUND = 6;
+/** Shorter texts are no trace ids that anybody looks for. */
+const MIN_TRACE_ID = 4;
+
+/** What the server finds for a text, and whether it is still searching. */
+export interface PaletteSearch {
+  readonly groups: readonly PaletteGroup[];
+  readonly isSearching: boolean;
+  readonly error: unknown;
+}
+
+/** Searches agents, controls and policies by a part of their names, controls by number and traces by id. */
+export function usePaletteSearch(text: string): PaletteSearch {
+  const options = { enabled: text !== '', placeholderData: keepPreviousData };
+  const page = { name: text, limit: MAX_FOUND };
+  const controls = useQuery(ControlService.method.listControls, page, options);
+  const agents = useQuery(AgentService.method.listAgents, page, options);
+  const policies = useQuery(PolicyService.method.listPolicies, page, options);
+  const traces = useQuery(
+    ObservabilityService.method.queryEvents,
+    { traceId: text, limit: 1, includeBuffered: true },
+    { enabled: text.length >= MIN_TRACE_ID },
+  );
+  const controlId = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  const control = useQuery(
+    ControlService.method.getControl,
+    { controlId: controlId ?? 0 },
+    { enabled: controlId !== undefined, retry: false },
+  );
+  const searches = [controls, agents, policies, traces];
+  const isSearching = [...searches, control].some(({ isFetching }) => isFetching);
+  const error = searches.find((search) => search.error !== null)?.error;
+  if (text === '') return { groups: [], isSearching: false, error: undefined };
+  const toControl = ({ id, name }: { readonly id: number; readonly name: string }) => ({
+    id: `control ${id}`,
+    label: name,
+    action: { href: `/controls/${id}` },
+  });
+  const groups: readonly PaletteGroup[] = [
+    {
+      name: 'Controls',
+      items: [...(control.data === undefined ? [] : [control.data]), ...(controls.data?.controls ?? [])].map(
+        toControl,
+      ),
+    },
+    {
+      name: 'Agents',
+      items: (agents.data?.agents ?? []).map(({ agentName }) => ({
+        id: `agent ${agentName}`,
+        label: agentName,
+        action: { href: `/agents/${encodeURIComponent(agentName)}` },
+      })),
+    },
+    {
+      name: 'Policies',
+      items: (policies.data?.policies ?? []).map(({ id, name }) => ({
+        id: `policy ${id}`,
+        label: name,
+        action: { href: `/policies/${id}` },
+      })),
+    },
+    {
+      name: 'Traces',
+      items: (traces.data?.events ?? []).map(() => ({
+        id: 'trace',
+        label: text,
+        action: { href: `/traces?id=${encodeURIComponent(text)}` },
+      })),
+    },
+  ];
+  return { groups, isSearching, error };
+}

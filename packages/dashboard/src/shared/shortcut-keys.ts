@@ -1,0 +1,41 @@
+/** What is known of a pressed key. */
+export interface PressedKey {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+}
+
+/** Letters after `g`, by the path of the page they lead to. */
+export const GO_LETTERS: Readonly<Record<string, string>> = {
+  '/': 'o',
+  '/live': 'l',
+  '/events': 'e',
+  '/agents': 'a',
+  '/controls': 'c',
+  '/policies': 'p',
+  '/templates': 't',
+  '/evaluators': 'v',
+  '/playground': 'y',
+};
+
+/** Time within which the second key of `g x` must follow. */
+const SEQUENCE_MS = 1_500;
+
+/** Puts pressed keys together: single ones, and `g` with the letter of a page. */
+export class KeySequence {
+  #startedAt: number | undefined;
+
+  /** The shortcut that is complete with this key, for example `j` or `g c`; undefined if there is none (yet). */
+  press({ key, ctrlKey, metaKey, altKey }: PressedKey, nowMs: number): string | undefined {
+    const startedAt = this.#startedAt;
+    this.#startedAt = undefined;
+    if (ctrlKey || metaKey || altKey) return undefined;
+    if (startedAt !== undefined && nowMs - startedAt <= SEQUENCE_MS) return `g ${key}`;
+    if (key === 'g') {
+      this.#startedAt = nowMs;
+      return undefined;
+    }
+    return key;
+  }
+}

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import { createCaller, loadDefinitions, loadHistory } from '../../scripts/demo-data/load.mjs';
+import { PAGES } from '../../scripts/demo-data/pages.mjs';
+import { axeViolations, inSignedInTab, overflow, settled } from '../support/dashboard-browser.js';
+import { createTestDatabase, type TestDatabase } from '../support/databases.js';
+import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
+
+const ADMIN_KEY = 'admin-key-of-every-page';
+const REGULAR_KEY = 'regular-key-of-every-page';
+const WIDTHS = [360, 1280, 2560];
+/** Names of actions that only an admin may take. */
+const ADMIN_ACTIONS = /^(New|Create|Save|Delete|Remove|Add|Link|Unlink|Switch|Rename|Restore)\b/;
+
+// What a page looks like does not depend on the database; what it does is tested with both, in the other files.
+describe('every page of the dashboard, with the demonstration data', () => {
+  let browser: Browser;
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let url: string;
+  let paths: (readonly [string, string])[];
+  beforeAll(async () => {
+    database = await createTestDatabase('sqlite');
+    service = await spawnService(await compileService(), {
+      environment: {
+        DATABASE_URL: database.url,
+        SERVICE_API_KEY_ENABLED: 'true',
+        SERVICE_API_KEYS: REGULAR_KEY,
+        SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
+      },
+    });
+    url = await service.listening();
+    const call = createCaller(url, ADMIN_KEY);
+    await loadDefinitions(call);
+    await loadHistory(call, { days: 7, count: 2_000, now: Date.now() });
+    const { events } = await call('POST', '/observability/events/query', { limit: 1, matched: true });
+    paths = Object.entries(PAGES).map(([name, address]) => [
+      name,
+      address.replace(':trace', events[0].trace_id),
+    ]);
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.dispose();
+    await database?.drop();
+  });
+
+  /** Visits every page in one tab and returns what is wrong with them. */
+  async function onEveryPage(key: string, check: (page: Page) => Promise<unknown[]>): Promise<unknown[]> {
+    const wrong: unknown[] = [];
+    await inSignedInTab(browser, `${url}/ui/`, { key }, async ({ page, problems }) => {
+      for (const [name, address] of paths) {
+        await page.goto(`${url}/ui${address}`);
+        await settled(page);
+        wrong.push(...(await check(page)).map((found) => [name, found]));
+        wrong.push(...problems.splice(0).map((problem) => [name, problem]));
+      }
+    });
+    return wrong;
+  }
+
+  it('has no barrier that axe finds in either theme, and fits every width', async () => {
+    const wrong = await onEveryPage(ADMIN_KEY, async (page) => {
+      const found: unknown[] = [];
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        found.push(...(await axeViolations(page)).map((violation) => [colorScheme, violation]));
+      }
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        // Charts adapt after the layout.
+        const fits = expect.poll(() => overflow(page), { timeout: 10_000 }).toBe(0);
+        await fits.catch(() => found.push(`is wider than ${width} pixels`));
+      }
+      await page.setViewportSize({ width: 1280, height: 800 });
+      return found;
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('offers a regular key no action of an admin', async () => {
+    const wrong = await onEveryPage(REGULAR_KEY, async (page) => {
+      const main = page.getByRole('main');
+      const actions = main
+        .getByRole('button', { name: ADMIN_ACTIONS })
+        .or(main.getByRole('link', { name: ADMIN_ACTIONS }));
+      // Every caller may fill in a form to try it.
+      return actions.evaluateAll((elements) =>
+        elements
+          .filter((element) => element.closest('.schema-form') === null)
+          .map(({ outerHTML }) => outerHTML),
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('is in the list of pages', () => {
+    const source = path.resolve(import.meta.dirname, '../../packages/dashboard/src/app.tsx');
+    const routes = [...readFileSync(source, 'utf8').matchAll(/<Route path="([^"]+)"/g)].map(
+      ([, route = '']) => route,
+    );
+    expect(routes.length).toBeGreaterThan(5);
+    const listed = Object.values(PAGES).map((address) => address.split('?')[0] ?? '');
+    const isListed = (route: string) => {
+      const pattern = new RegExp(`^${route.replace(/:\w+/g, '[^/]+')}$`);
+      return listed.some((address) => pattern.test(address));
+    };
+    expect(routes.filter((route) => !isListed(route))).toEqual([]);
+  });
+});

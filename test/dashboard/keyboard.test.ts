@@ -1,0 +1,264 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import {
+  axeViolations,
+  inSignedInTab,
+  openWatchedPage,
+  overflow,
+  signIn,
+  type TabOptions,
+  type WatchedPage,
+} from '../support/dashboard-browser.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { ADMIN_KEY, AGENT, type DashboardService, startDashboardService } from './dashboard-service.js';
+
+describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
+  let browser: Browser;
+  let service: DashboardService;
+  beforeAll(async () => {
+    service = await startDashboardService(await freshDatabaseUrl());
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.process.dispose();
+  });
+
+  const address = (path: string) => `${service.url}/ui${path}`;
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+  const palette = (page: Page) => page.getByRole('dialog', { name: 'Search' });
+  const option = (page: Page, name: string) => palette(page).getByRole('option', { name });
+  const open = (
+    path: string,
+    test: (watched: WatchedPage) => Promise<void>,
+    options: Partial<TabOptions> = {},
+  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
+
+  /** Presses Tab until an element has the focus. */
+  async function tabTo(page: Page, name: string): Promise<void> {
+    const focused = page.locator(':focus');
+    for (let count = 0; count < 60; count += 1) {
+      await page.keyboard.press('Tab');
+      const label =
+        (await focused.getAttribute('aria-label').catch(() => null)) ?? (await focused.innerText());
+      if (label.trim() === name) return;
+    }
+    throw new Error(`Tab never reaches ${name}`);
+  }
+
+  it('lets the whole job be done with the keyboard alone', async () => {
+    const { page, problems } = await openWatchedPage(browser);
+    const { keyboard } = page;
+    await page.goto(address('/'));
+    await page.getByLabel('API key').waitFor();
+    await keyboard.press('Tab');
+    await keyboard.type(ADMIN_KEY);
+    await keyboard.press('Enter');
+    await heading(page, 'Overview').waitFor();
+
+    await keyboard.press('Control+k');
+    await palette(page).waitFor();
+    await keyboard.type('card-num');
+    await option(page, 'no-card-numbers').waitFor();
+    await keyboard.press('Enter');
+    await heading(page, 'no-card-numbers').and(page.locator(':focus')).waitFor();
+    await tabTo(page, 'Switch off no-card-numbers');
+    await keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('the steps of 1 agent').waitFor();
+    await tabTo(page, 'Switch off no-card-numbers');
+    await keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Switch on no-card-numbers' }).waitFor();
+
+    await keyboard.press('g');
+    await keyboard.press('l');
+    await heading(page, 'Live').and(page.locator(':focus')).waitFor();
+    await page.locator('[data-state=live]').waitFor();
+    await service.evaluate('card 4111111111111111, a refund');
+    await page.getByRole('row').filter({ hasText: 'watch-refunds' }).waitFor();
+    expect(await page.getByRole('row').filter({ hasText: 'no-card-numbers' }).count()).toBe(0);
+    await keyboard.press('Space');
+    await page.locator('[data-state=paused]').waitFor();
+    await keyboard.press('Space');
+    await page.locator('[data-state=live]').waitFor();
+    await keyboard.press('j');
+    await page.locator('tbody tr:focus').waitFor();
+    await keyboard.press('Enter');
+    await page.getByText('1 recorded checks').waitFor();
+    await page.locator('h1:focus').waitFor();
+    expect(problems).toEqual([]);
+    await service.enable(service.controlIds.get('no-card-numbers') ?? 0, true);
+    await page.context().close();
+  });
+
+  it('finds pages, things and actions in the palette, and remembers what was open', async () => {
+    await open('/controls', async ({ page }) => {
+      const { keyboard } = page;
+      const controlId = service.controlIds.get('watch-refunds');
+      await page.getByRole('button', { name: 'Search' }).click();
+      await option(page, 'Overview').waitFor();
+      await keyboard.type('billing');
+      await option(page, AGENT).click();
+      await heading(page, AGENT).waitFor();
+
+      await keyboard.press('Control+k');
+      await palette(page).getByRole('group', { name: 'Recent' }).getByText(`Agent ${AGENT}`).waitFor();
+      await keyboard.type(`${controlId}`);
+      await option(page, 'watch-refunds').click();
+      await heading(page, 'watch-refunds').waitFor();
+
+      await keyboard.press('Control+k');
+      await keyboard.type('mail-pol');
+      await option(page, 'mail-policy').waitFor();
+      await page.getByRole('combobox').fill('no such thing');
+      await palette(page).getByText('Nothing is called').waitFor();
+      await page.getByRole('combobox').fill('dark theme');
+      await option(page, 'Use the dark theme').waitFor();
+      await keyboard.press('Enter');
+      expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+
+      await keyboard.press('Control+k');
+      await keyboard.press('ArrowDown');
+      await keyboard.press('ArrowUp');
+      await keyboard.press('ArrowUp');
+      // The last action, above the first choice.
+      await page.locator('[role=option][aria-selected=true]').getByText('Sign out').waitFor();
+      await keyboard.press('Escape');
+      await palette(page).waitFor({ state: 'detached' });
+    });
+  });
+
+  it('has keys for pages and filters, which can be turned off and do nothing while one types', async () => {
+    await open('/', async ({ page }) => {
+      const { keyboard } = page;
+      await heading(page, 'Overview').waitFor();
+      await keyboard.press('g');
+      await keyboard.press('c');
+      await heading(page, 'Controls').waitFor();
+      await keyboard.press('/');
+      await page.getByLabel('Name contains').and(page.locator(':focus')).waitFor();
+      await keyboard.type('g a j ? /');
+      expect(await page.getByLabel('Name contains').inputValue()).toBe('g a j ? /');
+      await page.getByLabel('Name contains').fill('');
+      await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await dialog.getByText('Go to Playground').waitFor();
+      await dialog.getByLabel('Single keys are shortcuts').uncheck();
+      await keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Keyboard shortcuts' }).and(page.locator(':focus')).waitFor();
+      await keyboard.press('g');
+      await keyboard.press('a');
+      await keyboard.press('?');
+      await keyboard.press('Control+k');
+      // The palette opens with keys that are not single; nothing else has happened before.
+      await palette(page).waitFor();
+      await keyboard.press('Escape');
+      expect(await dialog.count()).toBe(0);
+      await heading(page, 'Controls').waitFor();
+      await page.reload();
+      await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+      await dialog.getByLabel('Single keys are shortcuts').check();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await keyboard.press('?');
+      await dialog.waitFor();
+    });
+  });
+
+  it('asks for a key again when the session has ended, and returns to the same address', async () => {
+    await open('/policies?name=mail', async ({ page }) => {
+      const other = await page.context().newPage();
+      await other.goto(address('/agents'));
+      await heading(other, 'Agents').waitFor();
+      await page.context().clearCookies();
+      await page.getByRole('link', { name: 'mail-policy' }).click();
+      await page.getByLabel('API key').waitFor();
+      expect(await page.evaluate('localStorage.getItem("recent-pages")')).toBeNull();
+      await signIn(page, ADMIN_KEY);
+      await heading(page, 'mail-policy').waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await other.getByLabel('API key').waitFor();
+      await signIn(other, ADMIN_KEY);
+      await heading(other, 'Agents').waitFor();
+      await heading(page, 'mail-policy').waitFor();
+    });
+  });
+
+  it('offers to reload when the server has a new version of the dashboard', async () => {
+    await open('/', async ({ page, problems }) => {
+      await heading(page, 'Overview').waitFor();
+      await page.route('**/ui/assets/agents-page-*.js', (route) => route.fulfill({ status: 404 }));
+      await page.getByRole('link', { name: 'Agents' }).click();
+      await page.getByText('A part of the dashboard could not be loaded').waitFor();
+      await page.route('**/ui/', async (route) => {
+        const reply = await route.fetch();
+        const body = (await reply.text()).replace(/assets\/index-[^"]+\.js/, 'assets/index-new.js');
+        await route.fulfill({ response: reply, body });
+      });
+      await page.getByRole('link', { name: 'Policies' }).click();
+      await heading(page, 'Policies').waitFor();
+      await page.getByRole('link', { name: 'Agents' }).click();
+      await page.getByText('A new version of the dashboard is available').waitFor();
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await heading(page, 'Agents').waitFor();
+      // The failed file is reported by the browser and by React.
+      expect(problems.length).toBeGreaterThan(0);
+      problems.length = 0;
+    });
+  });
+
+  it('explains why a sign-in failed', async () => {
+    const { page } = await openWatchedPage(browser);
+    await page.goto(address('/controls'));
+    const fill = async (key: string) => {
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await page.route('**/api/login', (route) => route.abort());
+    await fill(ADMIN_KEY);
+    await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+    await page.unrouteAll();
+    await page.route('**/api/login', async (route) => route.fulfill({ status: 204 }));
+    await fill(ADMIN_KEY);
+    await page.getByRole('alert').getByText('did not keep the cookie').waitFor();
+    await page.unrouteAll();
+    await fill('unknown');
+    await page.getByRole('alert').getByText('does not know this key').waitFor();
+    await fill(ADMIN_KEY);
+    await heading(page, 'Controls').waitFor();
+    await page.context().close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'passes axe in the %s theme: sign-in, palette and shortcuts',
+    async (colorScheme) => {
+      const { page, problems } = await openWatchedPage(browser, {
+        colorScheme,
+        viewport: { width: 360, height: 740 },
+      });
+      await page.goto(address('/'));
+      await page.getByLabel('API key').waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      await signIn(page, ADMIN_KEY);
+      await page.keyboard.press('Control+k');
+      await option(page, 'Overview').waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      expect(await page.getByRole('link', { name: 'Agents', exact: true }).isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Menu' }).click();
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
+      await heading(page, 'Agents').waitFor();
+      expect(await page.getByRole('link', { name: 'Policies', exact: true }).isVisible()).toBe(false);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  );
+});
