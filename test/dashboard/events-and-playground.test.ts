@@ -15,7 +15,6 @@ import {
   axeViolations,
   inSignedInTab,
   overflow,
-  settled,
   type TabOptions,
   type WatchedPage,
 } from '../support/dashboard-browser.js';

@@ -22,8 +22,13 @@ interface ChartBarsProps {
   readonly intervals: readonly IntervalCounts[];
   /** Width in pixels. */
   readonly width: number;
+  /** The bar that can be reached with Tab. */
+  readonly focusable: number;
+  /** The bar whose numbers are shown. */
   readonly active: number;
-  readonly onActive: (index: number) => void;
+  readonly onFocus: (index: number) => void;
+  /** The bar that is pointed at; null when there is none. */
+  readonly onPoint: (index: number | null) => void;
   /** Address of the events of an interval. */
   readonly addressOf: (interval: IntervalCounts) => string;
 }
@@ -32,7 +37,8 @@ interface ChartBarsProps {
  * The bars of a chart with its axes. Each bar is a link to its events, with its numbers as its name; one of them can be
  * reached with Tab, the others from there with the arrow keys.
  */
-export function ChartBars({ intervals, width, active, onActive, addressOf }: ChartBarsProps) {
+export function ChartBars(props: ChartBarsProps) {
+  const { intervals, width, focusable, active, onFocus, onPoint, addressOf } = props;
   const id = useId();
   const svg = useRef<SVGSVGElement>(null);
   const ticks = axisTicks(highestBar(intervals));
@@ -43,15 +49,16 @@ export function ChartBars({ intervals, width, active, onActive, addressOf }: Cha
   const yOf = (value: number) => TOP + HEIGHT - (value / top) * HEIGHT;
   const onKeyDown = (event: KeyboardEvent): void => {
     const moves: Record<string, number> = {
-      ArrowRight: Math.min(intervals.length - 1, active + 1),
-      ArrowLeft: Math.max(0, active - 1),
+      ArrowRight: Math.min(intervals.length - 1, focusable + 1),
+      ArrowLeft: Math.max(0, focusable - 1),
       Home: 0,
       End: intervals.length - 1,
     };
     const next = moves[event.key];
     if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    onActive(next);
+    onPoint(null);
+    onFocus(next);
     svg.current?.querySelectorAll<SVGAElement>('a')[next]?.focus();
   };
   return (
@@ -86,10 +93,11 @@ export function ChartBars({ intervals, width, active, onActive, addressOf }: Cha
           key={interval.fromMs}
           href={addressOf(interval)}
           className={index === active ? 'bar active' : 'bar'}
-          tabIndex={index === active ? 0 : -1}
+          tabIndex={index === focusable ? 0 : -1}
           aria-label={`${intervalText(interval)}: ${countsText(interval)}`}
-          onFocus={() => onActive(index)}
-          onMouseEnter={() => onActive(index)}
+          onFocus={() => onFocus(index)}
+          onMouseEnter={() => onPoint(index)}
+          onMouseLeave={() => onPoint(null)}
           onKeyDown={onKeyDown}
         >
           <rect className="hit" x={LEFT + index * step} y={TOP} width={step} height={HEIGHT} />

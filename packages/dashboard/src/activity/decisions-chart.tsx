@@ -25,7 +25,9 @@ export function DecisionsChart({ totals, of }: DecisionsChartProps) {
   const intervals = useMemo(() => intervalsOf(totals, Date.now()), [totals]);
   const [element, width] = useWidth<HTMLElement>();
   const [chosen, setChosen] = useState<number | null>(null);
-  const active = Math.min(chosen ?? lastWithEvents(intervals), Math.max(0, intervals.length - 1));
+  const [pointedAt, setPointedAt] = useState<number | null>(null);
+  const focusable = Math.min(chosen ?? lastWithEvents(intervals), Math.max(0, intervals.length - 1));
+  const active = pointedAt ?? focusable;
   const addressOf = ({ fromMs, toMs }: IntervalCounts) =>
     // The end of a time filter is inclusive.
     eventsAddress({ ...of, from: timeOf(fromMs), to: timeOf(toMs - 1) });
@@ -52,8 +54,10 @@ export function DecisionsChart({ totals, of }: DecisionsChartProps) {
         <ChartBars
           intervals={intervals}
           width={width}
+          focusable={focusable}
           active={active}
-          onActive={setChosen}
+          onFocus={setChosen}
+          onPoint={setPointedAt}
           addressOf={addressOf}
         />
       </section>
@@ -102,7 +106,7 @@ function ChartTable({ intervals, addressOf }: ChartTableProps) {
             ))}
             <td className="number">{interval.checks.toLocaleString()}</td>
             <td>
-              <Link href={addressOf(interval)} aria-label={`Events of ${intervalText(interval)}`}>
+              <Link href={addressOf(interval)} aria-label={`Show the events of ${intervalText(interval)}`}>
                 show
               </Link>
             </td>

@@ -21,7 +21,7 @@ interface CountProps {
 function Count({ count, name, of }: CountProps) {
   if (count === 0n) return <>0</>;
   return (
-    <Link href={eventsAddress(of)} aria-label={`${count} ${name}`}>
+    <Link href={eventsAddress(of)} aria-label={`${countText(count)} ${name}`}>
       {countText(count)}
     </Link>
   );

@@ -53,6 +53,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     window.addEventListener(SIGNED_OUT_EVENT, onSignedOut);
     const end = onSessionChange(() => {
       queries.clear();
+      // What is shown belongs to the session before.
+      setState({ kind: 'loading' });
       reload();
     });
     return () => {
