@@ -26,8 +26,23 @@ export interface DashboardService {
   readonly controlIds: ReadonlyMap<string, number>;
   /** Evaluates a step over gRPC. */
   evaluate(text: string): Promise<void>;
+  /** Stores events of the agent `flood-bot-01`, whose traces are numbered, a millisecond apart. */
+  storeEvents(count: number): Promise<void>;
   /** Switches a control on or off. */
   enable(controlId: number, enabled: boolean): Promise<void>;
+}
+
+/** Calls over gRPC with the admin key. */
+export function adminTransport(baseUrl: string): Transport {
+  return createGrpcTransport({
+    baseUrl,
+    interceptors: [
+      (next) => (request) => {
+        request.header.set('x-api-key', ADMIN_KEY);
+        return next(request);
+      },
+    ],
+  });
 }
 
 export async function startDashboardService(databaseUrl: string): Promise<DashboardService> {
@@ -41,15 +56,7 @@ export async function startDashboardService(databaseUrl: string): Promise<Dashbo
     },
   });
   const url = await service.listening();
-  const transport = createGrpcTransport({
-    baseUrl: url,
-    interceptors: [
-      (next) => (request) => {
-        request.header.set('x-api-key', ADMIN_KEY);
-        return next(request);
-      },
-    ],
-  });
+  const transport = adminTransport(url);
   const evaluations = createClient(EvaluationService, transport);
   const controls = createClient(ControlService, transport);
   return {
@@ -62,6 +69,24 @@ export async function startDashboardService(databaseUrl: string): Promise<Dashbo
         agentName: AGENT,
         stage: Stage.PRE,
         stepForm: { case: 'stepJson', value: new TextEncoder().encode(step) },
+      });
+    },
+    async storeEvents(count) {
+      const start = Date.now() - count;
+      await createClient(ObservabilityService, transport).createEvents({
+        events: Array.from({ length: count }, (_, index) => ({
+          traceId: `flood-${index}`,
+          spanId: 'span',
+          agentName: 'flood-bot-01',
+          controlId: 1,
+          controlName: 'flood',
+          checkStage: Stage.PRE,
+          appliesTo: AppliesTo.TOOL_CALL,
+          action: Decision.DENY,
+          matched: true,
+          confidence: 1,
+          timestamp: new Date(start + index).toISOString(),
+        })),
       });
     },
     async enable(controlId, enabled) {

@@ -58,11 +58,10 @@ describe('the changed members of a definition', () => {
   });
 });
 
-/** The value with the members of objects in the order of their names. */
+/** The same value for equal ones, whatever the order of their members. */
 function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+  if (Array.isArray(value)) return ['list', ...value.map(sorted)];
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => [name, sorted(member), 'member']);
+  const members = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const);
+  return ['object', ...members.sort(([a], [b]) => (a < b ? -1 : 1))];
 }

@@ -10,7 +10,7 @@ describe('the filter of events in an address', () => {
   it('has every filter that the service knows', () => {
     const address =
       'agent=a&trace=t&span=s&session=se&type=tool&step=n&step_id=i&decision_id=d&check=c&control=1,-2' +
-      '&action=steer&matched=false&stage=post&kind=llm_call&min_revision=3&max_revision=4';
+      '&action=steer&matched=false&stage=post&kind=llm_call&min_revision=3&max_revision=4&error=true';
     expect(filterOf(address)).toEqual({
       agentName: 'a',
       traceId: 't',
@@ -28,6 +28,7 @@ describe('the filter of events in an address', () => {
       appliesTo: [AppliesTo.LLM_CALL],
       minRevision: 3n,
       maxRevision: 4n,
+      hasError: true,
     });
   });
 

@@ -10,11 +10,19 @@ export interface TextRange {
   readonly to: number;
 }
 
-type TextNode = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
+type ParsedText = ReturnType<typeof jsonLanguage.parser.parse>;
+type TextNode = ParsedText['topNode'];
 
-/** The place of a value in a JSON text, or of the nearest value around it that exists. Null without any value. */
-export function jsonPlace(text: string, path: JsonPath): TextRange | null {
-  const root = valueBelow(jsonLanguage.parser.parse(text).topNode);
+/**
+ * The place of a value in a JSON text, or of the nearest value around it that exists. Null without any value. A text
+ * that is parsed already need not be parsed again.
+ */
+export function jsonPlace(
+  text: string,
+  path: JsonPath,
+  parsed: ParsedText = jsonLanguage.parser.parse(text),
+): TextRange | null {
+  const root = valueBelow(parsed.topNode);
   if (root === null) return null;
   let node = root;
   for (const step of path) {

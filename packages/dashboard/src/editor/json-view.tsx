@@ -1,3 +1,4 @@
+import { ensureSyntaxTree } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
@@ -6,7 +7,7 @@ import { fromElsewhere, jsonExtensions, showRange } from './code-mirror.js';
 import { definitionText, readDefinitionText } from './definition-text.js';
 import { conditionOf, type Selection } from './editor-state.js';
 import { isSameJson, type JsonObject } from './json.js';
-import { fieldJsonPath, jsonPlace, nodeJsonPath } from './json-places.js';
+import { fieldJsonPath, type JsonPath, jsonPlace, nodeJsonPath, type TextRange } from './json-places.js';
 import type { PlacedProblem } from './problem-place.js';
 
 interface JsonViewProps {
@@ -96,7 +97,7 @@ function follow(view: EditorView, draft: JsonObject): void {
 
 function showNode(view: EditorView, draft: JsonObject, selected: Selection): void {
   const path = selected === null ? null : nodeJsonPath(conditionOf(draft), selected);
-  const range = path && jsonPlace(view.state.doc.toString(), path);
+  const range = path && placeIn(view, path);
   const effects = [showRange.of(range)];
   // While someone types, the text must not move.
   const scroll =
@@ -106,13 +107,20 @@ function showNode(view: EditorView, draft: JsonObject, selected: Selection): voi
   view.dispatch({ effects: [...effects, ...scroll] });
 }
 
+const PARSE_MS = 200;
+
+function placeIn({ state }: EditorView, path: JsonPath): TextRange | null {
+  const text = state.doc.toString();
+  return jsonPlace(text, path, ensureSyntaxTree(state, text.length, PARSE_MS) ?? undefined);
+}
+
 function mark(view: EditorView, problems: readonly PlacedProblem[]): void {
   const text = view.state.doc.toString();
   const reading = readDefinitionText(text);
   const diagnostics =
     'draft' in reading
       ? problems.map(({ field, message, severity }) => {
-          const { from, to } = jsonPlace(text, fieldJsonPath(field)) ?? { from: 0, to: 0 };
+          const { from, to } = placeIn(view, fieldJsonPath(field)) ?? { from: 0, to: 0 };
           return { from, to, message, severity };
         })
       : [

@@ -26,10 +26,12 @@ const MORE_TEXTS = [
 interface EventFiltersProps {
   readonly parameters: URLSearchParams;
   readonly onChange: (name: string, value: string) => void;
+  /** False for events that come from now on. */
+  readonly hasTimes?: boolean;
 }
 
 /** All filters of events that the service has. */
-export function EventFilters({ parameters, onChange }: EventFiltersProps) {
+export function EventFilters({ parameters, onChange, hasTimes = true }: EventFiltersProps) {
   const field = (name: string) => ({
     value: parameters.get(name) ?? '',
     onChange: (value: string) => onChange(name, value),
@@ -38,8 +40,8 @@ export function EventFilters({ parameters, onChange }: EventFiltersProps) {
   return (
     <search>
       <div className="filters">
-        <SelectField label="Time" options={RANGE_OPTIONS} {...field('range')} />
-        {parameters.get('range') === CUSTOM_RANGE && (
+        {hasTimes && <SelectField label="Time" options={RANGE_OPTIONS} {...field('range')} />}
+        {hasTimes && parameters.get('range') === CUSTOM_RANGE && (
           <>
             <TimeField label="From" {...field('from')} />
             <TimeField label="To" {...field('to')} />

@@ -33,9 +33,12 @@ export function useFrameDialogs() {
   const closed = (which: Dialog) => setDialog((before) => (before === which ? null : before));
   const dialogs = (
     <>
-      {PAGES.map(({ path, name }) => (
-        <GoTo key={path} name={name} letter={GO_LETTERS[path]} onGo={() => open(path)} />
-      ))}
+      {PAGES.map(({ path, name }) => {
+        const letter = GO_LETTERS[path];
+        return letter === undefined ? null : (
+          <GoTo key={path} name={name} letter={letter} onGo={() => open(path)} />
+        );
+      })}
       <Suspense>
         {dialog === 'palette' && (
           <Palette onClose={() => closed('palette')} onShortcuts={() => setDialog('shortcuts')} />
@@ -53,12 +56,12 @@ export function useFrameDialogs() {
 
 interface GoToProps {
   readonly name: string;
-  readonly letter: string | undefined;
+  readonly letter: string;
   readonly onGo: () => void;
 }
 
 function GoTo({ name, letter, onGo }: GoToProps) {
-  useShortcut(letter === undefined ? '' : `g ${letter}`, `Go to ${name}`, onGo);
+  useShortcut(`g ${letter}`, `Go to ${name}`, onGo);
   return null;
 }
 

@@ -42,13 +42,19 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </button>
         <strong className="brand">Controls</strong>
         <ServerState />
-        <button type="button" className="icon search-button" aria-label="Search" onClick={openPalette}>
-          <IconSearch size={18} />
+        <button type="button" className="icon search-button" onClick={openPalette}>
+          <IconSearch size={18} aria-hidden="true" />
+          <span className="visually-hidden">Search</span>
           <span className="keys" aria-hidden="true">
             {COMMAND_KEY} K
           </span>
         </button>
-        <button type="button" className="icon" aria-label="Keyboard shortcuts" onClick={openShortcuts}>
+        <button
+          type="button"
+          className="icon keyboard-button"
+          aria-label="Keyboard shortcuts"
+          onClick={openShortcuts}
+        >
           <IconKeyboard size={18} />
         </button>
         <button

@@ -34,7 +34,7 @@ export default function ShortcutsDialog({ onClose }: { readonly onClose: () => v
         {[...single].toSorted().map(([keys, text]) => (
           <Keys key={keys} keys={[keys === ' ' ? 'Space' : keys]} text={text} />
         ))}
-        <Keys keys={['e']} text="Edit what the page shows" />
+        <Keys keys={['e']} text="Edit, on pages that show something to edit" />
         {PAGES.map(({ path, name }) => {
           const letter = GO_LETTERS[path];
           return letter === undefined ? null : (

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
-import { ACTION_OPTIONS, MATCH_OPTIONS, STAGE_OPTIONS } from '../events/event-filter.js';
+import { EventFilters } from '../events/event-filters.js';
+import '../events/events.css';
 import { Page } from '../shared/page.js';
-import { SelectField, TextField } from '../shared/select-field.js';
 import { useShortcut } from '../shared/shortcuts.js';
 import { Empty } from '../shared/states.js';
 import { Table } from '../shared/table.js';
@@ -29,10 +29,6 @@ export default function LivePage() {
   const { rows, state } = tail;
   const isPaused = state === 'paused';
   useShortcut(' ', 'Pause or resume the live events', tail.toggle);
-  const field = (name: string) => ({
-    value: parameters.get(name) ?? '',
-    onChange: (value: string) => setFilter(name, value),
-  });
   return (
     <Page
       title="Live"
@@ -42,16 +38,7 @@ export default function LivePage() {
         </button>
       }
     >
-      <search className="filters">
-        <SelectField label="Decision" options={ACTION_OPTIONS} {...field('action')} />
-        <SelectField label="Result" options={MATCH_OPTIONS} {...field('matched')} />
-        <SelectField label="Stage" options={STAGE_OPTIONS} {...field('stage')} />
-        <TextField label="Agent" type="search" {...field('agent')} />
-        <TextField label="Control id" type="search" {...field('control')} />
-        <TextField label="Step name" type="search" {...field('step')} />
-        <TextField label="Trace" type="search" {...field('trace')} />
-        <TextField label="Session" type="search" {...field('session')} />
-      </search>
+      <EventFilters parameters={parameters} onChange={setFilter} hasTimes={false} />
       <div className="live-state">
         <p role="status" data-state={state}>
           <span className={`dot ${state}`} aria-hidden="true" />

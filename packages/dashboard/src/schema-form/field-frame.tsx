@@ -1,3 +1,4 @@
+import type { JsonValue } from '@bufbuild/protobuf';
 import { type ReactNode, useId } from 'react';
 import { UserText } from '../shared/user-text.js';
 import type { FieldProps } from './field-context.js';
@@ -27,7 +28,8 @@ export function FieldFrame({ field, actions, hint, problem, children }: FieldFra
   const id = useId();
   const { form, label, problems, isRequired, isCompact = false, value } = field;
   const own = problem ?? localProblem(form, value);
-  const messages = [...(own === null ? [] : [own]), ...problems.map(({ message }) => message)];
+  // The server says the same in its own words.
+  const messages = problems.length > 0 ? problems.map(({ message }) => message) : own === null ? [] : [own];
   const isDescribed = !isCompact && (form.description !== undefined || hint !== undefined);
   const described = [
     ...(isDescribed ? [`${id}-description`] : []),
@@ -90,6 +92,11 @@ export function Problems({ id, messages }: { readonly id?: string; readonly mess
 
 /** What stands in an empty input: the value that counts then, or an example. */
 export function placeholderOf({ fallback, example }: FieldProps['form']): string | undefined {
-  if (fallback !== undefined && fallback !== null) return `default: ${jsonText(fallback)}`;
-  return example === undefined ? undefined : `for example ${jsonText(example)}`;
+  if (fallback !== undefined && fallback !== null) return `default: ${exampleText(fallback)}`;
+  return example === undefined ? undefined : `for example ${exampleText(example)}`;
+}
+
+function exampleText(value: JsonValue): string {
+  const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isTexts ? value.join(', ') : jsonText(value);
 }

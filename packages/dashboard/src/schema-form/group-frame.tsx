@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import type { FieldProps } from './field-context.js';
-import { FieldName, Problems } from './field-frame.js';
+import { FieldName, Problems, placeholderOf } from './field-frame.js';
 import { localProblem } from './field-problems.js';
 
 interface GroupFrameProps {
@@ -18,7 +18,9 @@ export function GroupFrame({ field, actions, children }: GroupFrameProps) {
     ...(own === null ? [] : [own]),
     ...problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)),
   ];
-  const isDescribed = !isCompact && form.description !== undefined;
+  const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0);
+  const hint = isEmpty ? placeholderOf(form) : undefined;
+  const isDescribed = !isCompact && (form.description !== undefined || hint !== undefined);
   const described = [
     ...(isDescribed ? [`${id}-description`] : []),
     ...(messages.length > 0 ? [`${id}-problems`] : []),
@@ -34,7 +36,7 @@ export function GroupFrame({ field, actions, children }: GroupFrameProps) {
       </legend>
       {isDescribed && (
         <p id={`${id}-description`} className="schema-description" dir="auto">
-          {form.description}
+          {form.description} {hint !== undefined && <span className="hint">{hint}</span>}
         </p>
       )}
       <Problems id={`${id}-problems`} messages={messages} />

@@ -58,7 +58,7 @@ export function ListField(field: FieldProps<ListForm>) {
       {asLines ? (
         <ListLines label={label} item={item} items={items} onChange={onChange} />
       ) : (
-        <ListRows field={field} items={items} hasLines={canBeLines || hasLines(item)} />
+        <ListRows field={field} items={items} isLinear={hasLines(item)} />
       )}
     </GroupFrame>
   );

@@ -3,11 +3,11 @@ import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { type FieldProps, useForms } from './field-context.js';
 import { splitProblems } from './field-problems.js';
-import type { ListForm } from './form.js';
+import type { Form, ListForm } from './form.js';
 import { formOf } from './form-of.js';
 import { initialValue, itemSchema } from './form-values.js';
 import { withItem, withItemsAt, withMoved, withoutItem } from './json-members.js';
-import { itemsOfLines } from './list-lines.js';
+import { hasLines, itemsOfLines } from './list-lines.js';
 import { useItemKeys } from './use-item-keys.js';
 
 /** Rows that are drawn at first. */
@@ -17,11 +17,11 @@ interface ListRowsProps {
   readonly field: FieldProps<ListForm>;
   readonly items: readonly JsonValue[];
   /** Whether pasted lines are items. */
-  readonly hasLines: boolean;
+  readonly isLinear: boolean;
 }
 
 /** The items of a list, one input each. */
-export function ListRows({ field, items, hasLines }: ListRowsProps) {
+export function ListRows({ field, items, isLinear }: ListRowsProps) {
   const { root, Field } = useForms();
   const { form, label, onChange } = field;
   const keys = useItemKeys(items.length);
@@ -37,7 +37,10 @@ export function ListRows({ field, items, hasLines }: ListRowsProps) {
     count.current = items.length;
     if (toFocus.current === null) return;
     const row = list.current?.children[Math.min(toFocus.current, items.length - 1)];
-    row?.querySelector<HTMLElement>('input, textarea, select, button')?.focus();
+    // The input of an item comes after the choice of its form.
+    const input =
+      row?.querySelector<HTMLElement>('input, textarea') ?? row?.querySelector<HTMLElement>('select');
+    input?.focus();
     toFocus.current = null;
   }, [items.length]);
   if (items.length === 0) return null;
@@ -50,18 +53,19 @@ export function ListRows({ field, items, hasLines }: ListRowsProps) {
   const insertAfter = (index: number): void => {
     const added = initialValue(root, formOf(root, itemSchema(form, index + 1)));
     toFocus.current = index + 1;
-    onChange([...items.slice(0, index + 1), added, ...items.slice(index + 1)]);
+    keys.current = keys.current.toSpliced(index + 1, 0, keys.fresh());
+    onChange(items.toSpliced(index + 1, 0, added));
   };
   const onKeyDown = (event: KeyboardEvent, index: number): void => {
     const isInput = event.target instanceof HTMLInputElement;
-    if (event.key !== 'Enter' || !isInput || event.nativeEvent.isComposing || !hasLines) return;
+    if (event.key !== 'Enter' || !isInput || event.nativeEvent.isComposing || !isLinear) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     insertAfter(index);
   };
   const onPaste = (event: ClipboardEvent, index: number): void => {
     const pasted = event.clipboardData.getData('text/plain').trim();
-    if (!hasLines || !/[\r\n]/.test(pasted) || !(event.target instanceof HTMLInputElement)) return;
+    if (!isLinear || !/[\r\n]/.test(pasted) || !(event.target instanceof HTMLInputElement)) return;
     event.preventDefault();
     const added = itemsOfLines(pasted, formOf(root, form.item), items);
     const old = items[index];
@@ -76,6 +80,7 @@ export function ListRows({ field, items, hasLines }: ListRowsProps) {
           return (
             <li
               key={keys.current[index]}
+              className={isNested(itemForm) ? 'nested' : undefined}
               onKeyDown={(event) => onKeyDown(event, index)}
               onPaste={(event) => onPaste(event, index)}
             >
@@ -130,4 +135,10 @@ export function ListRows({ field, items, hasLines }: ListRowsProps) {
       )}
     </>
   );
+}
+
+/** Whether an item is more than one input beside its choice. */
+function isNested(form: Form): boolean {
+  if (form.kind === 'choice') return !hasLines(form);
+  return form.kind === 'object' || form.kind === 'list';
 }

@@ -5,7 +5,7 @@ import { ServerService } from '../../../../gen/proto/enforcement/v1/server_servi
 import { onSessionChange } from '../api/session-news.js';
 import { readSessionConfig } from '../api/session-requests.js';
 import { SIGNED_OUT_EVENT, transport } from '../api/transport.js';
-import { forgetPages } from '../shared/recent-pages.js';
+import { forgetPages } from '../shared/recent-pages-store.js';
 
 export type SessionState =
   | { readonly kind: 'loading' }
@@ -53,6 +53,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     window.addEventListener(SIGNED_OUT_EVENT, onSignedOut);
     const end = onSessionChange(() => {
       queries.clear();
+      // What is shown belongs to the session before.
+      setState({ kind: 'loading' });
       reload();
     });
     return () => {

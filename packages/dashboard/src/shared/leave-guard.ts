@@ -1,16 +1,33 @@
 import { useEffect, useRef, useState } from 'react';
 import type { AroundNavHandler } from 'wouter';
 
-type LeaveGuard = (leave: () => void) => void;
+/** A page that does not want to be left without being asked. */
+interface LeaveGuard {
+  /** Address of the page, without the origin. */
+  address(): string;
+  /** Keeps a navigation until the answer is there. */
+  hold(leave: () => void): void;
+}
 
 let activeGuard: LeaveGuard | null = null;
 
 /** Navigation of the router. A page with unsaved changes is asked before another one is shown. */
 export const guardedNavigation: AroundNavHandler = (navigate, to, options) => {
-  const isSamePage = new URL(to, window.location.href).pathname === window.location.pathname;
+  const isSamePage = pathOf(to) === window.location.pathname;
   if (activeGuard === null || isSamePage) navigate(to, options);
-  else activeGuard(() => navigate(to, options));
+  else activeGuard.hold(() => navigate(to, options));
 };
+
+// Steps back and forward have happened when they are told. Listeners of a window are called in the order in which they
+// were added: this one comes before that of the router, which thus sees no other address than that of the page.
+window.addEventListener('popstate', (event) => {
+  if (activeGuard === null) return;
+  const address = activeGuard.address();
+  if (window.location.pathname === pathOf(address)) return;
+  event.stopImmediatePropagation();
+  window.history.pushState(null, '', address);
+  activeGuard.hold(() => window.history.back());
+});
 
 /** A navigation that waits for an answer. */
 export interface HeldNavigation {
@@ -25,36 +42,25 @@ export interface HeldNavigation {
 /** Holds navigations to other pages while `isDirty`, and lets the browser ask before the tab is closed. */
 export function useLeaveGuard(isDirty: boolean): HeldNavigation {
   const [held, setHeld] = useState<(() => void) | null>(null);
-  const isReleased = useRef(false);
   const address = useRef('');
+  const guard = useRef<LeaveGuard>({ address: () => address.current, hold: (leave) => setHeld(() => leave) });
   useEffect(() => {
     address.current = window.location.pathname + window.location.search;
   });
   useEffect(() => {
     if (!isDirty) return;
-    isReleased.current = false;
-    const hold: LeaveGuard = (leave) => (isReleased.current ? leave() : setHeld(() => leave));
+    activeGuard = guard.current;
     const onUnload = (event: BeforeUnloadEvent): void => {
-      if (!isReleased.current) event.preventDefault();
+      if (activeGuard !== null) event.preventDefault();
     };
-    const onHistory = (event: PopStateEvent): void => {
-      if (isReleased.current || window.location.pathname === pathOf(address.current)) return;
-      // The router must not see the other address.
-      event.stopImmediatePropagation();
-      window.history.pushState(null, '', address.current);
-      hold(() => window.history.back());
-    };
-    activeGuard = hold;
     window.addEventListener('beforeunload', onUnload);
-    window.addEventListener('popstate', onHistory, { capture: true });
     return () => {
       activeGuard = null;
       window.removeEventListener('beforeunload', onUnload);
-      window.removeEventListener('popstate', onHistory, { capture: true });
     };
   }, [isDirty]);
   const release = (): void => {
-    isReleased.current = true;
+    activeGuard = null;
     setHeld(null);
   };
   return {

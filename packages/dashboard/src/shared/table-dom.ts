@@ -29,6 +29,8 @@ export function rowOfKey(target: EventTarget, key: string): HTMLTableRowElement 
   if (target instanceof HTMLTableRowElement) return target;
   const isLetter = key === 'j' || key === 'k';
   if (!isLetter || !(target instanceof Element) || target.matches('input, select, textarea')) return null;
+  // A dialog of a row is in the row.
+  if (target.closest('dialog') !== null) return null;
   return target.closest<HTMLTableRowElement>('tbody > tr');
 }
 

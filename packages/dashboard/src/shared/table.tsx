@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import './table.css';
 import { areShortcutsOn, useShortcut } from './shortcuts.js';
 import {
   firstRowInView,
@@ -20,6 +21,7 @@ import {
   SPACE_CLASS,
 } from './table-dom.js';
 import { rowAfterKey, tableParts } from './table-rows.js';
+import { useColumnWidths } from './use-column-widths.js';
 
 /** Longer tables draw only the rows in view. */
 const VIRTUAL_ABOVE = 200;
@@ -63,6 +65,7 @@ export function Table({ label, columns, children, onEnd }: TableProps) {
   const parts = isVirtual
     ? tableParts(drawn, virtualizer.getTotalSize())
     : rows.map((_row, index) => ({ index }));
+  const widths = useColumnWidths(scroller, columns, drawn.length > 0);
   const indexes = parts.flatMap((part) => ('index' in part ? [part.index] : []));
 
   useLayoutEffect(() => {
@@ -127,11 +130,15 @@ export function Table({ label, columns, children, onEnd }: TableProps) {
       onFocus={({ target }) => setFocused(rowIndexOf(target.closest('tr')))}
       onBlur={() => setFocused(-1)}
     >
-      <table {...(isVirtual ? { 'aria-rowcount': rows.length + 1 } : {})}>
+      <table
+        className={widths === undefined ? '' : 'fixed'}
+        style={widths?.table}
+        {...(isVirtual ? { 'aria-rowcount': rows.length + 1 } : {})}
+      >
         <thead>
           <tr {...(isVirtual ? { 'aria-rowindex': 1 } : {})}>
-            {columns.map((column) => (
-              <th key={column} scope="col">
+            {columns.map((column, at) => (
+              <th key={column} scope="col" style={widths?.columns[at]}>
                 {column}
               </th>
             ))}

@@ -35,6 +35,7 @@ export class Feed {
   failure: StreamFailure | undefined;
   #failures = 0;
   #restsUntil = 0;
+  #rest = new AbortController();
 
   constructor(
     /** Equal for feeds with the same source and request. */
@@ -52,8 +53,15 @@ export class Feed {
   async hold(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#read(signal, false);
-      await waitFor(this.#restMs(), signal);
+      this.#rest = new AbortController();
+      await waitFor(this.#restMs(), AbortSignal.any([signal, this.#rest.signal]));
     }
+  }
+
+  /** Ends the rest after a failure, because there is reason to hope. */
+  wake(): void {
+    this.#restsUntil = 0;
+    this.#rest.abort();
   }
 
   /** Reads until the feed is caught up. Does nothing for a while after a failure. */

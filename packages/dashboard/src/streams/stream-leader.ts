@@ -67,6 +67,11 @@ export class StreamLeader {
     if (subscriber !== undefined) subscriber.unprocessed -= count;
   }
 
+  /** Opens lost streams again without waiting. */
+  wake(): void {
+    for (const feed of this.#feeds) feed.wake();
+  }
+
   /** Ends all streams. */
   stop(): void {
     this.#subscribers.clear();

@@ -64,6 +64,11 @@ export class StreamTab {
     };
   }
 
+  /** Opens lost streams again without waiting, if it is this tab that opens them. */
+  wake(): void {
+    this.#leader?.wake();
+  }
+
   #add(subscription: Subscription): void {
     this.#last += 1;
     this.#subscriptions.set(this.#last, subscription);

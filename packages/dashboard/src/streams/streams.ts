@@ -4,13 +4,19 @@ import { createTabBus } from './browser-tab-bus.js';
 import { SOURCES } from './sources.js';
 import { type StreamListener, type StreamRequest, StreamTab } from './stream-tab.js';
 
-let tab: StreamTab | undefined;
+let own: StreamTab | undefined;
+
+function ownTab(): StreamTab {
+  // Not randomUUID, which exists on secure pages only.
+  const tab = new StreamTab(crypto.getRandomValues(new Uint32Array(4)).join(), createTabBus(), SOURCES);
+  window.addEventListener('online', () => tab.wake());
+  return tab;
+}
 
 /** Listens to a stream that all tabs of this browser share. Returns what ends it. */
 export function listen(stream: StreamRequest, listener: StreamListener): () => void {
-  // Not randomUUID, which exists on secure pages only.
-  tab ??= new StreamTab(crypto.getRandomValues(new Uint32Array(4)).join(), createTabBus(), SOURCES);
-  return tab.subscribe(stream, {
+  own ??= ownTab();
+  return own.subscribe(stream, {
     position: () => listener.position(),
     onAttached: (position, isLive) => listener.onAttached(position, isLive),
     onMessage: (bytes) => listener.onMessage(bytes),

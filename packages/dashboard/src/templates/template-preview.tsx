@@ -2,6 +2,7 @@ import type { ControlDefinition } from '../../../../gen/proto/enforcement/v1/con
 import { JsonView } from '../code/json-view.js';
 import { definitionJson } from '../controls/definition-json.js';
 import { DefinitionView } from '../controls/definition-view.js';
+import { Disclosure } from '../shared/disclosure.js';
 import type { FieldViolation } from '../shared/field-violations.js';
 import { ErrorState } from '../shared/states.js';
 import type { Rendering } from './use-rendering.js';
@@ -64,10 +65,9 @@ function Definition({ definition }: { readonly definition: ControlDefinition }) 
   return (
     <>
       <DefinitionView data={definition} />
-      <details>
-        <summary>As JSON</summary>
+      <Disclosure summary="As JSON">
         <JsonView text={definitionJson(rendered)} label="Definition as JSON" />
-      </details>
+      </Disclosure>
     </>
   );
 }

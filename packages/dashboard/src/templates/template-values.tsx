@@ -163,7 +163,7 @@ function State({ created, isDraft, isOn, controlId }: StateProps) {
   }
   if (!created) return null;
   return (
-    <p className="notice" role="status">
+    <p className="card" role="status">
       <strong>Created.</strong> It checks the agents that{' '}
       <Link href={`/controls/${controlId}?tab=usage`}>it is linked to</Link>.
     </p>

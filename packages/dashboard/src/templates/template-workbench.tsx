@@ -2,6 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { ControlTemplate } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { SchemaForm } from '../schema-form/schema-form.js';
+import { Disclosure } from '../shared/disclosure.js';
 import { type FieldViolation, violationsBelow } from '../shared/field-violations.js';
 import { Loading } from '../shared/states.js';
 import { keptValues, missingLabels, type TemplateReading, valuesSchema } from './template-model.js';
@@ -63,8 +64,7 @@ export function TemplateWorkbench(props: TemplateWorkbenchProps) {
           )}
           {actions}
         </section>
-        <details className="card" open={isTemplateOpen}>
-          <summary>The template</summary>
+        <Disclosure summary="The template" isOpenAtFirst={isTemplateOpen} className="card">
           <p className="muted">
             A definition with references such as <code>{'{"$param": "words"}'}</code> and the parameters that
             fill them: texts, lists of texts, patterns, choices, and yes or no.
@@ -77,7 +77,7 @@ export function TemplateWorkbench(props: TemplateWorkbenchProps) {
               {reading.problem} The form and the preview stay as they were.
             </p>
           )}
-        </details>
+        </Disclosure>
       </div>
       <TemplatePreview
         rendering={rendering}

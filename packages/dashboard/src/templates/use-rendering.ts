@@ -50,7 +50,8 @@ export function useRendering(template: ControlTemplate | undefined, values: Json
   const violations = query.error === null ? [] : fieldViolations(query.error);
   return {
     definition: isComplete && rendered.error === null ? rendered.data?.control : undefined,
-    warnings: query.error === null ? (query.data?.warnings ?? []) : [],
+    // With incomplete values, the only warning says so.
+    warnings: isComplete && rendered.error === null ? (rendered.data?.warnings ?? []) : [],
     problems: (violations ?? []).map(({ path, message }) => ({ path: path.replace(/^data\./, ''), message })),
     failure: violations === null ? query.error : null,
     isStale: !isCurrent || query.isFetching,
