@@ -1,5 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import {
@@ -70,7 +71,7 @@ export default function OverviewPage() {
 interface StatisticsProps {
   readonly range: string;
   /** Figures of the fleet. */
-  readonly children: React.ReactNode;
+  readonly children: ReactNode;
 }
 
 function Statistics({ range, children }: StatisticsProps) {
