@@ -39,8 +39,9 @@ const SELECTOR = 'data.condition.selector';
 
 /** Tries an evaluator as one types. Nothing is recorded. */
 export function useExplained(trial: EvaluatorTrial, isValidStep: boolean): Explained {
-  const settled = useDebounced(useStable(trial));
-  const isCurrent = settled === trial || JSON.stringify(settled) === JSON.stringify(trial);
+  const current = useStable(trial);
+  const settled = useDebounced(current);
+  const isCurrent = settled === current;
   const query = useQuery(
     EvaluationService.method.explain,
     {
