@@ -194,6 +194,12 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
         ]}, "execution": "server", "action": {"decision": "observe"}, "scop": {}}`);
       await item(page, /list on input\.text · \["money"\]/).waitFor();
       await page.getByRole('button', { name: 'scop' }).waitFor();
+      await item(page, /regex on name/).dragTo(item(page, /list on input\.text/), {
+        targetPosition: { x: 80, y: 3 },
+      });
+      await expect.poll(read).toMatch(/"regex".*"list"/);
+      await tree(page).press('Alt+ArrowDown');
+      await expect.poll(read).toMatch(/"list".*"regex"/);
 
       const step = page.getByLabel('Step, as JSON');
       const panel = page.getByRole('region', { name: 'Try it' });
@@ -228,11 +234,18 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
   it('keeps every member that was not edited, and asks who wins when another writer was faster', async () => {
     const { controlId } = await controls.createControl({ name: 'complete', data: COMPLETE });
     const before = await stored(controlId);
-    await open(`/controls/${controlId}/edit`, async ({ page }) => {
+    await open(`/controls/new?copy=${controlId}`, async ({ page }) => {
+      await page.getByRole('button', { name: 'Create control' }).click();
+      // The reply has warnings, which stay until they are dismissed. The copy has an address of its own.
+      await page.getByRole('heading', { level: 1, name: 'Edit complete-copy' }).waitFor();
+      await page.getByRole('status', { name: 'Saved' }).getByText('Saved.').waitFor();
+      const copyId = Number(/controls\/(\d+)\/edit$/.exec(page.url())?.[1]);
+      expect(await stored(copyId)).toEqual(before);
+
+      await page.goto(`${service.url}/ui/controls/${controlId}/edit`);
       const description = page.getByLabel('Description');
       await description.fill('Edited');
       await page.getByRole('button', { name: 'Save' }).click();
-      // The reply has warnings, which stay until they are dismissed.
       await page.getByRole('status', { name: 'Saved' }).getByText('Saved.').waitFor();
       expect(await stored(controlId)).toEqual({ ...before, description: 'Edited' });
       await page.getByRole('button', { name: 'Dismiss' }).click();
@@ -241,7 +254,7 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
       await description.fill('Mine');
       await page.keyboard.press('Control+s');
       const dialog = page.getByRole('dialog');
-      await dialog.getByText('Version 3').waitFor();
+      await dialog.getByText('Version 3', { exact: true }).waitFor();
       await dialog.getByText(/by the key [0-9a-f]{12}, changed: data\.enabled/).waitFor();
       await dialog.getByRole('button', { name: 'Take their version' }).click();
       await expect.poll(() => page.getByLabel('On: it takes part').isChecked()).toBe(true);

@@ -61,16 +61,27 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
         problems={problemsOf(problems, 'evaluator.name', 'evaluator.metadata')}
         onChange={choose}
       />
+      <ProblemTexts problems={warningsOf(problems)} />
       {name !== '' && !known.isLoading && (
         <SchemaForm
           key={name}
           label={`Configuration of ${name}`}
           schema={schema}
           value={isJsonObject(config) ? config : {}}
-          problems={configProblems(problems)}
+          problems={configProblems(problems.filter(({ severity }) => severity === 'error'))}
           onChange={(next) => setEvaluator(withMember(evaluator, 'config', next), 'config')}
         />
       )}
     </div>
   );
+}
+
+/** Warnings about a configuration. The form has problems only, so they name their member. */
+function warningsOf(problems: readonly PlacedProblem[]): readonly PlacedProblem[] {
+  return problems
+    .filter(({ severity, place }) => severity === 'warning' && place.member.startsWith('evaluator.config'))
+    .map((problem) => {
+      const member = problem.place.member.replace(/^evaluator\.config\.?/, '');
+      return { ...problem, message: member === '' ? problem.message : `${member}: ${problem.message}` };
+    });
 }

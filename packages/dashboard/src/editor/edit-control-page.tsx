@@ -14,6 +14,7 @@ import { type EditorState, editorReducer, loadedState, newDraft } from './editor
 import type { JsonObject } from './json.js';
 import { nodePathOf } from './problem-place.js';
 import { draftOf, withoutTemplate } from './stored-draft.js';
+import type { SaveOutcome } from './use-save.js';
 
 /** The draft was loaded once and is changed from then on: it is not loaded again behind the back of the writer. */
 const READ_ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnMount: 'always', retry: false } as const;
@@ -83,7 +84,13 @@ function StoredEditor({ control, older, node }: StoredEditorProps) {
   // A definition that cannot be read is replaced by a new one.
   const draft = draftOf(data) ?? newDraft();
   const saved = { control: { controlId: id, version }, name, draft };
-  return <Editor saved={saved} start={startOf(name, draft, older, node)} linkTo="" />;
+  return <Editor saved={saved} start={startOf(name, draft, older, node)} linkTo="" before={savedBefore()} />;
+}
+
+/** What the page that created the control says about it. */
+function savedBefore(): SaveOutcome {
+  const { saved } = (window.history.state ?? {}) as { saved?: SaveOutcome };
+  return saved ?? { kind: 'none' };
 }
 
 function startOf(

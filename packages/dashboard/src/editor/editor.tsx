@@ -16,10 +16,10 @@ import { FIRST_STEP } from './sample-step.js';
 import { SaveProgress } from './save-progress.js';
 import { TreePane } from './tree-pane.js';
 import { TryPane } from './try-pane.js';
+import { useCommandKeys } from './use-command-keys.js';
 import { useProblems } from './use-problems.js';
-import { type SavedState, useSave } from './use-save.js';
+import { type SavedState, type SaveOutcome, useSave } from './use-save.js';
 import { useServerCheck } from './use-server-check.js';
-import { useShortcuts } from './use-shortcuts.js';
 import { type TrialStep, useTrial } from './use-trial.js';
 import './editor.css';
 
@@ -31,10 +31,14 @@ interface EditorProps {
   readonly start: EditorState;
   /** The agent that a new control is linked to. Blank: none. */
   readonly linkTo: string;
+  /** What became of a save before the editor was opened. */
+  readonly before?: SaveOutcome;
 }
 
+const NOTHING_SAVED: SaveOutcome = { kind: 'none' };
+
 /** Edits a control in three panes: its condition as a tree, the selected node, and a step to try it with. */
-export function Editor({ saved: stored, start, linkTo }: EditorProps) {
+export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }: EditorProps) {
   const [state, dispatch] = useReducer(editorReducer, start);
   const { name, draft, selected } = state;
   const [address, setAddress] = useAddressFilter();
@@ -50,6 +54,12 @@ export function Editor({ saved: stored, start, linkTo }: EditorProps) {
       guard.release();
       navigate(`/controls/${controlId}`);
     },
+    // From now on, the control has an address of its own. The warnings go there.
+    onCreated: (created) => {
+      guard.release();
+      navigate(`/controls/${created.controlId}/edit`, { replace: true, state: { saved: created } });
+    },
+    before,
   });
   const { saved, outcome } = saving;
   const isDirty = useMemo(
@@ -60,7 +70,7 @@ export function Editor({ saved: stored, start, linkTo }: EditorProps) {
   const problems = useProblems(state, check, outcome);
 
   const save = (overVersion?: bigint): void => saving.save(name, draft, overVersion);
-  useShortcuts({ s: () => save(), Enter: trial.run });
+  useCommandKeys({ s: () => save(), Enter: trial.run });
 
   const focusForm = useCallback(() => {
     form.current?.querySelector<HTMLElement>('input, select, textarea, .cm-content')?.focus();

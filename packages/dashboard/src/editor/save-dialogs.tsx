@@ -4,13 +4,12 @@ import {
   ControlService,
   type ControlVersion,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { errorText } from '../shared/error-text.js';
 import type { HeldNavigation } from '../shared/leave-guard.js';
 import { QueryState } from '../shared/states.js';
 import { TimeText } from '../shared/time-text.js';
 import { UserText } from '../shared/user-text.js';
 import { Dialog } from './dialog.js';
-import type { SaveOutcome, StoredControl } from './use-save.js';
+import type { SavedOutcome, StoredControl } from './use-save.js';
 
 interface LeaveDialogProps {
   readonly name: string;
@@ -125,14 +124,14 @@ function ChangedSince({ version }: { readonly version: ControlVersion }) {
 }
 
 interface SavedNoticeProps {
-  readonly outcome: Extract<SaveOutcome, { kind: 'saved' }>;
+  readonly outcome: SavedOutcome;
   readonly linkTo: string;
   readonly onDismiss: () => void;
 }
 
 /** The warnings of a saved control, until they are dismissed. */
 export function SavedNotice({
-  outcome: { controlId, warnings, linkError },
+  outcome: { controlId, warnings, linkProblem },
   linkTo,
   onDismiss,
 }: SavedNoticeProps) {
@@ -141,9 +140,16 @@ export function SavedNotice({
       <p>
         <strong>Saved.</strong> <Link href={`/controls/${controlId}`}>Open the control</Link>
       </p>
-      {linkError !== null && (
+      {linkProblem !== null && (
         <p className="problem">
-          It could not be linked to <UserText text={linkTo} />: {errorText(linkError).detail}
+          It could not be linked
+          {linkTo !== '' && (
+            <>
+              {' '}
+              to <UserText text={linkTo} />
+            </>
+          )}
+          : {linkProblem}
         </p>
       )}
       {warnings.length > 0 && (

@@ -42,7 +42,15 @@ export function SaveProgress({ state, dispatch, saving, held, linkTo }: SaveProg
     <>
       {readError !== null && <ErrorState error={readError} />}
       {outcome.kind === 'saved' && (
-        <SavedNotice outcome={outcome} linkTo={linkTo} onDismiss={saving.dismiss} />
+        <SavedNotice
+          outcome={outcome}
+          linkTo={linkTo}
+          onDismiss={() => {
+            // Another visit of the address does not show them again.
+            window.history.replaceState(null, '');
+            saving.dismiss();
+          }}
+        />
       )}
       {outcome.kind === 'conflict' && saved.control !== null && (
         <ConflictDialog

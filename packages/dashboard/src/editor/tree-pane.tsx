@@ -20,6 +20,7 @@ import { type TreeRow, treeRows } from './tree-rows.js';
 import { TreeToolbar } from './tree-toolbar.js';
 import { useTreeDrag } from './use-tree-drag.js';
 import { useTreeEdits } from './use-tree-edits.js';
+import './tree-pane.css';
 
 const ROW_PX = 34;
 

@@ -5,10 +5,11 @@ import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service
 import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { transport } from '../api/transport.js';
+import { errorText } from '../shared/error-text.js';
 import { draftMessage } from './draft-message.js';
 import { isSameJson, type JsonObject } from './json.js';
 import type { DraftProblem } from './problem.js';
-import { errorInfoOf, violationsOf } from './violations.js';
+import { errorInfoOf, refusedProblems } from './violations.js';
 
 const controls = createClient(ControlService, transport);
 const agents = createClient(AgentService, transport);
@@ -26,6 +27,9 @@ export interface SavedState {
   readonly draft: JsonObject;
 }
 
+/** A warning of a reply, in a form that the history of the browser keeps. */
+export type SavedWarning = Pick<Warning, 'field' | 'message'>;
+
 export type SaveOutcome =
   | { readonly kind: 'none' }
   | { readonly kind: 'saving' }
@@ -33,14 +37,18 @@ export type SaveOutcome =
   | {
       readonly kind: 'saved';
       readonly controlId: number;
-      readonly warnings: readonly Warning[];
-      readonly linkError: unknown;
+      readonly warnings: readonly SavedWarning[];
+      /** Why a new control could not be linked to its agent. */
+      readonly linkProblem: string | null;
     }
   /** Someone else has changed the control. */
   | { readonly kind: 'conflict'; readonly currentVersion: bigint }
   /** The server names the members. */
   | { readonly kind: 'refused'; readonly problems: readonly DraftProblem[] }
   | { readonly kind: 'failed'; readonly error: unknown };
+
+/** A control that was stored. */
+export type SavedOutcome = Extract<SaveOutcome, { kind: 'saved' }>;
 
 export interface Saving {
   readonly saved: SavedState;
@@ -57,12 +65,20 @@ interface SaveOptions {
   readonly linkTo: string;
   /** Called after a save without warnings. */
   readonly onDone: (controlId: number) => void;
+  /** Called after the first save of a new control that has warnings. */
+  readonly onCreated: (outcome: SavedOutcome) => void;
+  /** What became of a save before the page was opened. */
+  readonly before: SaveOutcome;
+}
+
+function keptWarnings(warnings: readonly Warning[]): readonly SavedWarning[] {
+  return warnings.map(({ field, message }) => ({ field, message }));
 }
 
 /** Stores drafts, only over the version that they started from. */
-export function useSave(start: SavedState, { linkTo, onDone }: SaveOptions): Saving {
+export function useSave(start: SavedState, { linkTo, onDone, onCreated, before }: SaveOptions): Saving {
   const [saved, setSaved] = useState(start);
-  const [outcome, setOutcome] = useState<SaveOutcome>({ kind: 'none' });
+  const [outcome, setOutcome] = useState<SaveOutcome>(before);
   const isSaving = useRef(false);
   const queries = useQueryClient();
 
@@ -77,8 +93,8 @@ export function useSave(start: SavedState, { linkTo, onDone }: SaveOptions): Sav
     if (saved.control === null) {
       const { controlId, version, warnings } = await controls.createControl({ name, data: message });
       setSaved({ control: { controlId, version }, name, draft });
-      const linkError = linkTo === '' ? null : await linkFailure(linkTo, controlId);
-      return { kind: 'saved', controlId, warnings, linkError };
+      const linkProblem = linkTo === '' ? null : await linkFailure(linkTo, controlId);
+      return { kind: 'saved', controlId, warnings: keptWarnings(warnings), linkProblem };
     }
     const { controlId } = saved.control;
     let version = overVersion ?? saved.control.version;
@@ -89,26 +105,28 @@ export function useSave(start: SavedState, { linkTo, onDone }: SaveOptions): Sav
       setSaved({ ...saved, name: renamed.name, control: { controlId, version } });
     }
     if (overVersion === undefined && isSameJson(draft, saved.draft)) {
-      return { kind: 'saved', controlId, warnings: [], linkError: null };
+      return { kind: 'saved', controlId, warnings: [], linkProblem: null };
     }
     const written = await controls.setControlData({ controlId, data: message, ifVersion: version });
     setSaved({ control: { controlId, version: written.version }, name, draft });
-    return { kind: 'saved', controlId, warnings: written.warnings, linkError: null };
+    return { kind: 'saved', controlId, warnings: keptWarnings(written.warnings), linkProblem: null };
   }
 
   function save(name: string, draft: JsonObject, overVersion?: bigint): void {
     // A key that is pressed twice must not store twice.
     if (isSaving.current) return;
     isSaving.current = true;
+    const isNew = saved.control === null;
     setOutcome({ kind: 'saving' });
     store(name.trim(), draft, overVersion)
       .catch(failureOf)
       .then((next) => {
         isSaving.current = false;
         if (next.kind === 'saved') void queries.invalidateQueries();
-        const isDone = next.kind === 'saved' && next.warnings.length === 0 && next.linkError === null;
+        const isDone = next.kind === 'saved' && next.warnings.length === 0 && next.linkProblem === null;
         setOutcome(isDone ? { kind: 'none' } : next);
         if (isDone) onDone(next.controlId);
+        else if (next.kind === 'saved' && isNew) onCreated(next);
       });
   }
   const dismiss = (): void => setOutcome({ kind: 'none' });
@@ -119,12 +137,12 @@ export function useSave(start: SavedState, { linkTo, onDone }: SaveOptions): Sav
   return { saved, outcome, save, take, dismiss };
 }
 
-async function linkFailure(agentName: string, controlId: number): Promise<unknown> {
+async function linkFailure(agentName: string, controlId: number): Promise<string | null> {
   try {
     await agents.addAgentControl({ agentName, controlId });
     return null;
   } catch (error) {
-    return error;
+    return errorText(error).detail;
   }
 }
 
@@ -137,6 +155,6 @@ function failureOf(error: unknown): SaveOutcome {
     const message = 'Another control has this name.';
     return { kind: 'refused', problems: [{ field: 'name', message, severity: 'error' }] };
   }
-  const problems = violationsOf(error);
+  const problems = refusedProblems(error);
   return problems === null ? { kind: 'failed', error } : { kind: 'refused', problems };
 }

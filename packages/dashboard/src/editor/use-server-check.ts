@@ -5,7 +5,7 @@ import { transport } from '../api/transport.js';
 import { draftMessage } from './draft-message.js';
 import type { JsonObject } from './json.js';
 import { type PlacedProblem, placedProblem } from './problem-place.js';
-import { violationsOf, warningProblems } from './violations.js';
+import { refusedProblems, warningProblems } from './violations.js';
 
 const DELAY_MS = 300;
 const controls = createClient(ControlService, transport);
@@ -57,7 +57,7 @@ async function checkDraft(draft: JsonObject, signal: AbortSignal): Promise<Check
     const { warnings } = await controls.validateControl({ data: message }, { signal });
     return place([...problems, ...warningProblems(warnings)]);
   } catch (error) {
-    const violations = violationsOf(error);
+    const violations = refusedProblems(error);
     if (violations === null) throw error;
     return place([...violations, ...problems]);
   }

@@ -10,7 +10,7 @@ import { draftMessage } from './draft-message.js';
 import { conditionOf } from './editor-state.js';
 import type { JsonObject } from './json.js';
 import { NO_RESULTS, type NodeResults, nodeResults } from './node-results.js';
-import { violationsOf } from './violations.js';
+import { refusedProblems } from './violations.js';
 
 const DELAY_MS = 300;
 const evaluations = createClient(EvaluationService, transport);
@@ -88,7 +88,7 @@ async function explain(draft: JsonObject, step: TrialStep, signal: AbortSignal):
     const results = nodeResults(conditionOf(draft), explained.controls[0]?.condition);
     return { kind: 'explained', explained, results };
   } catch (error) {
-    const violations = violationsOf(error);
+    const violations = refusedProblems(error);
     if (violations === null) return { kind: 'failed', error };
     const [ofStep] = violations.filter(({ field }) => !field.startsWith('data'));
     if (ofStep === undefined) return { kind: 'incomplete' };

@@ -1,15 +1,15 @@
-import { Code, ConnectError } from '@connectrpc/connect';
+import { ConnectError } from '@connectrpc/connect';
 import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { BadRequestSchema, ErrorInfoSchema } from '../../../../gen/proto/google/rpc/error_details_pb.js';
+import { ErrorInfoSchema } from '../../../../gen/proto/google/rpc/error_details_pb.js';
+import { fieldViolations } from '../shared/field-violations.js';
 import type { DraftProblem } from './problem.js';
 
-/** What the server refuses about members of a request. Null for another failure. */
-export function violationsOf(error: unknown): readonly DraftProblem[] | null {
-  const failure = ConnectError.from(error);
-  if (failure.code !== Code.InvalidArgument) return null;
-  const violations = failure.findDetails(BadRequestSchema).flatMap((detail) => detail.fieldViolations);
-  if (violations.length === 0) return null;
-  return violations.map(({ field, description }) => ({ field, message: description, severity: 'error' }));
+/** What the server refuses about a draft; null for any other failure. */
+export function refusedProblems(error: unknown): readonly DraftProblem[] | null {
+  const violations = fieldViolations(error);
+  return (
+    violations?.map(({ path, message }) => ({ field: path, message, severity: 'error' as const })) ?? null
+  );
 }
 
 export function warningProblems(warnings: readonly Warning[]): readonly DraftProblem[] {

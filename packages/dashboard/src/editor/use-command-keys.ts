@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 
 /** Runs actions on Ctrl or ⌘ with a key, wherever the focus is. */
-export function useShortcuts(actions: Readonly<Record<string, () => void>>): void {
+export function useCommandKeys(actions: Readonly<Record<string, () => void>>): void {
   const current = useRef(actions);
   useEffect(() => {
     current.current = actions;
@@ -10,7 +10,8 @@ export function useShortcuts(actions: Readonly<Record<string, () => void>>): voi
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
       const action = current.current[event.key];
-      if (action === undefined) return;
+      // A dialog waits for an answer.
+      if (action === undefined || document.querySelector('dialog[open]') !== null) return;
       // Ctrl+S would save the page of the browser, Ctrl+Enter insert a line.
       event.preventDefault();
       event.stopPropagation();
