@@ -267,7 +267,8 @@ describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUr
       await page.getByText(HOSTILE.quotes).first().waitFor();
       expect(await textbox(page, 'words 1').inputValue()).toBe(HOSTILE.markup);
       await page.getByText('for example').waitFor({ state: 'detached' });
-      await page.goto(address(`/evaluators/${encodeURIComponent(HOSTILE.markup)}?agent=${SCHEMA_AGENT}`));
+      await page.goto(address(`/agents/${SCHEMA_AGENT}?tab=evaluators`));
+      await page.getByRole('link', { name: HOSTILE.markup }).click();
       await page.getByRole('heading', { level: 1, name: HOSTILE.markup }).waitFor();
       await page.getByRole('cell', { name: HOSTILE.quotes }).waitFor();
       await page.getByRole('tab', { name: 'JSON Schema' }).click();

@@ -17,8 +17,8 @@ import {
 } from '../../packages/dashboard/src/schema-form/form-values.js';
 import {
   isSameJson,
-  withMember,
   withMoved,
+  withOwnMember,
   withRenamed,
 } from '../../packages/dashboard/src/schema-form/json-members.js';
 import {
@@ -298,12 +298,12 @@ describe('members and items', () => {
   it('survive changes of others, in their order', () => {
     fc.assert(
       fc.property(objects, fc.string(), (object, name) => {
-        const changed = withMember(object, name, 'new');
+        const changed = withOwnMember(object, name, 'new');
         expect(Object.hasOwn(changed, name) && changed[name]).toBe('new');
         const others = Object.keys(object).filter((key) => key !== name);
         expect(Object.keys(changed).filter((key) => key !== name)).toEqual(others);
         for (const key of others) expect(changed[key]).toBe(object[key]);
-        expect(Object.hasOwn(withMember(changed, name, undefined), name)).toBe(false);
+        expect(Object.hasOwn(withOwnMember(changed, name, undefined), name)).toBe(false);
       }),
     );
   });
@@ -311,7 +311,7 @@ describe('members and items', () => {
   it('can have any name, and change it to one that is free', () => {
     expect(withRenamed({ a: 1, b: 2 }, 'a', 'b')).toBeNull();
     expect(Object.keys(withRenamed({ a: 1, b: 2 }, 'a', 'c') ?? {})).toEqual(['c', 'b']);
-    const odd = withMember({}, '__proto__', 1);
+    const odd = withOwnMember({}, '__proto__', 1);
     expect(Object.keys(odd)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(odd)).toBe(Object.prototype);
   });

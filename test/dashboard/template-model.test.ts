@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { ControlTemplateSchema } from '../../gen/proto/enforcement/v1/control_pb.js';
-import { schemaMembers } from '../../packages/dashboard/src/evaluators/schema-members.js';
+import { configMembers } from '../../packages/dashboard/src/evaluators/config-members.js';
 import { EXAMPLE_TEMPLATES } from '../../packages/dashboard/src/templates/example-templates.js';
 import {
   givenValues,
@@ -89,7 +89,7 @@ describe('a template', () => {
 
 describe('the members of a configuration', () => {
   it('are listed with their types, defaults and inner members', () => {
-    const members = schemaMembers({
+    const members = configMembers({
       properties: {
         limits: { type: 'object', properties: { max: { type: 'integer', default: 3 } }, required: ['max'] },
         by_name: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
@@ -112,7 +112,7 @@ describe('the members of a configuration', () => {
   });
 
   it('end where a schema contains itself', () => {
-    expect(schemaMembers({ properties: { a: { $ref: '#' } } }).map(({ path }) => path)).toEqual([
+    expect(configMembers({ properties: { a: { $ref: '#' } } }).map(({ path }) => path)).toEqual([
       ...['a', 'a.a', 'a.a.a', 'a.a.a.a'],
     ]);
   });

@@ -5,6 +5,7 @@ import {
   type GetAgentResponse,
 } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { useIsAdmin } from '../session/session-context.js';
+import { decodedPart } from '../shared/decoded-part.js';
 import { Page } from '../shared/page.js';
 import { QueryState } from '../shared/states.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
@@ -44,15 +45,6 @@ export default function AgentPage() {
       </QueryState>
     </Page>
   );
-}
-
-/** The router decodes all but the characters with a meaning in paths. */
-function decodedPart(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 interface AgentDetailsProps {

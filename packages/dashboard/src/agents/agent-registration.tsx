@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import type { GetAgentResponse } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Empty } from '../shared/states.js';
 import { Table } from '../shared/table.js';
@@ -44,7 +45,7 @@ export function AgentSteps({ registered: { steps } }: RegisteredProps) {
 }
 
 /** The evaluators that an agent brings itself, with the schemas of their configurations. */
-export function AgentEvaluators({ registered: { evaluators } }: RegisteredProps) {
+export function AgentEvaluators({ registered: { agent, evaluators } }: RegisteredProps) {
   if (evaluators.length === 0) {
     return (
       <Empty title="The agent has registered no evaluators of its own">
@@ -52,12 +53,15 @@ export function AgentEvaluators({ registered: { evaluators } }: RegisteredProps)
       </Empty>
     );
   }
+  const agentPart = encodeURIComponent(agent?.agentName ?? '');
   return (
     <Table label="Evaluators" columns={['Name', 'Description', 'Configuration']}>
       {evaluators.map((evaluator) => (
         <tr key={evaluator.name} className="top-aligned">
           <td>
-            <UserText text={evaluator.name ?? ''} />
+            <Link href={`/evaluators/${encodeURIComponent(evaluator.name ?? '')}?agent=${agentPart}`}>
+              <UserText text={evaluator.name ?? ''} />
+            </Link>
           </td>
           <td dir="auto" className="prose">
             {evaluator.description}

@@ -1,10 +1,8 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { isJsonObject, isSameJson } from '../schema-form/json-members.js';
 
 export type { JsonObject, JsonValue };
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isJsonObject, isSameJson };
 
 /** An own member of a JSON object. Undefined if the value is no object; null counts as absent. */
 export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
@@ -30,18 +28,4 @@ export function textOf(value: JsonValue | undefined): string {
 /** The texts of a list; other items are left out. */
 export function textsOf(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** Whether two JSON values are the same; the order of members does not matter. */
-export function isSameJson(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (one === other) return true;
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, index) => isSameJson(item, other[index]));
-  }
-  if (!isJsonObject(one) || !isJsonObject(other)) return false;
-  const names = Object.keys(one);
-  return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]))
-  );
 }

@@ -7,7 +7,7 @@ import { Table } from '../shared/table.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { UserText } from '../shared/user-text.js';
-import { type SchemaMember, schemaMembers } from './schema-members.js';
+import { type ConfigMember, configMembers } from './config-members.js';
 import { exampleDefinition, startingPoint } from './starting-points.js';
 
 const COLUMNS = ['Member', 'Type', 'Required', 'Default', 'Description'];
@@ -25,7 +25,7 @@ export function EvaluatorTabs({ name, schema = {}, testBox }: EvaluatorTabsProps
   const [filters, setFilter] = useAddressFilter();
   const tabs: readonly Tab[] = [
     ...(testBox === undefined ? [] : [{ id: 'try', name: 'Try it', content: testBox }]),
-    { id: 'configuration', name: 'Configuration', content: <Members members={schemaMembers(schema)} /> },
+    { id: 'configuration', name: 'Configuration', content: <Members members={configMembers(schema)} /> },
     {
       id: 'schema',
       name: 'JSON Schema',
@@ -44,7 +44,7 @@ export function EvaluatorTabs({ name, schema = {}, testBox }: EvaluatorTabsProps
   );
 }
 
-function Members({ members }: { readonly members: readonly SchemaMember[] }) {
+function Members({ members }: { readonly members: readonly ConfigMember[] }) {
   if (members.length === 0) return <Empty title="The schema describes no members" />;
   return (
     <Table label="Configuration" columns={COLUMNS}>

@@ -11,7 +11,7 @@ import { type FieldViolation, fieldViolations, violationsBelow } from '../shared
 import { useDebounced } from '../shared/use-debounced.js';
 
 /** A trial of one evaluator. */
-export interface Trial {
+export interface EvaluatorTrial {
   readonly evaluatorName: string;
   readonly config: JsonObject;
   readonly path: string;
@@ -38,9 +38,10 @@ const EVALUATOR = 'data.condition.evaluator';
 const SELECTOR = 'data.condition.selector';
 
 /** Tries an evaluator as one types. Nothing is recorded. */
-export function useExplained(trial: Trial, isValidStep: boolean): Explained {
-  const settled = useDebounced(useStable(trial));
-  const isCurrent = settled === trial || JSON.stringify(settled) === JSON.stringify(trial);
+export function useExplained(trial: EvaluatorTrial, isValidStep: boolean): Explained {
+  const current = useStable(trial);
+  const settled = useDebounced(current);
+  const isCurrent = settled === current;
   const query = useQuery(
     EvaluationService.method.explain,
     {
@@ -74,7 +75,7 @@ export function useExplained(trial: Trial, isValidStep: boolean): Explained {
 }
 
 /** The same object as long as the trial says the same, so that a new rendering starts no waiting. */
-function useStable(trial: Trial): Trial {
+function useStable(trial: EvaluatorTrial): EvaluatorTrial {
   const { evaluatorName, config, path, step, stage } = trial;
   return useMemo(
     () => ({ evaluatorName, config, path, step, stage }),

@@ -27,8 +27,10 @@ interface Forms {
 
 const FormsContext = createContext<Forms | null>(null);
 
+/** Gives the fields below what they need of their form. */
 export const FormsProvider = FormsContext.Provider;
 
+/** The form that a field belongs to. */
 export function useForms(): Forms {
   const forms = useContext(FormsContext);
   if (forms === null) throw new Error('a field is outside of a form');

@@ -1,11 +1,11 @@
-import { ChoiceField } from './choice-field.js';
+import { AlternativesField } from './alternatives-field.js';
 import { type FieldProps, useForms } from './field-context.js';
 import { FieldFrame } from './field-frame.js';
 import { canShow, initialValue } from './form-values.js';
 import { JsonField } from './json-field.js';
 import { ListField } from './list-field.js';
 import { ObjectField } from './object-field.js';
-import { BooleanField, EnumField, NumberField, TextField } from './scalar-fields.js';
+import { BooleanField, EnumField, NumberField, StringField } from './scalar-fields.js';
 
 /** The field of any form. A value that the form cannot show is JSON text. */
 export function Field(field: FieldProps) {
@@ -30,7 +30,7 @@ export function Field(field: FieldProps) {
 function FieldOfKind({ form, ...field }: FieldProps) {
   switch (form.kind) {
     case 'text':
-      return <TextField {...field} form={form} />;
+      return <StringField {...field} form={form} />;
     case 'number':
       return <NumberField {...field} form={form} />;
     case 'boolean':
@@ -42,7 +42,7 @@ function FieldOfKind({ form, ...field }: FieldProps) {
     case 'object':
       return <ObjectField {...field} form={form} />;
     case 'choice':
-      return <ChoiceField {...field} form={form} />;
+      return <AlternativesField {...field} form={form} />;
     case 'json':
       return <JsonField {...field} form={form} />;
   }

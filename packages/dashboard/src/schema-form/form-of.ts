@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { choiceLabels } from './choice-labels.js';
 import type { EnumForm, Form, FormFacts, ListForm, NumberForm, ObjectForm, TextForm } from './form.js';
-import { isJsonObject, memberOf } from './json-members.js';
+import { isJsonObject, ownMember } from './json-members.js';
 import { merged, resolveSchema } from './resolve-schema.js';
 
 const STRUCTURE = ['properties', 'additionalProperties', 'patternProperties', 'required', 'propertyNames'];
@@ -182,7 +182,7 @@ function objectForm(schema: JsonObject, facts: FormFacts): ObjectForm {
     kind: 'object',
     members: names.map((name) => ({
       name,
-      schema: memberOf(described, name) ?? true,
+      schema: ownMember(described, name) ?? true,
       isRequired: requiredNames.includes(name),
     })),
     byPattern: isJsonObject(patternProperties) ? Object.entries(patternProperties) : [],

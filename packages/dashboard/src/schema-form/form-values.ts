@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import type { ChoiceForm, Form, ListForm, ObjectForm } from './form.js';
 import { formOf } from './form-of.js';
-import { isJsonObject, isSameJson, memberOf } from './json-members.js';
+import { isJsonObject, isSameJson, ownMember } from './json-members.js';
 
 const MAX_DEPTH = 4;
 
@@ -32,7 +32,7 @@ function accepts(root: JsonObject, form: Form, value: JsonValue, depth: number):
     return false;
   }
   return form.members.every(({ name, schema, isRequired }) => {
-    const member = memberOf(value, name);
+    const member = ownMember(value, name);
     return member === undefined ? !isRequired : accepts(root, formOf(root, schema), member, depth + 1);
   });
 }

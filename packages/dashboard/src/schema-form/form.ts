@@ -11,6 +11,7 @@ export interface FormFacts {
   readonly isNullable: boolean;
 }
 
+/** A text. */
 export interface TextForm extends FormFacts {
   readonly kind: 'text';
   readonly isMultiline: boolean;
@@ -20,6 +21,7 @@ export interface TextForm extends FormFacts {
   readonly maxLength?: number;
 }
 
+/** A number, with its bounds. */
 export interface NumberForm extends FormFacts {
   readonly kind: 'number';
   readonly isInteger: boolean;
@@ -29,15 +31,18 @@ export interface NumberForm extends FormFacts {
   readonly exclusiveMaximum?: number;
 }
 
+/** True or false. */
 export interface BooleanForm extends FormFacts {
   readonly kind: 'boolean';
 }
 
+/** One of a few values. */
 export interface EnumForm extends FormFacts {
   readonly kind: 'enum';
   readonly options: readonly { readonly value: JsonValue; readonly text: string }[];
 }
 
+/** A list, with the schemas of its items. */
 export interface ListForm extends FormFacts {
   readonly kind: 'list';
   /** Schemas of the first items. */
@@ -48,6 +53,7 @@ export interface ListForm extends FormFacts {
   readonly maxItems?: number;
 }
 
+/** An object, with the schemas of its members. */
 export interface ObjectForm extends FormFacts {
   readonly kind: 'object';
   readonly members: readonly MemberForm[];
@@ -59,12 +65,14 @@ export interface ObjectForm extends FormFacts {
   readonly isOpen: boolean;
 }
 
+/** A member that a schema names. */
 export interface MemberForm {
   readonly name: string;
   readonly schema: JsonValue;
   readonly isRequired: boolean;
 }
 
+/** One of several schemas. */
 export interface ChoiceForm extends FormFacts {
   readonly kind: 'choice';
   readonly choices: readonly { readonly label: string; readonly schema: JsonObject }[];

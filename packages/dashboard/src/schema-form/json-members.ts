@@ -1,16 +1,17 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 
+/** Whether a value is a JSON object: no list, and not null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The own member of an object: names such as `constructor` are ordinary ones. */
-export function memberOf(value: JsonObject, name: string): JsonValue | undefined {
+export function ownMember(value: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /** The object with one member set; without it if the value is undefined. Other members keep their order. */
-export function withMember(object: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
+export function withOwnMember(object: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
   const isThere = Object.hasOwn(object, name);
   if (value === undefined) return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
   if (!isThere) return Object.fromEntries([...Object.entries(object), [name, value]]);
@@ -24,6 +25,7 @@ export function withRenamed(object: JsonObject, from: string, to: string): JsonO
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key === from ? to : key, value]));
 }
 
+/** The list with another item in the place of one. */
 export function withItem(
   list: readonly JsonValue[],
   index: number,
@@ -33,11 +35,12 @@ export function withItem(
   return list.map((old, at) => (at === index ? (value ?? null) : old));
 }
 
+/** The list without one item. */
 export function withoutItem<T>(list: readonly T[], index: number): T[] {
   return list.filter((_, at) => at !== index);
 }
 
-/** The list with other items in the place of one, or before the end. */
+/** The list with other items in the place of one. */
 export function withItemsAt<T>(list: readonly T[], index: number, items: readonly T[]): T[] {
   return [...list.slice(0, index), ...items, ...list.slice(index + 1)];
 }

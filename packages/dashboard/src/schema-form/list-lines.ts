@@ -22,6 +22,7 @@ export function isLinear(items: readonly JsonValue[]): boolean {
   });
 }
 
+/** The items as text, one a line. */
 export function linesOf(items: readonly JsonValue[]): string {
   return items.map(jsonText).join('\n');
 }

@@ -5,7 +5,7 @@ import type { ObjectForm } from './form.js';
 import { formOf } from './form-of.js';
 import { initialValue } from './form-values.js';
 import { ClearButton, GroupFrame } from './group-frame.js';
-import { isJsonObject, memberOf, withMember } from './json-members.js';
+import { isJsonObject, ownMember, withOwnMember } from './json-members.js';
 import { OtherMembers } from './other-members.js';
 
 /**
@@ -33,7 +33,7 @@ export function ObjectField(field: FieldProps<ObjectForm>) {
     );
   }
   const change = (name: string, member: JsonValue | undefined): void => {
-    const next: JsonObject = withMember(value, name, member);
+    const next: JsonObject = withOwnMember(value, name, member);
     onChange(next);
   };
   const described = new Set(form.members.map(({ name }) => name));
@@ -47,7 +47,7 @@ export function ObjectField(field: FieldProps<ObjectForm>) {
           key={name}
           form={formOf(root, schema)}
           label={name}
-          value={memberOf(value, name)}
+          value={ownMember(value, name)}
           onChange={(member) => change(name, member)}
           problems={of.get(name) ?? []}
           isRequired={isNeeded}

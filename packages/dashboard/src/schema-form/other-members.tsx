@@ -6,7 +6,7 @@ import type { FieldProblem } from './field-problems.js';
 import type { ObjectForm } from './form.js';
 import { formOf } from './form-of.js';
 import { initialValue, otherSchema } from './form-values.js';
-import { memberOf, withMember, withRenamed } from './json-members.js';
+import { ownMember, withOwnMember, withRenamed } from './json-members.js';
 import { useItemKeys } from './use-item-keys.js';
 
 interface OtherMembersProps {
@@ -42,8 +42,8 @@ export function OtherMembers({ form, label, value, names, problems, onChange }: 
           <Field
             form={memberForm}
             label={name}
-            value={memberOf(value, name)}
-            onChange={(next) => onChange(withMember(value, name, next ?? null))}
+            value={ownMember(value, name)}
+            onChange={(next) => onChange(withOwnMember(value, name, next ?? null))}
             problems={problems.get(name) ?? []}
             isRequired={false}
             isCompact
@@ -52,7 +52,7 @@ export function OtherMembers({ form, label, value, names, problems, onChange }: 
             type="button"
             className="icon quiet"
             aria-label={`Remove ${name}`}
-            onClick={() => onChange(withMember(value, name, undefined))}
+            onClick={() => onChange(withOwnMember(value, name, undefined))}
           >
             <IconX size={16} />
           </button>
@@ -62,7 +62,7 @@ export function OtherMembers({ form, label, value, names, problems, onChange }: 
         <NewMember
           of={label}
           isTaken={(name) => Object.hasOwn(value, name)}
-          onAdd={(name) => onChange(withMember(value, name, initialValue(root, memberForm)))}
+          onAdd={(name) => onChange(withOwnMember(value, name, initialValue(root, memberForm)))}
         />
       )}
     </div>

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { isJsonObject, memberOf } from './json-members.js';
+import { isJsonObject, ownMember } from './json-members.js';
 
 /** Deepest nesting of `allOf` and references that is followed. What is deeper only constrains. */
 const MAX_DEPTH = 16;
@@ -28,8 +28,8 @@ export function merged(one: JsonObject, other: JsonObject): JsonObject {
   const both: [string, JsonValue][] = Object.entries({ ...one, ...other });
   return Object.fromEntries(
     both.map(([name, value]) => {
-      const first = memberOf(one, name);
-      const second = memberOf(other, name);
+      const first = ownMember(one, name);
+      const second = ownMember(other, name);
       if (name === 'properties' && isJsonObject(first) && isJsonObject(second)) {
         return [name, mergedProperties(first, second)];
       }
@@ -45,8 +45,8 @@ function mergedProperties(one: JsonObject, other: JsonObject): JsonObject {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return Object.fromEntries(
     names.map((name) => {
-      const first = memberOf(one, name);
-      const second = memberOf(other, name);
+      const first = ownMember(one, name);
+      const second = ownMember(other, name);
       if (isJsonObject(first) && isJsonObject(second)) return [name, merged(first, second)];
       return [name, second ?? first ?? true];
     }),
@@ -65,7 +65,7 @@ function atPointer(root: JsonObject, pointer: string): JsonValue | undefined {
   for (const part of pointer.split('/')) {
     const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(current)) current = current[Number(name)];
-    else current = isJsonObject(current) ? memberOf(current, name) : undefined;
+    else current = isJsonObject(current) ? ownMember(current, name) : undefined;
   }
   return current;
 }
@@ -81,7 +81,7 @@ function decoded(part: string): string {
 /** A definition with this `$id` or `$anchor`. */
 function namedSchema(root: JsonObject, reference: string): JsonValue | undefined {
   for (const place of ['$defs', 'definitions']) {
-    const definitions = memberOf(root, place);
+    const definitions = ownMember(root, place);
     if (!isJsonObject(definitions)) continue;
     for (const definition of Object.values(definitions)) {
       if (!isJsonObject(definition)) continue;

@@ -7,7 +7,7 @@ import { numberFromText } from './form-values.js';
 import { isSameJson } from './json-members.js';
 
 /** A text: one line, or several where the schema or the value wants them. */
-export function TextField(field: FieldProps<TextForm>) {
+export function StringField(field: FieldProps<TextForm>) {
   const { form, value, onChange, isRequired, isCompact = false } = field;
   const text = typeof value === 'string' ? value : '';
   const [wantsLines, setWantsLines] = useState(false);

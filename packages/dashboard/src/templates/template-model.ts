@@ -5,7 +5,7 @@ import {
   ControlTemplateSchema,
   type TemplateParameter,
 } from '../../../../gen/proto/enforcement/v1/control_pb.js';
-import { isJsonObject, memberOf } from '../schema-form/json-members.js';
+import { isJsonObject, ownMember } from '../schema-form/json-members.js';
 
 /** What a text says: a template, or why it is none. */
 export type TemplateReading =
@@ -24,10 +24,10 @@ export function readTemplate(text: string): TemplateReading {
     return { problem: `This is not JSON: ${(error as Error).message}` };
   }
   if (!isJsonObject(json)) return { problem: 'A template is a JSON object.' };
-  const inner = memberOf(json, 'template');
-  const values = memberOf(json, 'template_values');
+  const inner = ownMember(json, 'template');
+  const values = ownMember(json, 'template_values');
   const written = isJsonObject(inner) ? inner : json;
-  if (!isJsonObject(memberOf(written, 'definition_template'))) {
+  if (!isJsonObject(ownMember(written, 'definition_template'))) {
     return { problem: 'A template has definition_template: an object, the definition of a control.' };
   }
   try {

@@ -7,7 +7,7 @@ import { GroupFrame } from './group-frame.js';
 import { JsonField } from './json-field.js';
 
 /** A value that has one of several forms. */
-export function ChoiceField(field: FieldProps<ChoiceForm>) {
+export function AlternativesField(field: FieldProps<ChoiceForm>) {
   const { root, Field } = useForms();
   const { form, value, onChange, label, isRequired, isCompact = false, problems } = field;
   const [picked, setPicked] = useState<number | null>(null);

@@ -4,7 +4,7 @@ import { formOf, jsonText } from '../schema-form/form-of.js';
 import { itemSchema } from '../schema-form/form-values.js';
 
 /** A member of a configuration, as a table shows it. */
-export interface SchemaMember {
+export interface ConfigMember {
   /** For example `limits.max`, or `field_types.*` for any name. */
   readonly path: string;
   /** The type in words, for example `list of text`. */
@@ -18,8 +18,8 @@ const MAX_DEPTH = 4;
 const MAX_MEMBERS = 500;
 
 /** The members that a JSON Schema describes, outer ones first, without those of lists of lists. */
-export function schemaMembers(root: JsonObject): SchemaMember[] {
-  const found: SchemaMember[] = [];
+export function configMembers(root: JsonObject): ConfigMember[] {
+  const found: ConfigMember[] = [];
   addMembers(root, formOf(root, root), '', 0, found);
   return found;
 }
@@ -29,7 +29,7 @@ function addMembers(
   form: Form,
   prefix: string,
   depth: number,
-  found: SchemaMember[],
+  found: ConfigMember[],
 ): void {
   if (form.kind !== 'object' || depth >= MAX_DEPTH) return;
   const rest = typeof form.other === 'object' ? [{ name: '*', schema: form.other, isRequired: false }] : [];
