@@ -160,6 +160,7 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
       await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
       await dialog.getByLabel('Single keys are shortcuts').check();
       await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.waitFor({ state: 'detached' });
       await keyboard.press('?');
       await dialog.waitFor();
     });
