@@ -8,6 +8,7 @@ export default defineConfig({
     // They only end what hangs: tests wait for events, and on a busy machine everything takes its time.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     maxWorkers: 2,
   },
 });

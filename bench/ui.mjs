@@ -140,7 +140,7 @@ async function measureBare(page) {
 async function measureOverview(page) {
   await page.goto(`${service.url}/ui/?range=24h`, { waitUntil: 'commit' });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  await page.getByText(/^Loading/).waitFor({ state: 'detached' });
+  await page.getByText(/^Loading/).first().waitFor({ state: 'detached' });
   return page.evaluate(loadTimes);
 }
 

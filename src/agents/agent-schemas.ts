@@ -94,6 +94,7 @@ export const agentSchemas = {
     cursor: nullable(text()),
     limit: pageSize,
     name: nullable(text()),
+    has_active_controls: nullable(boolean()),
   }),
   initAgent: withExample(
     z

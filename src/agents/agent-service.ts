@@ -42,14 +42,21 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
       const cursor =
         input.cursor === undefined || input.cursor === '' ? null : readAgentName(input.cursor, 'cursor');
       const store = createAgentStore(database.client);
-      const page = await store.list({ cursor, limit: input.limit, nameContains: input.name || null });
+      const page = await store.list({
+        cursor,
+        limit: input.limit,
+        nameContains: input.name || null,
+        hasActiveControls: input.has_active_controls ?? null,
+      });
       const ids = page.rows.map((row) => row.id);
       const active = await store.activeControlCounts(ids);
       const policies = await createAgentPolicyStore(database.client).policyIdsOf(ids);
+      const uses = await store.lastUses(page.rows.map((row) => row.name));
       return {
-        agents: page.rows.map((row) =>
-          summariseAgent(row, policies.get(row.id) ?? [], active.get(row.id) ?? 0),
-        ),
+        agents: page.rows.map((row) => ({
+          ...summariseAgent(row, policies.get(row.id) ?? [], active.get(row.id) ?? 0),
+          last_used_at: naiveIsoOrNull(uses.get(row.name)),
+        })),
         pagination: {
           limit: input.limit,
           total: page.total,
@@ -60,10 +67,11 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
     },
 
     /** Throws AGENT_NOT_FOUND, or CORRUPTED_DATA when the registration is unreadable. */
-    async get(agentName: string): Promise<AgentRegistration & { readonly version: number }> {
+    async get(agentName: string): Promise<StoredAgent> {
       const row = await existingAgent(database.client, agentName);
       const registration = readStoredRegistration(row.data) ?? fail(agentCorrupted(row.name));
-      return { ...registration, version: row.version };
+      const linked = await createAgentControlStore(database.client).linkedIds(row.id);
+      return { ...registration, version: row.version, linked_control_ids: linked };
     },
 
     /** Registers an agent, or refreshes its registration, with the order of checks known to clients. */
@@ -217,6 +225,11 @@ function ignoredTarget(context: CallContext, target: Target): Warning[] {
   return warnings;
 }
 
+interface StoredAgent extends AgentRegistration {
+  readonly version: number;
+  readonly linked_control_ids: readonly number[];
+}
+
 interface Registered {
   readonly created: boolean;
   /** Null for a new agent. */
@@ -254,6 +267,10 @@ function summariseAgent(row: AgentRow, policyIds: number[], activeControlsCount:
 export function naiveIso(epochMs: number): string {
   const iso = new Date(epochMs).toISOString();
   return epochMs % 1000 === 0 ? iso.slice(0, 19) : `${iso.slice(0, 23)}000`;
+}
+
+function naiveIsoOrNull(epochMs: number | undefined): string | null {
+  return epochMs === undefined ? null : naiveIso(epochMs);
 }
 
 function fail(error: Error): never {

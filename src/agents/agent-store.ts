@@ -1,5 +1,5 @@
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import { effectivePairs } from '../controls/effective-controls.js';
+import { effectivePairs, hasEnabledControl } from '../controls/effective-controls.js';
 import type { DbClient } from '../database/database.js';
 import { withServiceErrors } from '../database/errors.js';
 import { findPage, type Page } from '../database/page.js';
@@ -40,6 +40,8 @@ export interface AgentFilters {
   readonly limit: number;
   /** Part of the name, ignoring case. */
   readonly nameContains: string | null;
+  /** Whether they have an enabled control; null for all. */
+  readonly hasActiveControls: boolean | null;
 }
 
 /** Stored agents. Writing needs the client of a mutation. Every method rejects with a `ServiceError` only. */
@@ -110,7 +112,10 @@ export function createAgentStore(client: DbClient) {
         const query = {
           from: Prisma.sql`"agents"`,
           id: Prisma.sql`"id"`,
-          filters: [nameContains(Prisma.sql`"name"`, filters.nameContains ?? '')],
+          filters: [
+            nameContains(Prisma.sql`"name"`, filters.nameContains ?? ''),
+            ...activeControls(filters.hasActiveControls),
+          ],
           after: last === null ? null : after,
           orderBy: Prisma.sql`"created_at_ms" DESC, "name" DESC`,
           limit: filters.limit,
@@ -119,6 +124,13 @@ export function createAgentStore(client: DbClient) {
           const rows = await client.agent.findMany({ where: { id: { in: ids } } });
           return rows.map(toRow);
         });
+      }),
+
+    /** When agents were used last, in milliseconds since the epoch; an agent without a known use is absent. */
+    lastUses: (names: readonly string[]): Promise<Map<string, number>> =>
+      withServiceErrors(async () => {
+        const rows = await client.agentUse.findMany({ where: { agentName: { in: [...names] } } });
+        return new Map(rows.map(({ agentName, usedAtMs }) => [agentName, Number(usedAtMs)]));
       }),
 
     /** Number of enabled controls of each agent, by links and policies; an agent without any is absent. */
@@ -133,6 +145,12 @@ export function createAgentStore(client: DbClient) {
         return new Map(rows.map(({ id, count }) => [Number(id), Number(count)]));
       }),
   };
+}
+
+function activeControls(wanted: boolean | null): Prisma.Sql[] {
+  if (wanted === null) return [];
+  const has = hasEnabledControl(Prisma.sql`"agents"."id"`);
+  return [wanted ? has : Prisma.sql`NOT ${has}`];
 }
 
 async function findCursor(client: DbClient, name: string | null) {

@@ -64,9 +64,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 async function assemble(foundations: Foundations, closers: Closers): Promise<App> {
   const { config, metrics, shared } = foundations;
   const programs = createPrograms(foundations);
-  const features = createFeatures(foundations, programs);
   let isDraining = false;
   const state = createOperationalState(foundations, programs, () => isDraining);
+  const features = createFeatures(foundations, programs, state);
   const health = createHealth(foundations, programs, features, state);
   const transports = await createTransports(foundations, features, { health, state });
   stack(foundations, programs, features, transports, closers);

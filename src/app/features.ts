@@ -17,9 +17,10 @@ import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createExplain } from '../explain/explain.js';
+import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
 import { VERSION } from '../process/package-root.js';
-import { createServerInfo } from '../server-info/server-info.js';
+import { createServerInfo, type ServerState } from '../server-info/server-info.js';
 import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { type Feature, feature } from './feature.js';
@@ -42,7 +43,11 @@ export const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
   ServerService.typeName,
 ]);
 
-export function createFeatures(foundations: Foundations, programs: Programs): Features {
+export function createFeatures(
+  foundations: Foundations,
+  programs: Programs,
+  operational: OperationalState,
+): Features {
   const { config, log, failures, database, registry, metrics, now, monotonic } = foundations;
   const { library, newExecutionId, feed, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
@@ -88,6 +93,7 @@ export function createFeatures(foundations: Foundations, programs: Programs): Fe
     maxBatch: MAX_EVALUATIONS,
     streamWindow: STREAM_WINDOW,
     revision: () => watch.progress.revision,
+    state: () => serverState(foundations, programs, operational),
   });
   return {
     features: [
@@ -107,5 +113,26 @@ export function createFeatures(foundations: Foundations, programs: Programs): Fe
     evaluation,
     observability,
     keptEvaluations: () => keptEvaluations,
+  };
+}
+
+function serverState(
+  { config, database, metrics, monotonic }: Foundations,
+  { snapshot }: Programs,
+  operational: OperationalState,
+): ServerState {
+  const { state, report } = database.storage;
+  const { queued, buffered, dropped } = metrics.events;
+  return {
+    cannotEvaluateBecause: operational.cannotEvaluateBecause(),
+    stalenessSeconds: (monotonic() - snapshot.oldestCurrentAtMs) / 1000,
+    controlsFrom: operational.controlsFrom().source,
+    databaseUp: operational.databaseUp(),
+    storage: { state, problem: report === null ? null : `${report.meaning} ${report.advice}` },
+    events: {
+      enabled: config.observability.enabled,
+      waiting: queued() + buffered(),
+      lost: Object.values(dropped.service).reduce((sum, count) => sum + count, 0),
+    },
   };
 }

@@ -45,6 +45,17 @@ export function createAgentControlStore(client: DbClient) {
         return count > 0;
       }),
 
+    /** The ids of the controls that are linked to an agent, ascending. */
+    linkedIds: (agentId: number): Promise<number[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.agentControl.findMany({
+          where: { agentId },
+          select: { controlId: true },
+          orderBy: { controlId: 'asc' },
+        });
+        return rows.map(({ controlId }) => controlId);
+      }),
+
     /** The controls of an agent, linked to it or in one of its policies, each once, newest id first. */
     controlsOf: (agentId: number): Promise<StoredDefinition[]> =>
       withServiceErrors(async () => {

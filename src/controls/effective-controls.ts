@@ -23,6 +23,21 @@ export function effectivePairs(of: PairsOf): Prisma.Sql {
     FROM "agent_policies" g JOIN "policy_controls" p ON p."policy_id" = g."policy_id" WHERE ${policies}`;
 }
 
+/**
+ * A condition that an agent has an enabled control, by the same rule. The policies with one are found once for all
+ * agents, because a policy may have many disabled controls and many agents.
+ */
+export function hasEnabledControl(agentId: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(
+    EXISTS (
+      SELECT 1 FROM "agent_controls" l JOIN "controls" c ON c."id" = l."control_id"
+      WHERE l."agent_id" = ${agentId} AND c."enabled" = ${true})
+    OR EXISTS (
+      SELECT 1 FROM "agent_policies" g WHERE g."agent_id" = ${agentId} AND g."policy_id" IN (
+        SELECT p."policy_id" FROM "policy_controls" p JOIN "controls" c ON c."id" = p."control_id"
+        WHERE c."enabled" = ${true})))`;
+}
+
 function ofAgents(
   column: Prisma.Sql,
   of: { readonly agentIds: readonly number[] } | { readonly agentName: string },

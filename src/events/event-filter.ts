@@ -30,6 +30,7 @@ export interface EventFilter {
   /** Both inclusive; events without a revision pass neither. */
   readonly minRevision?: number | undefined;
   readonly maxRevision?: number | undefined;
+  readonly hasError?: boolean | undefined;
 }
 
 /** Filters as given in requests. */
@@ -52,6 +53,7 @@ export interface FilterInput {
   readonly decision_id: string | undefined;
   readonly min_revision: number | undefined;
   readonly max_revision: number | undefined;
+  readonly has_error: boolean | undefined;
 }
 
 export function filterOf(input: FilterInput): EventFilter {
@@ -74,13 +76,14 @@ export function filterOf(input: FilterInput): EventFilter {
     decisionId: input.decision_id,
     minRevision: input.min_revision,
     maxRevision: input.max_revision,
+    hasError: input.has_error,
   };
 }
 
 /** All conditions for the database; or that no event can match the filter. */
 export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs } = filter;
-  const { stepType, stepName, sessionId, stepId, decisionId, minRevision, maxRevision } = filter;
+  const { stepType, stepName, sessionId, stepId, decisionId, minRevision, maxRevision, hasError } = filter;
   const texts = [traceId, spanId, executionId, agentName, stepType, stepName, sessionId, stepId, decisionId];
   if (!texts.every((text) => text === undefined || isStorable(text))) return 'nothing';
   const ids = [...new Set(controlIds)].filter((id) => (id | 0) === id);
@@ -101,6 +104,8 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   if (stepName) conditions.push(Prisma.sql`"step_name" = ${stepName}`);
   if (minRevision !== undefined) conditions.push(Prisma.sql`"revision" >= ${minRevision}`);
   if (maxRevision !== undefined) conditions.push(Prisma.sql`"revision" <= ${maxRevision}`);
+  if (hasError === true) conditions.push(Prisma.sql`"error_message" IS NOT NULL`);
+  if (hasError === false) conditions.push(Prisma.sql`"error_message" IS NULL`);
   if (agentName) conditions.push(Prisma.sql`"agent_name" = ${agentName}`);
   if (ids.length > 0) conditions.push(Prisma.sql`"control_id" IN (${Prisma.join(ids)})`);
   const facets = wantedFacets(filter);
@@ -113,7 +118,7 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
 
 /** Whether an event matches a filter, with the same result as `conditionsOf` in the database. */
 export function eventTest(filter: EventFilter): (event: ControlEvent) => boolean {
-  const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs } = filter;
+  const { traceId, spanId, executionId, agentName, controlIds = [], fromUs, toUs, hasError } = filter;
   const ids = new Set(controlIds);
   const passes = facetsTest(filter);
   const isStepOf = stepTest(filter);
@@ -125,6 +130,7 @@ export function eventTest(filter: EventFilter): (event: ControlEvent) => boolean
     (!spanId || event.span_id === spanId) &&
     (!executionId || event.control_execution_id === executionId) &&
     isStepOf(event) &&
+    (hasError === undefined || (event.error_message !== null) === hasError) &&
     (fromUs === undefined || event.timestamp.us >= fromUs) &&
     (toUs === undefined || event.timestamp.us <= toUs);
 }
@@ -163,6 +169,7 @@ export function filterKey(filter: EventFilter): string {
     filter.decisionId || null,
     filter.minRevision ?? null,
     filter.maxRevision ?? null,
+    filter.hasError ?? null,
   ]);
 }
 

@@ -202,6 +202,7 @@ const filters = (id: z.ZodType<string>, name: z.ZodType<string>) => ({
   decision_id: nullable(id),
   min_revision: nullable(integer(REVISION)),
   max_revision: nullable(integer(REVISION)),
+  has_error: nullable(boolean()),
 });
 
 /** Read by the JSON routes: see the option `on_request` of the members of an event. */
@@ -254,6 +255,7 @@ export function createEventSchemas(now: () => number) {
     getStatsOverview: z.object({
       ...range,
       limit: withDefault(integer(OVERVIEW_SIZE), OVERVIEW_SIZE.default),
+      control_id: nullable(integer(INT32)),
     }),
     getObservabilityStatus: z.object({}),
     flushEvents: z.object({}),

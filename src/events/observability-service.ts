@@ -79,6 +79,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       byBucket,
       agents: 0,
       controls: MAX_LISTED_CONTROLS,
+      topControls: 0,
     });
     return {
       head: { agent_name: agentName, time_range: range },
@@ -118,21 +119,23 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       const name = controls[0]?.controlName ?? `control-${id}`;
       return { ...head, control_id: id, control_name: name, stats: totals };
     },
-    async overview({ time_range: range, include_timeseries: byBucket, limit }) {
+    async overview({ time_range: range, include_timeseries: byBucket, limit, control_id: controlId }) {
       const window = timeWindow(range, now());
       const found = await statistics.count({
         agentName: null,
-        controlId: null,
+        controlId: controlId ?? null,
         window,
         byBucket,
         agents: limit,
         controls: limit,
+        topControls: limit,
       });
       return {
         time_range: range,
         totals: totals(found, byBucket ? window : null),
         agents: found.agents.map(agentStats),
         controls: found.controls.map((one) => ({ agent_name: one.agentName, stats: controlStats(one) })),
+        top_controls: found.topControls.map(controlStats),
       };
     },
   };

@@ -24,10 +24,14 @@ export interface Sums {
 }
 
 /** Sums of one control under one name. */
-export interface ControlSums extends Sums {
-  readonly agentName: string;
+export interface NamedSums extends Sums {
   readonly controlId: number;
   readonly controlName: string;
+}
+
+/** Sums of one control of an agent under one name. */
+export interface ControlSums extends NamedSums {
+  readonly agentName: string;
 }
 
 /** Which events to count, and how many agents and controls to list. */
@@ -40,8 +44,10 @@ export interface StatisticsQuery {
   readonly byBucket: boolean;
   /** Number of agents with most executions; 0 for none. */
   readonly agents: number;
-  /** Number of controls with most executions. */
+  /** Number of controls of agents with most executions. */
   readonly controls: number;
+  /** Number of controls with most executions over all agents; 0 for none. */
+  readonly topControls: number;
 }
 
 /** Figures of one consistent view, so that they agree with each other. */
@@ -52,6 +58,8 @@ export interface Statistics {
   readonly agents: readonly (Sums & { readonly agentName: string })[];
   /** Most executions first, then by agent, id and name. */
   readonly controls: readonly ControlSums[];
+  /** The same over all agents. */
+  readonly topControls: readonly NamedSums[];
 }
 
 export interface StatisticsStore {
@@ -67,7 +75,7 @@ export function createStatisticsStore(database: {
   const isSqlite = database.kind === 'sqlite';
   return {
     async count(query) {
-      const { agentName, controlId, window, byBucket, agents, controls } = query;
+      const { agentName, controlId, window, byBucket, agents, controls, topControls } = query;
       const segments = segmentsOf(window, byBucket).map(({ bucket, unitS, fromS, toS }) => [
         bucket,
         unitS,
@@ -95,7 +103,8 @@ export function createStatisticsStore(database: {
           SELECT 0, "bucket", ${NO_TEXT}, ${NO_INTEGER}, ${NO_TEXT}, ${SUMS_OF_FOUND}
           FROM "found" GROUP BY "bucket"
           ${agents === 0 ? Prisma.empty : byAgent(agents)}
-          ${byControl(controls)}`,
+          ${byControl(controls)}
+          ${topControls === 0 ? Prisma.empty : overAgents(topControls)}`,
       );
       return readStatistics(rows.filter((row) => Number(row[FIRST_SUM]) > 0));
     },
@@ -148,37 +157,42 @@ function byControl(limit: number): Prisma.Sql {
     ) AS "top_controls"`;
 }
 
+function overAgents(limit: number): Prisma.Sql {
+  return Prisma.sql`
+    UNION ALL SELECT * FROM (
+      SELECT 3, ${NO_INTEGER}, ${NO_TEXT}, "control_id", COALESCE("control_name", "found"."name_key") AS "shown", ${SUMS_OF_FOUND}
+      FROM "found" LEFT JOIN "event_control_names" ON "event_control_names"."name_key" = "found"."name_key"
+      GROUP BY "control_id", "shown"
+      ORDER BY "executions" DESC, "control_id", "shown" LIMIT ${limit}
+    ) AS "top_controls_over_agents"`;
+}
+
 const FIRST_SUM = 5;
 
 function readStatistics(rows: readonly BulkRow[]): Statistics {
   const buckets = new Map<number | null, Sums>();
   const agents: (Sums & { agentName: string })[] = [];
   const controls: ControlSums[] = [];
+  const topControls: NamedSums[] = [];
   for (const row of rows) {
     const [kind, bucket, agentName, controlId, controlName] = row;
     const sums = readSums(row.slice(FIRST_SUM));
     if (Number(kind) === 0) buckets.set(bucket === null ? null : Number(bucket), sums);
     else if (Number(kind) === 1) agents.push({ agentName: String(agentName), ...sums });
     else {
-      const key = {
-        agentName: String(agentName),
-        controlId: Number(controlId),
-        controlName: String(controlName),
-      };
-      controls.push({ ...key, ...sums });
+      const control = { controlId: Number(controlId), controlName: String(controlName), ...sums };
+      if (Number(kind) === 2) controls.push({ agentName: String(agentName), ...control });
+      else topControls.push(control);
     }
   }
   const most = (a: Sums, b: Sums) =>
     Number(b.executions > a.executions) - Number(b.executions < a.executions);
   agents.sort((a, b) => most(a, b) || byText(a.agentName, b.agentName));
-  controls.sort(
-    (a, b) =>
-      most(a, b) ||
-      byText(a.agentName, b.agentName) ||
-      a.controlId - b.controlId ||
-      byText(a.controlName, b.controlName),
-  );
-  return { buckets, agents, controls };
+  const byControl = (a: NamedSums, b: NamedSums) =>
+    a.controlId - b.controlId || byText(a.controlName, b.controlName);
+  controls.sort((a, b) => most(a, b) || byText(a.agentName, b.agentName) || byControl(a, b));
+  topControls.sort((a, b) => most(a, b) || byControl(a, b));
+  return { buckets, agents, controls, topControls };
 }
 
 function byText(a: string, b: string): number {

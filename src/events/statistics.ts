@@ -1,5 +1,5 @@
 import { addCounts } from './count.js';
-import type { ControlSums, Statistics, Sums } from './statistics-store.js';
+import type { NamedSums, Statistics, Sums } from './statistics-store.js';
 import { bucketStart, type TimeWindow } from './time-range.js';
 
 const NOTHING: Sums = {
@@ -47,7 +47,7 @@ function timeseries(buckets: Statistics['buckets'], window: TimeWindow): object[
 }
 
 /** A control in a reply. */
-export function controlStats(sums: ControlSums): object {
+export function controlStats(sums: NamedSums): object {
   return {
     control_id: sums.controlId,
     control_name: sums.controlName,

@@ -15,8 +15,8 @@ import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { agentWithoutPolicy } from './policy-errors.js';
-import { existingPolicy } from './policy-service.js';
-import type { PolicyRow } from './policy-store.js';
+import { existingPolicy, printedPolicy } from './policy-service.js';
+import { createPolicyStore, type PolicyRow } from './policy-store.js';
 
 export interface AgentPoliciesOptions {
   readonly database: Database;
@@ -29,10 +29,11 @@ export type AgentPolicies = ReturnType<typeof createAgentPolicies>;
 /** Assigns policies to agents and removes them. Every method throws AGENT_NOT_FOUND. */
 export function createAgentPolicies({ database, mutate, registry }: AgentPoliciesOptions) {
   return {
-    /** The ids of the policies of an agent, ascending. */
+    /** The policies of an agent, and their ids, ascending. */
     async list(agentName: string) {
       const agent = await existingAgent(database.client, agentName);
-      return { policy_ids: await policyIds(database.client, agent) };
+      const policies = await createPolicyStore(database.client).ofAgent(agent.id);
+      return { policy_ids: policies.map(({ id }) => id), policies: policies.map(printedPolicy) };
     },
 
     /** Throws POLICY_NOT_FOUND, or POLICY_CONTROL_INCOMPATIBLE; an assigned policy is checked again. */

@@ -42,7 +42,7 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
       const { rows, total, hasMore } = await createPolicyStore(database.client).list(filters);
       const last = rows.at(-1);
       return {
-        policies: rows.map(printed),
+        policies: rows.map(printedPolicy),
         pagination: {
           limit: filters.limit,
           total,
@@ -146,7 +146,15 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
 }
 
 /** A policy as contained in replies. */
-function printed({ id, name, version, controlIds, agentCount, createdAtMs, updatedAtMs }: WholePolicy) {
+export function printedPolicy({
+  id,
+  name,
+  version,
+  controlIds,
+  agentCount,
+  createdAtMs,
+  updatedAtMs,
+}: WholePolicy) {
   return {
     id,
     name,
@@ -161,7 +169,7 @@ function printed({ id, name, version, controlIds, agentCount, createdAtMs, updat
 async function replyOf(client: DbClient, policyId: number) {
   const policy = await createPolicyStore(client).findWhole(policyId);
   if (policy === null) throw policyNotFound(policyId);
-  return { policy: printed(policy), version: policy.version };
+  return { policy: printedPolicy(policy), version: policy.version };
 }
 
 /** Agents of a policy whose clients have never requested controls, in words; null for none. */

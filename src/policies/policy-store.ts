@@ -93,6 +93,17 @@ export function createPolicyStore(client: DbClient) {
         });
       }),
 
+    /** The policies of an agent, by id ascending. */
+    ofAgent: (agentId: number): Promise<WholePolicy[]> =>
+      withServiceErrors(async () => {
+        const rows = await client.policy.findMany({
+          where: { agents: { some: { agentId } } },
+          select: WHOLE,
+          orderBy: { id: 'asc' },
+        });
+        return rows.map(toWhole);
+      }),
+
     /** One page of the agents with a policy, by name; only names after the cursor. */
     agents: (
       policyId: number,

@@ -4,9 +4,13 @@
  */
 export const FEATURES: readonly string[] = [
   'accepts',
+  'active_controls_filter',
+  'agent_links',
   'control_pages',
   'control_parts',
+  'control_totals',
   'decision_id',
+  'event_errors',
   'event_steps',
   'exact_counts',
   'explain_min_revision',
@@ -17,6 +21,7 @@ export const FEATURES: readonly string[] = [
   'omit_controls',
   'outcome',
   'publish_events',
+  'server_state',
   'session_id',
   'step_id',
   'stream_cancel',

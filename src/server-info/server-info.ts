@@ -14,11 +14,30 @@ export interface ServerFacts {
   readonly streamWindow: number;
   /** The revision that this process evaluates with. */
   readonly revision: () => number;
+  readonly state: () => ServerState;
+}
+
+/** State of the process and of its database. */
+export interface ServerState {
+  /** Null if the process can evaluate. */
+  readonly cannotEvaluateBecause: string | null;
+  /** Seconds since the oldest controls in use were last confirmed as current; infinite without any. */
+  readonly stalenessSeconds: number;
+  readonly controlsFrom: 'database' | 'last_known_good' | 'nothing';
+  readonly databaseUp: boolean;
+  readonly storage: { readonly state: string; readonly problem: string | null };
+  readonly events: {
+    readonly enabled: boolean;
+    /** Not stored yet. */
+    readonly waiting: number;
+    /** Recorded by the process itself, and lost. */
+    readonly lost: number;
+  };
 }
 
 /** The RPCs of ServerService. */
 export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerService> {
-  const { version, maxMessageBytes, maxBatch, streamWindow, revision } = facts;
+  const { version, maxMessageBytes, maxBatch, streamWindow, revision, state } = facts;
   return {
     getServerInfo: handler(z.object({}), (_input, { principal }) => ({
       version,
@@ -29,6 +48,21 @@ export function createServerInfo(facts: ServerFacts): HandlersOf<typeof ServerSe
       stream_window: streamWindow,
       // Without keys, every caller is anonymous and may call everything.
       is_admin: principal.level !== 'key',
+      state: printedState(state()),
     })),
+  };
+}
+
+function printedState({ storage, events, ...state }: ServerState): object {
+  return {
+    cannot_evaluate_because: state.cannotEvaluateBecause,
+    staleness_seconds: Number.isFinite(state.stalenessSeconds) ? Math.max(0, state.stalenessSeconds) : null,
+    controls_from: state.controlsFrom,
+    database_up: state.databaseUp,
+    storage_state: storage.state.toLowerCase(),
+    storage_problem: storage.problem,
+    events_enabled: events.enabled,
+    waiting_events: events.waiting,
+    lost_events: events.lost,
   };
 }

@@ -32,6 +32,19 @@ export interface DashboardService {
   enable(controlId: number, enabled: boolean): Promise<void>;
 }
 
+/** Calls over gRPC with the admin key. */
+export function adminTransport(baseUrl: string): Transport {
+  return createGrpcTransport({
+    baseUrl,
+    interceptors: [
+      (next) => (request) => {
+        request.header.set('x-api-key', ADMIN_KEY);
+        return next(request);
+      },
+    ],
+  });
+}
+
 export async function startDashboardService(databaseUrl: string): Promise<DashboardService> {
   const service = await spawnService(await compileService(), {
     environment: {
@@ -43,15 +56,7 @@ export async function startDashboardService(databaseUrl: string): Promise<Dashbo
     },
   });
   const url = await service.listening();
-  const transport = createGrpcTransport({
-    baseUrl: url,
-    interceptors: [
-      (next) => (request) => {
-        request.header.set('x-api-key', ADMIN_KEY);
-        return next(request);
-      },
-    ],
-  });
+  const transport = adminTransport(url);
   const evaluations = createClient(EvaluationService, transport);
   const controls = createClient(ControlService, transport);
   return {

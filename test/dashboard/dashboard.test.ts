@@ -93,14 +93,14 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
 
       await row.getByRole('link').last().click();
       await page.getByText('1 recorded checks').waitFor();
-      await page.getByText('input.text').waitFor();
+      await page.getByText('input.text').first().waitFor();
     });
   });
 
   it('opens every address directly, after signing in there', async () => {
     await open(`/controls/${controlId}?tab=versions`, async ({ page }) => {
       await heading(page, 'no-card-numbers').waitFor();
-      await page.getByText('Version 1').waitFor();
+      await page.getByText('Version 1', { exact: true }).first().waitFor();
       await page.goto(address('/nothing/here'));
       await page.getByText('Page not found').waitFor();
     });
@@ -198,7 +198,7 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
       async ({ page }) => {
         await heading(page, 'no-card-numbers').waitFor();
         await page.getByText('regular key').waitFor();
-        await page.getByText('"pattern"').waitFor();
+        await page.getByText('matches regex').waitFor();
         expect(await page.getByRole('button', { name: /Switch/ }).count()).toBe(0);
         await page.goto(address('/policies/1'));
         await page.getByRole('link', { name: 'watch-refunds' }).waitFor();

@@ -33,7 +33,12 @@ describeOnEachDatabase('The agent store', (freshDatabaseUrl) => {
 
   const list = async (filters: { cursor?: string; limit?: number; nameContains?: string } = {}) => {
     const { cursor = null, limit = 20, nameContains = null } = filters;
-    const page = await createAgentStore(database.client).list({ cursor, limit, nameContains });
+    const page = await createAgentStore(database.client).list({
+      cursor,
+      limit,
+      nameContains,
+      hasActiveControls: null,
+    });
     return { names: page.rows.map(({ name }) => name), total: page.total, hasMore: page.hasMore };
   };
 

@@ -80,7 +80,15 @@ describeOnEachDatabase('events that were stored before they had positions', (fre
 
       const statistics = createStatisticsStore(database);
       const window = timeWindow('7d', Date.now());
-      const query = { agentName: AGENT, controlId: null, window, byBucket: false, agents: 0, controls: 10 };
+      const query = {
+        agentName: AGENT,
+        controlId: null,
+        window,
+        byBucket: false,
+        agents: 0,
+        controls: 10,
+        topControls: 0,
+      };
       const { controls } = await statistics.count(query);
       expect(controls).toMatchObject([
         { controlName: LONG, executions: 3, denies: 2, nonMatches: 1, durations: 1, durationSum: 0.125 },

@@ -75,6 +75,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
       byBucket: false,
       agents: 10,
       controls: 10,
+      topControls: 0,
     });
     return found.agents.reduce((sum, one) => sum + Number(one.executions), 0);
   };

@@ -54,6 +54,7 @@ function naive(events: readonly ControlEvent[], window: TimeWindow, byBucket: bo
     buckets: new Map(group(bucketOf)),
     agents: new Map(group((one) => one.agent_name)),
     controls: new Map(group((one) => JSON.stringify([one.agent_name, one.control_id, one.control_name]))),
+    topControls: new Map(group((one) => JSON.stringify([one.control_id, one.control_name]))),
   };
 }
 
@@ -64,6 +65,12 @@ function shown(found: Statistics) {
     controls: new Map(
       found.controls.map(({ agentName, controlId, controlName, ...sums }) => [
         JSON.stringify([agentName, controlId, controlName]),
+        sums as Sums,
+      ]),
+    ),
+    topControls: new Map(
+      found.topControls.map(({ controlId, controlName, ...sums }) => [
+        JSON.stringify([controlId, controlName]),
         sums as Sums,
       ]),
     ),
@@ -94,14 +101,20 @@ describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
     const write = createEventWriter({ database: on, now: () => nowMs });
     return (events: readonly ControlEvent[]) => write(events.map(encodeEvent));
   };
-  const statistics = (window: TimeWindow, byBucket: boolean, agentName: string | null = null) =>
+  const statistics = (
+    window: TimeWindow,
+    byBucket: boolean,
+    agentName: string | null = null,
+    controlId: number | null = null,
+  ) =>
     createStatisticsStore(database).count({
       agentName,
-      controlId: null,
+      controlId,
       window,
       byBucket,
       agents: 100,
       controls: 10_000,
+      topControls: 10_000,
     });
   const byId = (events: readonly ControlEvent[]) =>
     new Map(events.map((one) => [one.control_execution_id, { ...shownEvent(one), origin: one.origin }]));
@@ -133,6 +146,10 @@ describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
             const agent = 'rolled-bot-1';
             const own = stored.filter((one) => one.agent_name === agent);
             expect(shown(await statistics(window, byBucket, agent))).toEqual(naive(own, window, byBucket));
+            const ofControl = stored.filter((one) => one.control_id === 1);
+            expect(shown(await statistics(window, byBucket, null, 1))).toEqual(
+              naive(ofControl, window, byBucket),
+            );
             // It looks at each hour on its own, of which there can be a hundred.
             if (all.length > 1) return;
             expect(await rebuildRollups({ database, now: () => NOW })).toMatchObject({ corrected: 0 });

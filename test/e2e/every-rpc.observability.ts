@@ -124,6 +124,20 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
     expected: { reply: { events: [], total: 0 } },
   },
   {
+    rpc: 'ObservabilityService.QueryEvents',
+    what: 'finds the events with an error',
+    key: READER_KEY,
+    input: { has_error: true, include_step: true },
+    expected: { reply: { events: [{ control_execution_id: 'old' }], total: 1 } },
+  },
+  {
+    rpc: 'ObservabilityService.QueryEvents',
+    what: 'finds the events without an error',
+    key: READER_KEY,
+    input: { has_error: false, matched: false, include_step: true },
+    expected: { reply: { events: [{ control_execution_id: 'ahead' }], total: 1 } },
+  },
+  {
     rpc: 'ObservabilityService.CreateEvents',
     what: 'refuses invalid members of a step',
     key: READER_KEY,
@@ -236,6 +250,25 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
         controls: [{ agent_name: AGENT, stats: { control_id: 12, control_name: 'observed', ...COUNTS } }],
       },
     },
+  },
+  {
+    rpc: 'ObservabilityService.GetStatsOverview',
+    what: 'counts the events of one control over all agents',
+    key: READER_KEY,
+    input: { time_range: '1h', control_id: 12 },
+    expected: {
+      reply: {
+        totals: { ...COUNTS, action_counts: { steer: 1 } },
+        agents: [{ agent_name: AGENT, ...COUNTS }],
+      },
+    },
+  },
+  {
+    rpc: 'ObservabilityService.GetStatsOverview',
+    what: 'counts nothing for a control without events',
+    key: READER_KEY,
+    input: { time_range: '1h', control_id: -12 },
+    expected: { reply: { totals: { execution_count: 0 }, agents: [], controls: [] } },
   },
   {
     rpc: 'ObservabilityService.GetStatsOverview',

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
@@ -159,6 +160,12 @@ export const STEPS: readonly Step[] = [
   },
   {
     rpc: 'ServerService.GetServerInfo',
+    what: 'names the features of this release to an admin as well',
+    input: {},
+    expected: { reply: { features: expect.arrayContaining(['active_controls_filter', 'server_state']) } },
+  },
+  {
+    rpc: 'ServerService.GetServerInfo',
     what: 'requires a key',
     input: {},
     key: null,
@@ -277,6 +284,17 @@ export const STEPS: readonly Step[] = [
     what: 'filters by name',
     input: { name: 'SUPPORT' },
     expected: { reply: { agents: [{ agent_name: 'support-bot-01' }], pagination: { total: 1 } } },
+  },
+  {
+    rpc: 'AgentService.ListAgents',
+    what: 'finds the agents that no control checks',
+    input: { has_active_controls: false, name: 'BOT' },
+    expected: {
+      reply: {
+        agents: [{ agent_name: 'support-bot-01' }, { agent_name: 'billing-bot-01' }],
+        pagination: { total: 2 },
+      },
+    },
   },
   {
     rpc: 'AgentService.ListAgents',
@@ -436,6 +454,17 @@ export const STEPS: readonly Step[] = [
     what: 'links a control again',
     input: { agent_name: 'Billing-Bot-01', control_id: 2 },
     expected: { reply: { success: true } },
+  },
+  {
+    rpc: 'AgentService.ListAgents',
+    what: 'finds the agents that a control checks',
+    input: { has_active_controls: true },
+    expected: {
+      reply: {
+        agents: [{ agent_name: 'billing-bot-01', active_controls_count: 2 }],
+        pagination: { total: 1 },
+      },
+    },
   },
   {
     rpc: 'AgentService.AddAgentControl',

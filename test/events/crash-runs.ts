@@ -258,7 +258,7 @@ async function compare(
   const safe = ids(acknowledged, RECENT);
   const [logRow] = await read(Prisma.sql`SELECT "events" FROM "event_log"`);
   const counted = async (agentName: string) => {
-    const query = { agentName, controlId: null, byBucket: false, agents: 0, controls: 1 };
+    const query = { agentName, controlId: null, byBucket: false, agents: 0, controls: 1, topControls: 0 };
     const { buckets } = await createStatisticsStore(database).count({
       ...query,
       window: timeWindow('30d', now()),

@@ -35,6 +35,7 @@ const filterArbitrary: fc.Arbitrary<EventFilter> = fc.record({
   stepId: fc.option(fc.constantFrom('step-1', 'step-3'), { nil: undefined, freq: 4 }),
   decisionId: fc.option(fc.constantFrom('decision-1', 'decision-3'), { nil: undefined, freq: 4 }),
   minRevision: fc.option(fc.constantFrom(0, 1, 7, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
+  hasError: optional(fc.boolean()),
   maxRevision: fc.option(fc.constantFrom(0, 7, 8, Number.MAX_SAFE_INTEGER), { nil: undefined, freq: 4 }),
 });
 

@@ -67,7 +67,10 @@ export async function inSignedInTab(
 /** Waits until a page of the dashboard has loaded its data. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await expect.poll(() => page.getByText(/^Loading/).count()).toBe(0);
+  await page
+    .getByText(/^Loading/)
+    .first()
+    .waitFor({ state: 'detached' });
 }
 
 /** Serious and critical violations that axe finds on a page. */

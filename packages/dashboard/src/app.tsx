@@ -14,8 +14,15 @@ const AgentsPage = lazy(() => import('./agents/agents-page.js'));
 const AgentPage = lazy(() => import('./agents/agent-page.js'));
 const ControlsPage = lazy(() => import('./controls/controls-page.js'));
 const ControlPage = lazy(() => import('./controls/control-page.js'));
+const NewControlPage = lazy(() => import('./editor/new-control-page.js'));
+const EditControlPage = lazy(() => import('./editor/edit-control-page.js'));
 const PoliciesPage = lazy(() => import('./policies/policies-page.js'));
 const PolicyPage = lazy(() => import('./policies/policy-page.js'));
+const TemplatesPage = lazy(() => import('./templates/templates-page.js'));
+const NewTemplatePage = lazy(() => import('./templates/new-template-page.js'));
+const TemplateValuesPage = lazy(() => import('./templates/template-values-page.js'));
+const EvaluatorsPage = lazy(() => import('./evaluators/evaluators-page.js'));
+const EvaluatorPage = lazy(() => import('./evaluators/evaluator-page.js'));
 const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
@@ -43,9 +50,16 @@ export function App() {
             <Route path="/agents" component={AgentsPage} />
             <Route path="/agents/:name" component={AgentPage} />
             <Route path="/controls" component={ControlsPage} />
+            <Route path="/controls/new" component={NewControlPage} />
+            <Route path="/controls/:id/edit" component={EditControlPage} />
+            <Route path="/controls/:id/template" component={TemplateValuesPage} />
             <Route path="/controls/:id" component={ControlPage} />
             <Route path="/policies" component={PoliciesPage} />
             <Route path="/policies/:id" component={PolicyPage} />
+            <Route path="/templates" component={TemplatesPage} />
+            <Route path="/templates/new" component={NewTemplatePage} />
+            <Route path="/evaluators" component={EvaluatorsPage} />
+            <Route path="/evaluators/:name" component={EvaluatorPage} />
             <Route path="/playground" component={PlaygroundPage} />
             <Route>
               <Empty title="Page not found">

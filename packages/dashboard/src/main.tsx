@@ -7,6 +7,7 @@ import { createQueries } from './api/queries.js';
 import { transport } from './api/transport.js';
 import { App } from './app.js';
 import { SessionProvider } from './session/session-context.js';
+import { guardedNavigation } from './shared/leave-guard.js';
 import { applyStoredTheme } from './theme/theme.js';
 import './theme/theme.css';
 import './theme/components.css';
@@ -19,7 +20,7 @@ createRoot(root).render(
     <TransportProvider transport={transport}>
       <QueryClientProvider client={createQueries()}>
         <SessionProvider>
-          <Router base="/ui">
+          <Router base="/ui" aroundNav={guardedNavigation}>
             <App />
           </Router>
         </SessionProvider>

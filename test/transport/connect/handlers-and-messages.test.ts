@@ -102,6 +102,14 @@ beforeAll(async () => {
       maxBatch: 10,
       streamWindow: 5,
       revision: () => 7,
+      state: () => ({
+        cannotEvaluateBecause: 'no reason',
+        stalenessSeconds: 0.5,
+        controlsFrom: 'last_known_good',
+        databaseUp: true,
+        storage: { state: 'READONLY', problem: 'read-only' },
+        events: { enabled: true, waiting: 1, lost: 2 },
+      }),
     }),
     ...createObservability({
       config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1, retentionDays: 0 },

@@ -2,8 +2,8 @@
 // @generated from file enforcement/v1/server_service.proto (package enforcement.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_enforcement_v1_options } from "./options_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import type { Message } from "@bufbuild/protobuf";
@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file enforcement/v1/server_service.proto.
  */
 export const file_enforcement_v1_server_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNlbmZvcmNlbWVudC92MS9zZXJ2ZXJfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiFgoUR2V0U2VydmVySW5mb1JlcXVlc3QiqQEKFUdldFNlcnZlckluZm9SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhAKCGZlYXR1cmVzGAMgAygJEhkKEW1heF9tZXNzYWdlX2J5dGVzGAQgASgDEhEKCW1heF9iYXRjaBgFIAEoBRIVCg1zdHJlYW1fd2luZG93GAYgASgFEhYKCGlzX2FkbWluGAcgASgIQgTIuxgBMqEBCg1TZXJ2ZXJTZXJ2aWNlEo8BCg1HZXRTZXJ2ZXJJbmZvEiQuZW5mb3JjZW1lbnQudjEuR2V0U2VydmVySW5mb1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5HZXRTZXJ2ZXJJbmZvUmVzcG9uc2UiMZACAai7GALyuxgLc2VydmVyLnJlYWSC0+STAhUSEy9hcGkvdjEvc2VydmVyLWluZm9CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_options, file_google_api_annotations]);
+  fileDesc("CiNlbmZvcmNlbWVudC92MS9zZXJ2ZXJfc2VydmljZS5wcm90bxIOZW5mb3JjZW1lbnQudjEiFgoUR2V0U2VydmVySW5mb1JlcXVlc3Qi2wEKFUdldFNlcnZlckluZm9SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhAKCGZlYXR1cmVzGAMgAygJEhkKEW1heF9tZXNzYWdlX2J5dGVzGAQgASgDEhEKCW1heF9iYXRjaBgFIAEoBRIVCg1zdHJlYW1fd2luZG93GAYgASgFEhYKCGlzX2FkbWluGAcgASgIQgTIuxgBEjAKBXN0YXRlGAggASgLMhsuZW5mb3JjZW1lbnQudjEuU2VydmVyU3RhdGVCBMi7GAEi/QIKC1NlcnZlclN0YXRlEiQKF2Nhbm5vdF9ldmFsdWF0ZV9iZWNhdXNlGAEgASgJSACIAQESHgoRc3RhbGVuZXNzX3NlY29uZHMYAiABKAFIAYgBARI1Cg1jb250cm9sc19mcm9tGAMgASgOMh4uZW5mb3JjZW1lbnQudjEuQ29udHJvbHNTb3VyY2USEwoLZGF0YWJhc2VfdXAYBCABKAgSMwoNc3RvcmFnZV9zdGF0ZRgFIAEoDjIcLmVuZm9yY2VtZW50LnYxLlN0b3JhZ2VTdGF0ZRIcCg9zdG9yYWdlX3Byb2JsZW0YBiABKAlIAogBARIWCg5ldmVudHNfZW5hYmxlZBgHIAEoCBIWCg53YWl0aW5nX2V2ZW50cxgIIAEoAxITCgtsb3N0X2V2ZW50cxgJIAEoA0IaChhfY2Fubm90X2V2YWx1YXRlX2JlY2F1c2VCFAoSX3N0YWxlbmVzc19zZWNvbmRzQhIKEF9zdG9yYWdlX3Byb2JsZW0qkQEKDkNvbnRyb2xzU291cmNlEh8KG0NPTlRST0xTX1NPVVJDRV9VTlNQRUNJRklFRBAAEhwKGENPTlRST0xTX1NPVVJDRV9EQVRBQkFTRRABEiMKH0NPTlRST0xTX1NPVVJDRV9MQVNUX0tOT1dOX0dPT0QQAhIbChdDT05UUk9MU19TT1VSQ0VfTk9USElORxADKskBCgxTdG9yYWdlU3RhdGUSHQoZU1RPUkFHRV9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFNUT1JBR0VfU1RBVEVfT0sQARIZChVTVE9SQUdFX1NUQVRFX05PU1BBQ0UQAhIaChZTVE9SQUdFX1NUQVRFX1JFQURPTkxZEAMSGgoWU1RPUkFHRV9TVEFURV9SRVBMQUNFRBAEEhkKFVNUT1JBR0VfU1RBVEVfQ09SUlVQVBAFEhYKElNUT1JBR0VfU1RBVEVfRE9XThAGMqEBCg1TZXJ2ZXJTZXJ2aWNlEo8BCg1HZXRTZXJ2ZXJJbmZvEiQuZW5mb3JjZW1lbnQudjEuR2V0U2VydmVySW5mb1JlcXVlc3QaJS5lbmZvcmNlbWVudC52MS5HZXRTZXJ2ZXJJbmZvUmVzcG9uc2UiMZACAai7GALyuxgLc2VydmVyLnJlYWSC0+STAhUSEy9hcGkvdjEvc2VydmVyLWluZm9CgAEKGGlvLmNvbnRyb2xlbmZvcmNlbWVudC52MVABWkpnaXRodWIuY29tL2NvbnRyb2wtZW5mb3JjZW1lbnQvc2VydmljZS9nZW4vZ28vZW5mb3JjZW1lbnQvdjE7ZW5mb3JjZW1lbnR2MaoCFUNvbnRyb2xFbmZvcmNlbWVudC5WMWIGcHJvdG8z", [file_enforcement_v1_options, file_google_api_annotations]);
 
 /**
  * Request message for ServerService.GetServerInfo.
@@ -84,6 +84,13 @@ export type GetServerInfoResponse = Message<"enforcement.v1.GetServerInfoRespons
    * @generated from field: bool is_admin = 7;
    */
   isAdmin: boolean;
+
+  /**
+   * State of this process and of its database.
+   *
+   * @generated from field: enforcement.v1.ServerState state = 8;
+   */
+  state?: ServerState | undefined;
 };
 
 /**
@@ -92,6 +99,189 @@ export type GetServerInfoResponse = Message<"enforcement.v1.GetServerInfoRespons
  */
 export const GetServerInfoResponseSchema: GenMessage<GetServerInfoResponse> = /*@__PURE__*/
   messageDesc(file_enforcement_v1_server_service, 1);
+
+/**
+ * State of a process of the service and of its database. It is known without asking the database, so it is returned
+ * while the database is unavailable, too.
+ *
+ * @generated from message enforcement.v1.ServerState
+ */
+export type ServerState = Message<"enforcement.v1.ServerState"> & {
+  /**
+   * Why the process can evaluate no step. Absent if it can evaluate.
+   *
+   * @generated from field: optional string cannot_evaluate_because = 1;
+   */
+  cannotEvaluateBecause?: string | undefined;
+
+  /**
+   * Seconds since the oldest controls that the process evaluates with were certainly the latest. More than a few
+   * seconds if the database is unavailable, or if a change cannot be loaded. Absent if it has no controls.
+   *
+   * @generated from field: optional double staleness_seconds = 2;
+   */
+  stalenessSeconds?: number | undefined;
+
+  /**
+   * Origin of the controls.
+   *
+   * @generated from field: enforcement.v1.ControlsSource controls_from = 3;
+   */
+  controlsFrom: ControlsSource;
+
+  /**
+   * Whether the database answered when it was last asked.
+   *
+   * @generated from field: bool database_up = 4;
+   */
+  databaseUp: boolean;
+
+  /**
+   * Whether what is stored is kept.
+   *
+   * @generated from field: enforcement.v1.StorageState storage_state = 5;
+   */
+  storageState: StorageState;
+
+  /**
+   * What the state of the storage means, and what to do. Absent if it is OK.
+   *
+   * @generated from field: optional string storage_problem = 6;
+   */
+  storageProblem?: string | undefined;
+
+  /**
+   * Whether events are stored, see GetObservabilityStatus.
+   *
+   * @generated from field: bool events_enabled = 7;
+   */
+  eventsEnabled: boolean;
+
+  /**
+   * Number of events that the process has recorded or received and not stored yet. It keeps up to 50,000 that it has
+   * recorded itself while they cannot be stored.
+   *
+   * @generated from field: int64 waiting_events = 8;
+   */
+  waitingEvents: bigint;
+
+  /**
+   * Number of events that the process has recorded itself and lost since it was started.
+   *
+   * @generated from field: int64 lost_events = 9;
+   */
+  lostEvents: bigint;
+};
+
+/**
+ * Describes the message enforcement.v1.ServerState.
+ * Use `create(ServerStateSchema)` to create a new message.
+ */
+export const ServerStateSchema: GenMessage<ServerState> = /*@__PURE__*/
+  messageDesc(file_enforcement_v1_server_service, 2);
+
+/**
+ * Origin of the controls that a process evaluates with.
+ *
+ * @generated from enum enforcement.v1.ControlsSource
+ */
+export enum ControlsSource {
+  /**
+   * Not specified.
+   *
+   * @generated from enum value: CONTROLS_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The database.
+   *
+   * @generated from enum value: CONTROLS_SOURCE_DATABASE = 1;
+   */
+  DATABASE = 1,
+
+  /**
+   * The last known good file: the database has not answered since the process was started.
+   *
+   * @generated from enum value: CONTROLS_SOURCE_LAST_KNOWN_GOOD = 2;
+   */
+  LAST_KNOWN_GOOD = 2,
+
+  /**
+   * Nothing: the process has no controls, and rejects every evaluation.
+   *
+   * @generated from enum value: CONTROLS_SOURCE_NOTHING = 3;
+   */
+  NOTHING = 3,
+}
+
+/**
+ * Describes the enum enforcement.v1.ControlsSource.
+ */
+export const ControlsSourceSchema: GenEnum<ControlsSource> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_server_service, 0);
+
+/**
+ * Whether what is stored is kept.
+ *
+ * @generated from enum enforcement.v1.StorageState
+ */
+export enum StorageState {
+  /**
+   * Not specified.
+   *
+   * @generated from enum value: STORAGE_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It is.
+   *
+   * @generated from enum value: STORAGE_STATE_OK = 1;
+   */
+  OK = 1,
+
+  /**
+   * The disk, or a quota, is full.
+   *
+   * @generated from enum value: STORAGE_STATE_NOSPACE = 2;
+   */
+  NOSPACE = 2,
+
+  /**
+   * The database can be read and not written.
+   *
+   * @generated from enum value: STORAGE_STATE_READONLY = 3;
+   */
+  READONLY = 3,
+
+  /**
+   * The database is not the one that was opened: a restart would not find what is written.
+   *
+   * @generated from enum value: STORAGE_STATE_REPLACED = 4;
+   */
+  REPLACED = 4,
+
+  /**
+   * A part of the database is damaged.
+   *
+   * @generated from enum value: STORAGE_STATE_CORRUPT = 5;
+   */
+  CORRUPT = 5,
+
+  /**
+   * The database does not answer.
+   *
+   * @generated from enum value: STORAGE_STATE_DOWN = 6;
+   */
+  DOWN = 6,
+}
+
+/**
+ * Describes the enum enforcement.v1.StorageState.
+ */
+export const StorageStateSchema: GenEnum<StorageState> = /*@__PURE__*/
+  enumDesc(file_enforcement_v1_server_service, 1);
 
 /**
  * Provides information about the server itself.

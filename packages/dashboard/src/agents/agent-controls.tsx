@@ -1,30 +1,34 @@
-import { createClient } from '@connectrpc/connect';
-import { useQuery } from '@tanstack/react-query';
+import { createConnectQueryKey } from '@connectrpc/connect-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { Link } from 'wouter';
+import { type AgentControl, AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { transport } from '../api/transport.js';
 import { scopeText } from '../controls/scope-text.js';
+import { useIsAdmin } from '../session/session-context.js';
 import { DecisionBadge, signOfDecision } from '../shared/decision-badge.js';
 import { Empty, ErrorState, Loading } from '../shared/states.js';
 import { Table } from '../shared/table.js';
 import { UserText } from '../shared/user-text.js';
+import type { ControlOrigin } from './control-origins.js';
+import { LinkControl, UnlinkControl } from './link-control.js';
+import { useAgentLinks } from './use-agent-links.js';
 import { useWatchedControls } from './use-watched-controls.js';
+import './agents.css';
 
-const policies = createClient(PolicyService, transport);
+const COLUMNS = ['Control', 'Decision', 'State', 'Scope', 'Through'];
 
 /** The controls of an agent, which change on the page when they change on the server. */
 export function AgentControls({ agentName }: { readonly agentName: string }) {
+  const isAdmin = useIsAdmin();
   const { controls, isConnected, error } = useWatchedControls(agentName);
-  const ids = controls?.map((control) => control.id).join() ?? '';
-  const origins = useQuery({
-    queryKey: ['control origins', agentName, ids],
-    queryFn: () => policiesByControl(agentName),
-    enabled: controls !== undefined,
-  });
+  const links = useAgentLinks(agentName);
+  useLinksOf(controls);
   if (controls === undefined) {
     return error === undefined ? <Loading what="controls" /> : <ErrorState error={error} />;
   }
   const enabled = controls.filter(({ control }) => control?.enabled !== false);
+  const origins = links.data?.origins;
   return (
     <>
       <p className="muted" role="status">
@@ -32,30 +36,24 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
           ? `${enabled.length} on, ${controls.length - enabled.length} off; changes appear here immediately.`
           : 'Connecting again; the list may be out of date.'}
       </p>
+      {isAdmin && origins !== undefined && <LinkControl agentName={agentName} origins={origins} />}
       {controls.length === 0 ? (
         <Empty title="No control checks this agent">
-          <p>Link a control or a policy to the agent: every step is allowed until then.</p>
+          <p>
+            Every step is allowed until a <Link href="/controls">control</Link> is linked to the agent, or
+            until it gets a <Link href={policiesAddress(agentName)}>policy</Link>, a named set of controls.
+          </p>
         </Empty>
       ) : (
-        <Table label="Controls of the agent" columns={['Control', 'Decision', 'State', 'Scope', 'Through']}>
-          {controls.map(({ id, name, control }) => (
-            <tr key={id}>
-              <td>
-                <Link href={`/controls/${id}`}>
-                  <UserText text={name} />
-                </Link>
-              </td>
-              <td>
-                <DecisionBadge sign={signOfDecision(control?.action?.decision)} />
-              </td>
-              <td>{control?.enabled === false ? <span className="muted">off</span> : 'on'}</td>
-              <td>
-                <UserText text={scopeText(control?.scope)} />
-              </td>
-              <td>
-                <Origin names={origins.data?.get(id)} isKnown={origins.data !== undefined} />
-              </td>
-            </tr>
+        <Table label="Controls of the agent" columns={isAdmin ? [...COLUMNS, 'Action'] : COLUMNS}>
+          {controls.map((control) => (
+            <ControlRow
+              key={control.id}
+              agentName={agentName}
+              linked={control}
+              origin={origins?.get(control.id)}
+              isAdmin={isAdmin}
+            />
           ))}
         </Table>
       )}
@@ -63,40 +61,71 @@ export function AgentControls({ agentName }: { readonly agentName: string }) {
   );
 }
 
-function Origin({
-  names,
-  isKnown,
-}: {
-  readonly names: readonly string[] | undefined;
-  readonly isKnown: boolean;
-}) {
-  if (!isKnown) return <span className="muted">…</span>;
-  if (names === undefined) return <>direct link</>;
+/** Asks for the links again whenever the controls of the agent have changed. */
+function useLinksOf(controls: readonly AgentControl[] | undefined): void {
+  const queries = useQueryClient();
+  const ids = controls?.map(({ id }) => id).join();
+  useEffect(() => {
+    if (ids === undefined) return;
+    const cardinality = 'finite';
+    void queries.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: AgentService.method.getAgent, cardinality }),
+    });
+    void queries.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: PolicyService.method.listAgentPolicies, cardinality }),
+    });
+  }, [ids, queries]);
+}
+
+interface ControlRowProps {
+  readonly agentName: string;
+  readonly linked: AgentControl;
+  readonly origin: ControlOrigin | undefined;
+  readonly isAdmin: boolean;
+}
+
+function ControlRow({ agentName, linked: { id, name, control }, origin, isAdmin }: ControlRowProps) {
   return (
-    <>
-      policy{' '}
-      {names.map((name, index) => (
-        <span key={name}>
-          {index > 0 && ', '}
+    <tr>
+      <td>
+        <Link href={`/controls/${id}`}>
           <UserText text={name} />
-        </span>
-      ))}
-    </>
+        </Link>
+      </td>
+      <td>
+        <DecisionBadge sign={signOfDecision(control?.action?.decision)} />
+      </td>
+      <td>{control?.enabled === false ? <span className="muted">off</span> : 'on'}</td>
+      <td>
+        <UserText text={scopeText(control?.scope)} />
+      </td>
+      <td>{origin === undefined ? <span className="muted">…</span> : <Origin origin={origin} />}</td>
+      {isAdmin && (
+        <td>
+          {origin?.isDirect === true ? (
+            <UnlinkControl agentName={agentName} controlId={id} name={name} origin={origin} />
+          ) : (
+            <Link href={policiesAddress(agentName)}>in the policies</Link>
+          )}
+        </td>
+      )}
+    </tr>
   );
 }
 
-/** Names of the policies of an agent, by the ids of their controls. */
-async function policiesByControl(agentName: string): Promise<ReadonlyMap<number, readonly string[]>> {
-  const { policyIds } = await policies.listAgentPolicies({ agentName });
-  const found = new Map<number, string[]>();
-  await Promise.all(
-    policyIds.map(async (policyId) => {
-      const [{ policy }, { controlIds }] = await Promise.all([
-        policies.getPolicy({ policyId }),
-        policies.listPolicyControls({ policyId }),
-      ]);
-      for (const id of controlIds) found.set(id, [...(found.get(id) ?? []), policy?.name ?? `${policyId}`]);
-    }),
+function policiesAddress(agentName: string): string {
+  return `/agents/${encodeURIComponent(agentName)}?tab=policies`;
+}
+
+function Origin({ origin: { isDirect, policies } }: { readonly origin: ControlOrigin }) {
+  return (
+    <span className="links">
+      {isDirect && <span>direct link</span>}
+      {policies.map(({ id, name }) => (
+        <Link key={id} href={`/policies/${id}`}>
+          policy <UserText text={name} max={40} />
+        </Link>
+      ))}
+    </span>
   );
-  return found;
 }

@@ -4,20 +4,25 @@ import {
   AgentService,
   type GetAgentResponse,
 } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { useIsAdmin } from '../session/session-context.js';
 import { Page } from '../shared/page.js';
-import { Empty, QueryState } from '../shared/states.js';
-import { Table } from '../shared/table.js';
+import { QueryState } from '../shared/states.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
 import { TimeText } from '../shared/time-text.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { UserText } from '../shared/user-text.js';
+import { AgentActivity } from './agent-activity.js';
 import { AgentControls } from './agent-controls.js';
+import { AgentPolicies } from './agent-policies.js';
+import { AgentEvaluators, AgentSteps } from './agent-registration.js';
+import { DeleteAgent } from './delete-agent.js';
 import { utcTime } from './utc-time.js';
 
-/** One agent: its effective controls, steps and evaluators. */
+/** One agent: its effective controls, steps, policies, evaluators and activity. */
 export default function AgentPage() {
   const { name = '' } = useParams<{ name: string }>();
   const agentName = decodedPart(name);
+  const isAdmin = useIsAdmin();
   const query = useQuery(AgentService.method.getAgent, { agentName });
   const events = `/events?agent=${encodeURIComponent(agentName)}`;
   return (
@@ -28,11 +33,14 @@ export default function AgentPage() {
         <span className="links">
           <Link href={events}>Events</Link>
           <Link href={`/playground?agent=${encodeURIComponent(agentName)}`}>Try a step</Link>
+          {isAdmin && query.data !== undefined && (
+            <DeleteAgent agentName={agentName} version={query.data.version} />
+          )}
         </span>
       }
     >
       <QueryState query={query} what="the agent">
-        {(agent) => <AgentDetails agentName={agentName} registered={agent} />}
+        {(agent) => <AgentDetails key={agentName} agentName={agentName} registered={agent} />}
       </QueryState>
     </Page>
   );
@@ -56,13 +64,15 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
   const [filters, setFilter] = useAddressFilter();
   const { agent, steps, evaluators } = registered;
   const tabs: readonly Tab[] = [
-    { id: 'controls', name: 'Controls', content: <AgentControls key={agentName} agentName={agentName} /> },
-    { id: 'steps', name: `Steps (${steps.length})`, content: <Steps registered={registered} /> },
+    { id: 'controls', name: 'Controls', content: <AgentControls agentName={agentName} /> },
+    { id: 'steps', name: `Steps (${steps.length})`, content: <AgentSteps registered={registered} /> },
+    { id: 'policies', name: 'Policies', content: <AgentPolicies agentName={agentName} /> },
     {
       id: 'evaluators',
       name: `Evaluators (${evaluators.length})`,
-      content: <Evaluators registered={registered} />,
+      content: <AgentEvaluators registered={registered} />,
     },
+    { id: 'activity', name: 'Activity', content: <AgentActivity agentName={agentName} /> },
   ];
   return (
     <>
@@ -87,40 +97,5 @@ function AgentDetails({ agentName, registered }: AgentDetailsProps) {
         onSelect={(id) => setFilter('tab', id === 'controls' ? '' : id)}
       />
     </>
-  );
-}
-
-function Steps({ registered: { steps } }: { readonly registered: GetAgentResponse }) {
-  if (steps.length === 0) return <Empty title="The agent has registered no steps" />;
-  return (
-    <Table label="Steps" columns={['Type', 'Name', 'Description']}>
-      {steps.map((step) => (
-        <tr key={`${step.type}\0${step.name}`}>
-          <td>
-            <UserText text={step.type ?? ''} />
-          </td>
-          <td>
-            <UserText text={step.name ?? ''} />
-          </td>
-          <td dir="auto">{step.description}</td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
-
-function Evaluators({ registered: { evaluators } }: { readonly registered: GetAgentResponse }) {
-  if (evaluators.length === 0) return <Empty title="The agent has registered no evaluators of its own" />;
-  return (
-    <Table label="Evaluators" columns={['Name', 'Description']}>
-      {evaluators.map((evaluator) => (
-        <tr key={evaluator.name}>
-          <td>
-            <UserText text={evaluator.name ?? ''} />
-          </td>
-          <td dir="auto">{evaluator.description}</td>
-        </tr>
-      ))}
-    </Table>
   );
 }

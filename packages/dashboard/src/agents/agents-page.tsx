@@ -1,30 +1,51 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AgentService, type AgentSummary } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { BY_CURSOR } from '../shared/by-cursor.js';
 import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
-import { TextField } from '../shared/select-field.js';
-import { Empty, QueryState } from '../shared/states.js';
+import { SelectField, TextField } from '../shared/select-field.js';
+import { QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
 import { TimeText } from '../shared/time-text.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { useDebounced } from '../shared/use-debounced.js';
 import { UserText } from '../shared/user-text.js';
+import { NoAgents } from './no-agents.js';
 import { utcTime } from './utc-time.js';
+import './agents.css';
 
 const PAGE_SIZE = 50;
-const COLUMNS = ['Agent', 'Active controls', 'Steps', 'Evaluators', 'Policies', 'Registered'];
+const COLUMNS = [
+  'Agent',
+  'Controls in effect',
+  'Policies',
+  'Steps',
+  'Evaluators',
+  'Last evaluated',
+  'Registered',
+];
+const CONTROL_OPTIONS = [
+  ['', 'any'],
+  ['none', 'none in effect'],
+  ['some', 'at least one in effect'],
+] as const;
 
 /** The registered agents. */
 export default function AgentsPage() {
   const [filters, setFilter] = useAddressFilter();
   const name = filters.get('name') ?? '';
+  const controls = filters.get('controls') ?? '';
   const settled = useDebounced(name.trim());
   const query = useInfiniteQuery(
     AgentService.method.listAgents,
-    { cursor: undefined, limit: PAGE_SIZE, ...(settled === '' ? {} : { name: settled }) },
+    {
+      cursor: undefined,
+      limit: PAGE_SIZE,
+      ...(settled === '' ? {} : { name: settled }),
+      ...(controls === 'none' || controls === 'some' ? { hasActiveControls: controls === 'some' } : {}),
+    },
     { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   return (
@@ -36,29 +57,22 @@ export default function AgentsPage() {
           value={name}
           onChange={(text) => setFilter('name', text)}
         />
+        <SelectField
+          label="Controls"
+          value={controls}
+          options={CONTROL_OPTIONS}
+          onChange={(value) => setFilter('controls', value)}
+        />
       </search>
       <QueryState query={query} what="agents">
         {({ pages }) => {
           const agents = pages.flatMap((page) => page.agents);
-          if (agents.length === 0) return <NoAgents isFiltered={settled !== ''} />;
+          if (agents.length === 0) return <NoAgents name={settled} controls={controls} />;
           return (
             <>
               <Table label="Agents" columns={COLUMNS} onEnd={nextPageOf(query)}>
                 {agents.map((agent) => (
-                  <tr key={agent.agentName}>
-                    <td>
-                      <Link href={`/agents/${encodeURIComponent(agent.agentName)}`}>
-                        <UserText text={agent.agentName} />
-                      </Link>
-                    </td>
-                    <td className="number">{agent.activeControlsCount}</td>
-                    <td className="number">{agent.stepCount}</td>
-                    <td className="number">{agent.evaluatorCount}</td>
-                    <td className="number">{agent.policyIds.length}</td>
-                    <td>
-                      <TimeText time={utcTime(agent.createdAt)} />
-                    </td>
-                  </tr>
+                  <AgentRow key={agent.agentName} agent={agent} />
                 ))}
               </Table>
               <LoadMore {...query} shown={agents.length} total={pages[0]?.pagination?.total ?? 0} />
@@ -70,16 +84,42 @@ export default function AgentsPage() {
   );
 }
 
-function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No agent has such a name" />;
+function AgentRow({ agent }: { readonly agent: AgentSummary }) {
+  const address = `/agents/${encodeURIComponent(agent.agentName)}`;
+  const { activeControlsCount, policyIds, stepCount, evaluatorCount, lastUsedAt, createdAt } = agent;
   return (
-    <Empty title="No agents yet">
-      <p>An agent is a program whose steps are checked. It registers itself before its first step:</p>
-      <pre className="code">
-        {`curl -X POST ${window.location.origin}/api/v1/agents/initAgent \\
-  -H 'content-type: application/json' \\
-  -d '{"agent": {"agent_name": "billing-bot-01"}, "steps": [{"type": "tool", "name": "send_mail"}]}'`}
-      </pre>
-    </Empty>
+    <tr>
+      <td>
+        <Link href={address}>
+          <UserText text={agent.agentName} />
+        </Link>
+      </td>
+      <td className="number">
+        {activeControlsCount === 0 ? <span className="uncovered">none</span> : activeControlsCount}
+      </td>
+      <td className="number">
+        {policyIds.length === 0 ? 0 : <Link href={`${address}?tab=policies`}>{policyIds.length}</Link>}
+      </td>
+      <td className="number">
+        {stepCount === 0 ? 0 : <Link href={`${address}?tab=steps`}>{stepCount}</Link>}
+      </td>
+      <td className="number">
+        {evaluatorCount === 0 ? 0 : <Link href={`${address}?tab=evaluators`}>{evaluatorCount}</Link>}
+      </td>
+      <td>
+        {lastUsedAt === undefined ? (
+          <span className="muted" title="Not in the last 30 days, or only in the last minutes">
+            –
+          </span>
+        ) : (
+          <span title="About to the hour">
+            <TimeText time={utcTime(lastUsedAt)} />
+          </span>
+        )}
+      </td>
+      <td>
+        <TimeText time={utcTime(createdAt)} />
+      </td>
+    </tr>
   );
 }

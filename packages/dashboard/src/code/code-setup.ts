@@ -6,7 +6,7 @@ import { classHighlighter } from '@lezer/highlight';
 import './code.css';
 
 /** The nonce of the page, which the styles of the editor need. */
-function pageNonce(): string {
+export function pageNonce(): string {
   return document.querySelector<HTMLElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
 

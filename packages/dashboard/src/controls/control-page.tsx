@@ -12,6 +12,7 @@ import { Empty, QueryState } from '../shared/states.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
 import { UserText } from '../shared/user-text.js';
+import { ControlActivity } from './control-activity.js';
 import { ControlSwitch } from './control-switch.js';
 import { ControlUsage } from './control-usage.js';
 import { definitionJson } from './definition-json.js';
@@ -65,6 +66,9 @@ function Actions({ controlId, control }: ActionsProps) {
       <Link href={`/events?control=${controlId}`}>Events</Link>
       {isAdmin && control !== undefined && (
         <>
+          <Link href={`/controls/${controlId}/edit`} data-shortcut="e">
+            Edit
+          </Link>
           <Link href={`/controls/new?copy=${controlId}`}>Duplicate</Link>
           <ControlSwitch control={control} />
           <DeleteControl control={control} />
@@ -87,6 +91,7 @@ function ControlDetails({ control }: { readonly control: GetControlResponse }) {
     },
     { id: 'usage', name: 'Used by', content: <ControlUsage control={control} /> },
     { id: 'versions', name: 'Versions', content: <ControlVersions controlId={id} control={control} /> },
+    { id: 'activity', name: 'Activity', content: <ControlActivity controlId={id} /> },
   ];
   return (
     <>

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import {
   ControlService,
   type ControlSummary,
@@ -23,6 +24,7 @@ const PAGE_SIZE = 50;
 /** All controls, with filters; an admin changes several at once. */
 export default function ControlsPage() {
   const [filters, setFilter] = useAddressFilter();
+  const isAdmin = useIsAdmin();
   const settled = useDebounced(filters.toString());
   const query = useInfiniteQuery(
     ControlService.method.listControls,
@@ -30,7 +32,16 @@ export default function ControlsPage() {
     { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   return (
-    <Page title="Controls">
+    <Page
+      title="Controls"
+      actions={
+        isAdmin && (
+          <Link className="action" href="/controls/new">
+            New control
+          </Link>
+        )
+      }
+    >
       <ControlFilters parameters={filters} onChange={setFilter} />
       <QueryState query={query} what="controls">
         {({ pages }) => {
@@ -95,13 +106,15 @@ function ControlTable({ controls, isFiltered, onEnd }: ControlTableProps) {
 }
 
 function NoControls({ isFiltered }: { readonly isFiltered: boolean }) {
+  const isAdmin = useIsAdmin();
   if (isFiltered) return <Empty title="No control matches the filters" />;
   return (
     <Empty title="No controls yet">
       <p>
-        A control says which steps to check, what to check, and what to do on a match. Create one over the
-        API:
+        A control says which steps to check, what to check, and what to do on a match.{' '}
+        {isAdmin && <Link href="/controls/new">Write the first one</Link>}
       </p>
+      <p>The same over the API:</p>
       <pre className="code">
         {`curl -X PUT ${window.location.origin}/api/v1/controls -H 'content-type: application/json' -d '{
   "name": "no-card-numbers",

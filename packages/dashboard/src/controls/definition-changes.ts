@@ -88,7 +88,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Whether two values are equal, whatever the order of their members. */
 function areEqual(left: unknown, right: unknown): boolean {
-  if (Object.is(left, right)) return true;
+  if (left === right) return true;
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => areEqual(item, right[index]));
   }

@@ -22,6 +22,11 @@ export const MATCH_OPTIONS: Options = [
   ['true', 'matches'],
   ['false', 'no matches'],
 ];
+export const ERROR_OPTIONS: Options = [
+  ['', 'any'],
+  ['true', 'with an error'],
+  ['false', 'without an error'],
+];
 export const STAGE_OPTIONS: Options = [
   ['', 'any'],
   ['pre', 'pre'],
@@ -85,6 +90,7 @@ export function eventFilter(parameters: URLSearchParams, nowMs = Date.now()): Ev
     .filter((id) => id !== undefined);
   if (controlIds.length > 0) filter.controlIds = controlIds;
   if (text('matched') !== '') filter.matched = text('matched') === 'true';
+  if (text('error') !== '') filter.hasError = text('error') === 'true';
   if (action !== undefined) filter.actions = [action];
   if (stage !== undefined) filter.checkStages = [stage];
   if (kind !== undefined) filter.appliesTo = [kind];

@@ -5,6 +5,7 @@ import { SelectField, TextField } from '../shared/select-field.js';
 import {
   ACTION_OPTIONS,
   CUSTOM_RANGE,
+  ERROR_OPTIONS,
   KIND_OPTIONS,
   MATCH_OPTIONS,
   RANGE_OPTIONS,
@@ -48,6 +49,7 @@ export function EventFilters({ parameters, onChange, hasTimes = true }: EventFil
         )}
         <SelectField label="Decision" options={ACTION_OPTIONS} {...field('action')} />
         <SelectField label="Result" options={MATCH_OPTIONS} {...field('matched')} />
+        <SelectField label="Error" options={ERROR_OPTIONS} {...field('error')} />
         <SelectField label="Stage" options={STAGE_OPTIONS} {...field('stage')} />
         <AgentField {...field('agent')} />
         <ControlIdField {...field('control')} />

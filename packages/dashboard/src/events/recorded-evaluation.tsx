@@ -60,7 +60,6 @@ export function RecordedEvaluation({ checks, isOpen }: RecordedEvaluationProps) 
           <RecordedCheck key={event.controlExecutionId} event={event} isOpen={isOpen} />
         ))}
       </ol>
-      <p className="muted">Events hold no content of steps. To try this step again, paste its input there.</p>
     </section>
   );
 }

@@ -57,6 +57,7 @@ function Trace({ traceId }: { readonly traceId: string }) {
                 {eventTotal > BigInt(events.length) &&
                   `, of which the latest ${events.length.toLocaleString()} are shown`}
                 . Checks without a match are recorded only with <code>SERVICE_OBSERVABILITY_RECORD=all</code>.
+                Events hold no content of steps: to try a step again, paste its input there.
               </p>
               {evaluations.map(({ key, checks }) => (
                 <RecordedEvaluation key={key} checks={checks} isOpen={evaluations.length <= MAX_OPEN} />

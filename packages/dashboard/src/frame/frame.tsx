@@ -31,7 +31,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <header className="top">
         <button
           type="button"
-          className="icon menu-button"
+          className="icon menu-toggle"
           aria-expanded={isMenuOpen}
           aria-controls="menu"
           aria-label="Menu"
@@ -42,13 +42,9 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </button>
         <strong className="brand">Controls</strong>
         <ServerState />
-        <button
-          type="button"
-          className="icon search-button"
-          aria-label={`Search, ${COMMAND_KEY} K`}
-          onClick={openPalette}
-        >
-          <IconSearch size={18} />
+        <button type="button" className="icon search-button" onClick={openPalette}>
+          <IconSearch size={18} aria-hidden="true" />
+          <span className="visually-hidden">Search</span>
           <span className="keys" aria-hidden="true">
             {COMMAND_KEY} K
           </span>

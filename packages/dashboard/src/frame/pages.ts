@@ -3,9 +3,11 @@ import {
   IconChartBar,
   IconFlask,
   IconListSearch,
+  IconPuzzle,
   IconRobot,
   IconShieldCheck,
   IconStack2,
+  IconTemplate,
   type TablerIcon,
 } from '@tabler/icons-react';
 
@@ -23,5 +25,7 @@ export const PAGES: readonly PageLink[] = [
   { path: '/agents', name: 'Agents', icon: IconRobot },
   { path: '/controls', name: 'Controls', icon: IconShieldCheck },
   { path: '/policies', name: 'Policies', icon: IconStack2 },
+  { path: '/templates', name: 'Templates', icon: IconTemplate },
+  { path: '/evaluators', name: 'Evaluators', icon: IconPuzzle },
   { path: '/playground', name: 'Playground', icon: IconFlask },
 ];

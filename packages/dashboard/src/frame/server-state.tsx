@@ -1,31 +1,22 @@
-import { useQuery } from '@connectrpc/connect-query';
-import { ServerService } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
-import { Health, HealthCheckResponse_ServingStatus } from '../../../../gen/proto/grpc/health/v1/health_pb.js';
+import { useServer } from '../health/use-server.js';
+import '../health/health.css';
+import { Link } from 'wouter';
 
-const REFRESH_MS = 10_000;
-
-/** Health, revision and version of the server. */
+/** Health, revision and version of the server; the reasons are on the first page. */
 export function ServerState() {
-  const health = useQuery(Health.method.check, {}, { refetchInterval: REFRESH_MS });
-  const info = useQuery(ServerService.method.getServerInfo, {}, { refetchInterval: REFRESH_MS });
-  const word = healthWord(health.data?.status, health.isError);
+  const { info, word, problems } = useServer();
+  const reasons = problems.map(({ title }) => title).join('; ');
   return (
     <div className="server-state">
-      <span className={`health ${word}`}>
+      <Link href="/" className={`health ${word}`} title={reasons === '' ? `The server is ${word}` : reasons}>
         <span className="dot" aria-hidden="true" />
         {word}
-      </span>
-      {info.data !== undefined && (
-        <span className="muted" title={`Version ${info.data.version}`}>
-          rev {String(info.data.revision)}
+      </Link>
+      {info !== undefined && (
+        <span className="muted" title={`Version ${info.version}`}>
+          rev {String(info.revision)}
         </span>
       )}
     </div>
   );
-}
-
-function healthWord(status: HealthCheckResponse_ServingStatus | undefined, failed: boolean): string {
-  if (failed) return 'unreachable';
-  if (status === undefined) return 'checking';
-  return status === HealthCheckResponse_ServingStatus.SERVING ? 'healthy' : 'unhealthy';
 }

@@ -1,14 +1,7 @@
 import type { ConditionExplanation } from '../../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { DecisionBadge } from '../shared/decision-badge.js';
 import { UserText } from '../shared/user-text.js';
-
-/** Why a node was not evaluated. */
-const SKIP_TEXTS: Readonly<Record<string, string>> = {
-  and_failed: 'An earlier condition of AND did not match.',
-  or_matched: 'An earlier condition of OR matched.',
-  error: 'An earlier condition could not be evaluated.',
-  denied: 'Another control had already denied the step.',
-};
+import { skipText } from './skip-text.js';
 
 /** How a condition was evaluated, node by node: what was true, and what was skipped and why. */
 export function ConditionWalk({ root }: { readonly root: ConditionExplanation }) {
@@ -38,7 +31,7 @@ function Node({ node }: { readonly node: ConditionExplanation }) {
         </p>
       )}
       {!node.evaluated && shortCircuitReason !== undefined && (
-        <p className="muted">{SKIP_TEXTS[shortCircuitReason] ?? shortCircuitReason}</p>
+        <p className="muted">{skipText(shortCircuitReason)}</p>
       )}
       {node.evaluated && selected !== undefined && (
         <p className="muted">

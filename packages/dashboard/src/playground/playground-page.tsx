@@ -70,35 +70,32 @@ export default function PlaygroundPage() {
   const isCallable = trial.agent !== '' && problemOfJson(step) === null;
   return (
     <Page title="Playground">
-      <div className="columns">
-        <div className="playground">
-          <form onSubmit={submit} className="card playground">
-            <AgentField
-              value={parameters.get('agent') ?? ''}
-              onChange={(agent) => setParameter('agent', agent)}
-              required
-            />
-            <SelectField
-              label="Stage"
-              value={trial.stage}
-              options={STAGES}
-              onChange={(stage) => setParameter('stage', stage === 'pre' ? '' : stage)}
-            />
-            {isEmptyStep && (
-              <p className="notice">
-                Events hold no content of steps: type and name are filled in, the input is yours to paste.
-              </p>
-            )}
-            <StepField value={step} onChange={setStep} problem={syntaxProblem} />
-            <button type="submit" className="primary" disabled={explain.isPending}>
-              {explain.isPending ? 'Explaining…' : 'Explain'}
-            </button>
-            <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
-            <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
-          </form>
-          {isCallable && <CallPanel agentName={trial.agent} stage={trial.stage} step={step} />}
-        </div>
-        <section aria-label="Result">
+      <div className="playground-grid">
+        <form onSubmit={submit} className="card playground">
+          <AgentField
+            value={parameters.get('agent') ?? ''}
+            onChange={(agent) => setParameter('agent', agent)}
+            required
+          />
+          <SelectField
+            label="Stage"
+            value={trial.stage}
+            options={STAGES}
+            onChange={(stage) => setParameter('stage', stage === 'pre' ? '' : stage)}
+          />
+          {isEmptyStep && (
+            <p className="notice">
+              Events hold no content of steps: type and name are filled in, the input is yours to paste.
+            </p>
+          )}
+          <StepField value={step} onChange={setStep} problem={syntaxProblem} />
+          <button type="submit" className="primary" disabled={explain.isPending}>
+            {explain.isPending ? 'Explaining…' : 'Explain'}
+          </button>
+          <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
+          <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
+        </form>
+        <section aria-label="Result" className="playground-result">
           <div aria-live="polite">
             {explain.error !== null && <ErrorState error={explain.error} />}
             {explain.data !== undefined && <Explanation explained={explain.data} />}
@@ -113,8 +110,9 @@ export default function PlaygroundPage() {
             />
           )}
         </section>
+        {isCallable && <CallPanel agentName={trial.agent} stage={trial.stage} step={step} />}
+        <TestCasePanel cases={cases} onChange={setCases} onOpen={openCase} />
       </div>
-      <TestCasePanel cases={cases} onChange={setCases} onOpen={openCase} />
     </Page>
   );
 }

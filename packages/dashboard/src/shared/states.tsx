@@ -39,7 +39,8 @@ export function ErrorState({ error, onRetry }: ErrorStateProps) {
   );
 }
 
-interface QueryLike<T> {
+/** What a state needs of a query. */
+export interface QueryLike<T> {
   readonly data: T | undefined;
   readonly error: unknown;
   readonly refetch: () => unknown;

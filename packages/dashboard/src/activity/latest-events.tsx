@@ -1,0 +1,57 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { keepPreviousData } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
+import { QueryState } from '../shared/states.js';
+import { Table } from '../shared/table.js';
+import { eventsAddress } from './events-address.js';
+
+const SHOWN = 10;
+const REFRESH_MS = 5_000;
+
+interface LatestEventsProps {
+  readonly agent?: string;
+  readonly control?: number;
+}
+
+/** The latest events of an agent or a control, whenever they were. */
+export function LatestEvents({ agent, control }: LatestEventsProps) {
+  const query = useQuery(
+    ObservabilityService.method.queryEvents,
+    {
+      ...(agent === undefined ? {} : { agentName: agent }),
+      ...(control === undefined ? {} : { controlIds: [control] }),
+      limit: SHOWN,
+      includeBuffered: true,
+    },
+    { refetchInterval: REFRESH_MS, placeholderData: keepPreviousData },
+  );
+  const all = eventsAddress({
+    ...(agent === undefined ? {} : { agent }),
+    ...(control === undefined ? {} : { control }),
+  });
+  return (
+    <section className="latest-events">
+      <h2>Latest events</h2>
+      <QueryState query={query} what="events">
+        {({ events, eventTotal }) =>
+          events.length === 0 ? (
+            <p className="muted">No event is stored.</p>
+          ) : (
+            <>
+              <Table label="Latest events" columns={EVENT_COLUMNS}>
+                {events.map((event) => (
+                  <EventRow key={event.controlExecutionId} event={event} />
+                ))}
+              </Table>
+              <p>
+                <Link href={all}>All {eventTotal.toLocaleString()} events</Link>
+              </p>
+            </>
+          )
+        }
+      </QueryState>
+    </section>
+  );
+}

@@ -1,0 +1,96 @@
+import { useMutation, useQuery } from '@connectrpc/connect-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { ConfirmButton } from '../shared/confirm-button.js';
+import { SearchToAdd } from '../shared/search-to-add.js';
+import { useDebounced } from '../shared/use-debounced.js';
+import { UserText } from '../shared/user-text.js';
+import { Warnings } from '../shared/warnings.js';
+import type { ControlOrigin } from './control-origins.js';
+
+const FOUND_AT_ONCE = 25;
+
+interface LinkControlProps {
+  readonly agentName: string;
+  readonly origins: ReadonlyMap<number, ControlOrigin>;
+}
+
+/** Links a control to an agent. Controls that its policies contain can be linked as well. */
+export function LinkControl({ agentName, origins }: LinkControlProps) {
+  const [search, setSearch] = useState('');
+  const [warnings, setWarnings] = useState<readonly Warning[]>([]);
+  const name = useDebounced(search).trim();
+  const queries = useQueryClient();
+  const found = useQuery(ControlService.method.listControls, {
+    limit: FOUND_AT_ONCE,
+    ...(name === '' ? {} : { name }),
+  });
+  const link = useMutation(AgentService.method.addAgentControl, {
+    onSuccess: (reply) => {
+      setWarnings(reply.warnings);
+      void queries.invalidateQueries();
+    },
+  });
+  const options = (found.data?.controls ?? [])
+    .filter(({ id }) => origins.get(id)?.isDirect !== true)
+    .map((control) => [String(control.id), control.name] as const);
+  return (
+    <>
+      <SearchToAdd
+        what="control"
+        search={search}
+        onSearch={setSearch}
+        found={options}
+        onAdd={(id) => link.mutateAsync({ agentName, controlId: Number(id) })}
+        isPending={link.isPending}
+        error={link.error ?? found.error}
+      />
+      <Warnings warnings={warnings} />
+    </>
+  );
+}
+
+interface UnlinkControlProps {
+  readonly agentName: string;
+  readonly controlId: number;
+  readonly name: string;
+  readonly origin: ControlOrigin;
+}
+
+/** Removes the direct link, after saying what that changes. */
+export function UnlinkControl({ agentName, controlId, name, origin }: UnlinkControlProps) {
+  const queries = useQueryClient();
+  const unlink = useMutation(AgentService.method.removeAgentControl, {
+    // Not awaited: the dialog is done.
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+  const { policies } = origin;
+  return (
+    <ConfirmButton
+      verb="Unlink"
+      object={name}
+      change={unlink}
+      onConfirm={() => unlink.mutateAsync({ agentName, controlId })}
+    >
+      {policies.length === 0 ? (
+        <p>
+          It no longer checks the steps of <UserText text={agentName} />. The control itself remains.
+        </p>
+      ) : (
+        <p>
+          It goes on checking the steps of <UserText text={agentName} />, because{' '}
+          {policies.map(({ id, name: policy }, index) => (
+            <span key={id}>
+              {index > 0 && ', '}
+              <UserText text={policy} />
+            </span>
+          ))}{' '}
+          still {policies.length === 1 ? 'contains' : 'contain'} it.
+        </p>
+      )}
+    </ConfirmButton>
+  );
+}

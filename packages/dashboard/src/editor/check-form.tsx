@@ -1,0 +1,87 @@
+import { useRef } from 'react';
+import { SchemaForm } from '../schema-form/schema-form.js';
+import { SelectorField } from '../selector/selector-field.js';
+import type { ConditionNode } from './condition-tree.js';
+import { EvaluatorField } from './evaluator-field.js';
+import { ProblemTexts } from './form-fields.js';
+import { isJsonObject, type JsonObject, memberOf, textOf, withMember } from './json.js';
+import { configProblems, type PlacedProblem, problemsOf } from './problem-place.js';
+import type { KnownEvaluators } from './use-evaluators.js';
+
+interface CheckFormProps {
+  readonly node: ConditionNode;
+  readonly problems: readonly PlacedProblem[];
+  readonly known: KnownEvaluators;
+  readonly agentName: string;
+  /** `part` says what was edited. */
+  readonly onChange: (node: JsonObject, part: string) => void;
+}
+
+/** A check: the part of the step, the evaluator and its configuration. */
+export function CheckForm({ node, problems, known, agentName, onChange }: CheckFormProps) {
+  const evaluator = memberOf(node, 'evaluator');
+  const name = textOf(memberOf(evaluator, 'name'));
+  const config = memberOf(evaluator, 'config');
+  // What was configured for another evaluator comes back when that is chosen again.
+  const configs = useRef(new Map<string, JsonObject>());
+  const schema = known.evaluators.find((one) => one.name === name)?.schema;
+  const selectorProblems = problemsOf(problems, 'selector');
+  const setEvaluator = (next: JsonObject, part: string): void =>
+    onChange(withMember(node, 'evaluator', next), part);
+  const choose = (chosen: string): void => {
+    if (isJsonObject(config)) configs.current.set(name, config);
+    const kept = configs.current.get(chosen) ?? {};
+    setEvaluator(withMember(withMember(evaluator, 'name', chosen), 'config', kept), 'evaluator');
+  };
+  return (
+    <div className="editor-form">
+      <ProblemTexts
+        problems={problems.filter(({ place }) => place.member === '' || place.member === 'evaluator')}
+      />
+      <SelectorField
+        label="Part of the step"
+        value={textOf(memberOf(memberOf(node, 'selector'), 'path'))}
+        agentName={agentName === '' ? undefined : agentName}
+        problem={selectorProblems.find(({ severity }) => severity === 'error')?.message}
+        onChange={(path) =>
+          onChange(
+            withMember(
+              node,
+              'selector',
+              withMember(memberOf(node, 'selector'), 'path', path === '' ? undefined : path),
+            ),
+            'selector',
+          )
+        }
+      />
+      <ProblemTexts problems={selectorProblems.filter(({ severity }) => severity === 'warning')} />
+      <EvaluatorField
+        value={name}
+        known={known}
+        problems={problemsOf(problems, 'evaluator.name', 'evaluator.metadata')}
+        onChange={choose}
+      />
+      <ProblemTexts problems={warningsOf(problems)} />
+      {name !== '' && !known.isLoading && (
+        <SchemaForm
+          key={name}
+          label={`Configuration of ${name}`}
+          schema={schema}
+          value={isJsonObject(config) ? config : {}}
+          problems={configProblems(problems.filter(({ severity }) => severity === 'error'))}
+          onChange={(next) => setEvaluator(withMember(evaluator, 'config', next), 'config')}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Warnings about a configuration. The form has problems only, so they name their member. */
+function warningsOf(problems: readonly PlacedProblem[]): readonly PlacedProblem[] {
+  return problems
+    .filter(({ severity, place }) => severity === 'warning' && place.member.startsWith('evaluator.config'))
+    .map((problem) => {
+      const member = problem.place.member.replace(/^evaluator\.config\.?/, '');
+      return { ...problem, message: member === '' ? problem.message : `${member}: ${problem.message}` };
+    });
+}

@@ -1,0 +1,107 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { useParams } from 'wouter';
+import {
+  ControlService,
+  type GetControlResponse,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { useIsAdmin } from '../session/session-context.js';
+import { Page } from '../shared/page.js';
+import { Empty, Loading, QueryState } from '../shared/states.js';
+import { useAddressFilter } from '../shared/use-address-filter.js';
+import { Editor } from './editor.js';
+import { AdminOnly, FromTemplate } from './editor-notices.js';
+import { type EditorState, editorReducer, loadedState, newDraft } from './editor-state.js';
+import type { JsonObject } from './json.js';
+import { nodePathOf } from './problem-place.js';
+import { draftOf, withoutTemplate } from './stored-draft.js';
+import type { SaveOutcome } from './use-save.js';
+
+/** The draft was loaded once and is changed from then on: it is not loaded again behind the back of the writer. */
+const READ_ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnMount: 'always', retry: false } as const;
+
+/** Edits a stored control, from its current definition or from an older version. */
+export default function EditControlPage() {
+  const isAdmin = useIsAdmin();
+  const { id = '' } = useParams<{ id: string }>();
+  const [parameters] = useAddressFilter();
+  const controlId = Number(id);
+  const version = parameters.get('version');
+  if (!isAdmin) return <AdminOnly title="Edit" />;
+  if (!Number.isInteger(controlId) || Math.abs(controlId) >= 2 ** 31) {
+    return <Empty title="A control is addressed by its number" />;
+  }
+  return (
+    <LoadedControl key={`${controlId} ${version}`} controlId={controlId} versionNum={Number(version ?? 0)} />
+  );
+}
+
+interface LoadedControlProps {
+  readonly controlId: number;
+  /** 0: the current version. */
+  readonly versionNum: number;
+}
+
+function LoadedControl({ controlId, versionNum }: LoadedControlProps) {
+  const [parameters] = useAddressFilter();
+  const control = useQuery(ControlService.method.getControl, { controlId }, READ_ONCE);
+  const version = useQuery(
+    ControlService.method.getControlVersion,
+    { controlId, versionNum },
+    { ...READ_ONCE, enabled: versionNum > 0 },
+  );
+  const needed = versionNum > 0 ? [control, version] : [control];
+  const missing = needed.find(({ data, isFetchedAfterMount }) => data === undefined || !isFetchedAfterMount);
+  if (control.data === undefined || missing !== undefined) {
+    return (
+      <Page title="Edit">
+        {missing?.error ? (
+          <QueryState query={{ ...missing, data: undefined }} what="the control">
+            {() => null}
+          </QueryState>
+        ) : (
+          <Loading what="the control" />
+        )}
+      </Page>
+    );
+  }
+  if (control.data.data?.template !== undefined) {
+    return <FromTemplate controlId={controlId} name={control.data.name} />;
+  }
+  const older = versionNum > 0 ? draftOf(version.data?.snapshot?.data) : null;
+  return <StoredEditor control={control.data} older={older} node={parameters.get('node')} />;
+}
+
+interface StoredEditorProps {
+  readonly control: GetControlResponse;
+  /** The definition to start from, if it is not the current one. */
+  readonly older: JsonObject | null;
+  /** Path of the node to select, for example `and[0].not`. */
+  readonly node: string | null;
+}
+
+function StoredEditor({ control, older, node }: StoredEditorProps) {
+  const { id, name, version, data } = control;
+  // A definition that cannot be read is replaced by a new one.
+  const draft = draftOf(data) ?? newDraft();
+  const saved = { control: { controlId: id, version }, name, draft };
+  return <Editor saved={saved} start={startOf(name, draft, older, node)} linkTo="" before={savedBefore()} />;
+}
+
+/** What the page that created the control says about it. */
+function savedBefore(): SaveOutcome {
+  const { saved } = (window.history.state ?? {}) as { saved?: SaveOutcome };
+  return saved ?? { kind: 'none' };
+}
+
+function startOf(
+  name: string,
+  draft: JsonObject,
+  older: JsonObject | null,
+  node: string | null,
+): EditorState {
+  const selected = node === null ? null : nodePathOf(older ?? draft, node);
+  const current = loadedState(name, draft, selected);
+  return older === null
+    ? current
+    : editorReducer(current, { type: 'replace', draft: withoutTemplate(older) });
+}

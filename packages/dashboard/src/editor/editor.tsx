@@ -1,0 +1,193 @@
+import { lazy, Suspense, useCallback, useMemo, useReducer, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useLeaveGuard } from '../shared/leave-guard.js';
+import { Page } from '../shared/page.js';
+import { ErrorState, Loading } from '../shared/states.js';
+import { Tabs } from '../shared/tabs.js';
+import { useAddressFilter } from '../shared/use-address-filter.js';
+import { UserText } from '../shared/user-text.js';
+import { type EditorState, editorReducer } from './editor-state.js';
+import { isSameJson, type JsonObject } from './json.js';
+import { NodeForm } from './node-form.js';
+
+import type { PlacedProblem } from './problem-place.js';
+import { ProblemSummary } from './problem-summary.js';
+import { FIRST_STEP } from './sample-step.js';
+import { SaveProgress } from './save-progress.js';
+import { TreePane } from './tree-pane.js';
+import { TryPane } from './try-pane.js';
+import { useCommandKeys } from './use-command-keys.js';
+import { useProblems } from './use-problems.js';
+import { type SavedState, type SaveOutcome, useSave } from './use-save.js';
+import { useServerCheck } from './use-server-check.js';
+import { type TrialStep, useTrial } from './use-trial.js';
+import './editor.css';
+
+const JsonView = lazy(() => import('./json-view.js'));
+
+interface EditorProps {
+  readonly saved: SavedState;
+  /** The state to start with. It differs from what is saved when another version is edited. */
+  readonly start: EditorState;
+  /** The agent that a new control is linked to. Blank: none. */
+  readonly linkTo: string;
+  /** What became of a save before the editor was opened. */
+  readonly before?: SaveOutcome;
+}
+
+const NOTHING_SAVED: SaveOutcome = { kind: 'none' };
+
+/** Edits a control in three panes: its condition as a tree, the selected node, and a step to try it with. */
+export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }: EditorProps) {
+  const [state, dispatch] = useReducer(editorReducer, start);
+  const { name, draft, selected } = state;
+  const [address, setAddress] = useAddressFilter();
+  const [, navigate] = useLocation();
+  const [step, setStep] = useState<TrialStep>({ text: FIRST_STEP, stage: 'pre', agentName: linkTo });
+  const tree = useRef<HTMLDivElement>(null);
+  const form = useRef<HTMLElement>(null);
+  const check = useServerCheck(draft);
+  const trial = useTrial(draft, step);
+  const saving = useSave(stored, {
+    linkTo,
+    onDone: (controlId) => {
+      guard.release();
+      navigate(`/controls/${controlId}`);
+    },
+    // From now on, the control has an address of its own. The warnings go there.
+    onCreated: (created) => {
+      guard.release();
+      navigate(`/controls/${created.controlId}/edit`, { replace: true, state: { saved: created } });
+    },
+    before,
+  });
+  const { saved, outcome } = saving;
+  const isDirty = useMemo(
+    () => name !== saved.name || !isSameJson(draft, saved.draft),
+    [name, draft, saved.name, saved.draft],
+  );
+  const guard = useLeaveGuard(isDirty);
+  const problems = useProblems(state, check, outcome);
+
+  const save = (overVersion?: bigint): void => saving.save(name, draft, overVersion);
+  useCommandKeys({ s: () => save(), Enter: trial.run });
+
+  const focusForm = useCallback(() => {
+    form.current?.querySelector<HTMLElement>('input, select, textarea, .cm-content')?.focus();
+  }, []);
+  const openProblem = ({ place }: PlacedProblem): void => {
+    dispatch({ type: 'select', selected: place.node });
+    // The form of the node is there after the next drawing.
+    requestAnimationFrame(() => {
+      const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid=true]');
+      if (invalid) invalid.focus();
+      else focusForm();
+    });
+  };
+  const replaceDraft = useCallback(
+    (next: JsonObject) => dispatch({ type: 'replace', draft: next, merge: 'json' }),
+    [],
+  );
+  const isNew = saved.control === null;
+  const title = isNew ? 'New control' : `Edit ${saved.name}`;
+  return (
+    <Page
+      title={title}
+      heading={
+        isNew ? (
+          'New control'
+        ) : (
+          <>
+            Edit <UserText text={saved.name} />
+          </>
+        )
+      }
+      actions={
+        <span className="links">
+          <Link href={isNew ? '/controls' : `/controls/${saved.control?.controlId}`}>
+            {isNew ? 'All controls' : 'The control'}
+          </Link>
+          <span className="muted" role="status">
+            {isDirty ? 'Unsaved changes' : ''}
+          </span>
+          <button
+            type="button"
+            className="primary"
+            title="Ctrl+S"
+            disabled={outcome.kind === 'saving' || (!isDirty && !isNew)}
+            onClick={() => save()}
+          >
+            {saveText(isNew, outcome.kind === 'saving')}
+          </button>
+        </span>
+      }
+    >
+      {outcome.kind === 'failed' && <ErrorState error={outcome.error} onRetry={() => save()} />}
+      <SaveProgress state={state} dispatch={dispatch} saving={saving} held={guard} linkTo={linkTo} />
+      <div className="editor">
+        <TreePane
+          state={state}
+          dispatch={dispatch}
+          problems={problems}
+          results={trial.results}
+          treeRef={tree}
+          openForm={focusForm}
+        />
+        <section
+          ref={form}
+          className="editor-pane form-pane"
+          aria-label="Selected node"
+          onKeyDown={(event) => {
+            if (event.key === 'Escape' && !event.defaultPrevented) tree.current?.focus();
+          }}
+        >
+          <Tabs
+            label="View"
+            selected={address.get('view') ?? 'form'}
+            onSelect={(view) => setAddress('view', view === 'form' ? '' : view)}
+            tabs={[
+              {
+                id: 'form',
+                name: 'Form',
+                content: (
+                  <NodeForm
+                    state={state}
+                    dispatch={dispatch}
+                    problems={problems}
+                    agentName={step.agentName}
+                  />
+                ),
+              },
+              {
+                id: 'json',
+                name: 'JSON',
+                content: (
+                  <Suspense fallback={<Loading what="the JSON view" />}>
+                    <JsonView
+                      draft={draft}
+                      selected={selected}
+                      problems={problems.all}
+                      onChange={replaceDraft}
+                    />
+                  </Suspense>
+                ),
+              },
+            ]}
+          />
+        </section>
+        <TryPane step={step} onStep={setStep} trial={trial} />
+      </div>
+      <ProblemSummary
+        problems={problems}
+        failure={check.failure}
+        onRetry={check.retry}
+        onOpen={openProblem}
+      />
+    </Page>
+  );
+}
+
+function saveText(isNew: boolean, isSaving: boolean): string {
+  if (isSaving) return isNew ? 'Creating…' : 'Saving…';
+  return isNew ? 'Create control' : 'Save';
+}

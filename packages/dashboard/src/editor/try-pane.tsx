@@ -1,0 +1,122 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { useId, useState } from 'react';
+import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { SelectField } from '../shared/select-field.js';
+import { useDebounced } from '../shared/use-debounced.js';
+import { sampleStep } from './sample-step.js';
+import { TrialResult } from './trial-result.js';
+import type { Trial, TrialStep } from './use-trial.js';
+
+const MAX_SUGGESTIONS = 20;
+const STAGES = [
+  ['pre', 'pre'],
+  ['post', 'post'],
+] as const;
+
+interface TryPaneProps {
+  readonly step: TrialStep;
+  readonly onStep: (step: TrialStep) => void;
+  readonly trial: Trial;
+}
+
+/** Tries the draft with a step, as one types. */
+export function TryPane({ step, onStep, trial }: TryPaneProps) {
+  const ids = { agent: useId(), agents: useId(), step: useId() };
+  const change = (part: Partial<TrialStep>): void => onStep({ ...step, ...part });
+  const problem = trial.outcome.kind === 'refused' ? trial.outcome.problem : null;
+  return (
+    <section className="editor-pane try-pane" aria-label="Try it">
+      <h2>Try it</h2>
+      <div className="try-options">
+        <div className="field">
+          <label htmlFor={ids.agent}>Agent (optional)</label>
+          <input
+            id={ids.agent}
+            list={ids.agents}
+            autoComplete="off"
+            value={step.agentName}
+            onChange={(event) => change({ agentName: event.target.value })}
+          />
+          <AgentNames id={ids.agents} typed={step.agentName} />
+        </div>
+        <SelectField
+          label="Stage"
+          value={step.stage}
+          options={STAGES}
+          onChange={(stage) => change({ stage: stage === 'post' ? 'post' : 'pre' })}
+        />
+        <RegisteredSteps agentName={step.agentName} onChoose={(text) => change({ text })} />
+      </div>
+      <div className="field">
+        <label htmlFor={ids.step}>Step, as JSON</label>
+        <textarea
+          id={ids.step}
+          rows={8}
+          spellCheck={false}
+          value={step.text}
+          aria-invalid={problem !== null}
+          aria-describedby={problem === null ? undefined : `${ids.step}-problem`}
+          onChange={(event) => change({ text: event.target.value })}
+        />
+        {problem !== null && (
+          <p id={`${ids.step}-problem`} className="problem" dir="auto">
+            {problem}
+          </p>
+        )}
+      </div>
+      <div className="try-run">
+        <button type="button" onClick={trial.run}>
+          {trial.isRunning ? 'Trying…' : 'Try'}
+        </button>
+        <span className="muted">As you type, or with Ctrl+Enter. Nothing is recorded.</span>
+      </div>
+      <TrialResult outcome={trial.outcome} onRetry={trial.run} />
+    </section>
+  );
+}
+
+function AgentNames({ id, typed }: { readonly id: string; readonly typed: string }) {
+  const name = useDebounced(typed.trim());
+  const { data } = useQuery(AgentService.method.listAgents, {
+    limit: MAX_SUGGESTIONS,
+    ...(name === '' ? {} : { name }),
+  });
+  return (
+    <datalist id={id}>
+      {data?.agents.map((agent) => (
+        <option key={agent.agentName} value={agent.agentName} />
+      ))}
+    </datalist>
+  );
+}
+
+interface RegisteredStepsProps {
+  readonly agentName: string;
+  readonly onChoose: (text: string) => void;
+}
+
+/** Starts from a step that the agent has registered. */
+function RegisteredSteps({ agentName, onChoose }: RegisteredStepsProps) {
+  const name = useDebounced(agentName.trim());
+  const { data } = useQuery(
+    AgentService.method.getAgent,
+    { agentName: name },
+    { enabled: name !== '', retry: false },
+  );
+  const [chosen, setChosen] = useState('');
+  const steps = name === '' ? [] : (data?.steps ?? []);
+  if (steps.length === 0) return null;
+  const options = steps.map((step, index) => [String(index), `${step.type} ${step.name}`] as const);
+  return (
+    <SelectField
+      label="Start from a step of the agent"
+      value={chosen}
+      options={[['', 'Choose…'], ...options]}
+      onChange={(value) => {
+        setChosen(value);
+        const step = steps[Number(value)];
+        if (value !== '' && step !== undefined) onChoose(sampleStep(step));
+      }}
+    />
+  );
+}

@@ -1,0 +1,64 @@
+import { createClient } from '@connectrpc/connect';
+import { useCallback, useEffect, useState } from 'react';
+import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { transport } from '../api/transport.js';
+import { draftMessage } from './draft-message.js';
+import type { JsonObject } from './json.js';
+import { type PlacedProblem, placedProblem } from './problem-place.js';
+import { refusedProblems, warningProblems } from './violations.js';
+
+const DELAY_MS = 300;
+const controls = createClient(ControlService, transport);
+
+export interface ServerCheck {
+  /** The problems of the draft that was checked last. */
+  readonly problems: readonly PlacedProblem[];
+  /** The draft that the problems are of. Null before the first check. */
+  readonly checked: JsonObject | null;
+  /** Why the server could not check the draft. */
+  readonly failure: unknown;
+  readonly retry: () => void;
+}
+
+type CheckResult = Omit<ServerCheck, 'retry'>;
+
+const UNCHECKED: CheckResult = { problems: [], checked: null, failure: null };
+
+/** Checks a draft as it changes: the types of its members here, everything else by the server. */
+export function useServerCheck(draft: JsonObject): ServerCheck {
+  const [result, setResult] = useState<CheckResult>(UNCHECKED);
+  const [attempt, setAttempt] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt checks the same draft again
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      checkDraft(draft, stop.signal).then(setResult, (failure: unknown) => {
+        if (!stop.signal.aborted) setResult((last) => ({ ...last, failure }));
+      });
+    }, DELAY_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [draft, attempt]);
+  const retry = useCallback(() => setAttempt((last) => last + 1), []);
+  return { ...result, retry };
+}
+
+async function checkDraft(draft: JsonObject, signal: AbortSignal): Promise<CheckResult> {
+  const { message, problems } = draftMessage(draft);
+  const place = (found: readonly Parameters<typeof placedProblem>[1][]) => ({
+    problems: found.map((problem) => placedProblem(draft, problem)),
+    checked: draft,
+    failure: null,
+  });
+  if (problems.some(({ severity }) => severity === 'error')) return place(problems);
+  try {
+    const { warnings } = await controls.validateControl({ data: message }, { signal });
+    return place([...problems, ...warningProblems(warnings)]);
+  } catch (error) {
+    const violations = refusedProblems(error);
+    if (violations === null) throw error;
+    return place([...violations, ...problems]);
+  }
+}

@@ -1,0 +1,26 @@
+import { ConnectError } from '@connectrpc/connect';
+import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import { ErrorInfoSchema } from '../../../../gen/proto/google/rpc/error_details_pb.js';
+import { fieldViolations } from '../shared/field-violations.js';
+import type { DraftProblem } from './problem.js';
+
+/** What the server refuses about a draft; null for any other failure. */
+export function refusedProblems(error: unknown): readonly DraftProblem[] | null {
+  const violations = fieldViolations(error);
+  return (
+    violations?.map(({ path, message }) => ({ field: path, message, severity: 'error' as const })) ?? null
+  );
+}
+
+export function warningProblems(warnings: readonly Warning[]): readonly DraftProblem[] {
+  return warnings.map(({ field, message }) => ({ field, message, severity: 'warning' }));
+}
+
+/** The stable reason of a failed call, for example `VERSION_MISMATCH`, with its facts. */
+export function errorInfoOf(error: unknown): {
+  readonly reason: string;
+  readonly facts: Readonly<Record<string, string>>;
+} {
+  const [info] = ConnectError.from(error).findDetails(ErrorInfoSchema);
+  return { reason: info?.reason ?? '', facts: info?.metadata ?? {} };
+}

@@ -1,0 +1,124 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Link, useParams, useSearch } from 'wouter';
+import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import {
+  type EvaluatorInfo,
+  EvaluatorService,
+} from '../../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
+import { useIsAdmin } from '../session/session-context.js';
+import { decodedPart } from '../shared/decoded-part.js';
+import { Page } from '../shared/page.js';
+import { Empty, QueryState } from '../shared/states.js';
+import { UserText } from '../shared/user-text.js';
+import { evaluatorKind, limitText } from './evaluator-kind.js';
+import { EvaluatorTabs } from './evaluator-tabs.js';
+import { TestBox } from './test-box.js';
+import './evaluators.css';
+
+/** One evaluator: of the service, or with `?agent=` one that an agent has registered. */
+export default function EvaluatorPage() {
+  const { name: part = '' } = useParams<{ name: string }>();
+  const name = decodedPart(part);
+  const agentName = new URLSearchParams(useSearch()).get('agent') ?? '';
+  return agentName === '' ? (
+    <ServiceEvaluator key={name} name={name} />
+  ) : (
+    <AgentEvaluator key={name} name={name} agentName={agentName} />
+  );
+}
+
+function ServiceEvaluator({ name }: { readonly name: string }) {
+  const query = useQuery(EvaluatorService.method.listEvaluators, {});
+  return (
+    <Page
+      title={name}
+      heading={<UserText text={name} />}
+      actions={<Link href="/evaluators">All evaluators</Link>}
+    >
+      <QueryState query={query} what="the evaluator">
+        {({ evaluators }) => {
+          const evaluator = Object.hasOwn(evaluators, name) ? evaluators[name] : undefined;
+          if (evaluator !== undefined) return <EvaluatorDetails evaluator={evaluator} />;
+          return (
+            <Empty title="The service has no such evaluator">
+              <p>
+                A control that names it is an error in evaluations. Modules with evaluators are named by{' '}
+                <code>SERVICE_EVALUATORS</code>.
+              </p>
+            </Empty>
+          );
+        }}
+      </QueryState>
+    </Page>
+  );
+}
+
+function EvaluatorDetails({ evaluator }: { readonly evaluator: EvaluatorInfo }) {
+  const { name, description, version, timeoutMs, requiresApiKey, configSchema } = evaluator;
+  const isAdmin = useIsAdmin();
+  return (
+    <>
+      <p dir="auto">{description}</p>
+      <dl className="facts">
+        <div>
+          <dt>Kind</dt>
+          <dd>{evaluatorKind(evaluator)}</dd>
+        </div>
+        <div>
+          <dt>Version</dt>
+          <dd>
+            <UserText text={version} />
+          </dd>
+        </div>
+        <div>
+          <dt>Time limit of a check</dt>
+          <dd>{limitText(timeoutMs)}</dd>
+        </div>
+        {requiresApiKey && (
+          <div>
+            <dt>Needs</dt>
+            <dd>a key of an external service</dd>
+          </div>
+        )}
+      </dl>
+      <EvaluatorTabs
+        name={name}
+        schema={configSchema}
+        testBox={isAdmin ? <TestBox evaluator={evaluator} /> : undefined}
+      />
+    </>
+  );
+}
+
+interface AgentEvaluatorProps {
+  readonly name: string;
+  readonly agentName: string;
+}
+
+function AgentEvaluator({ name, agentName }: AgentEvaluatorProps) {
+  const query = useQuery(AgentService.method.getAgentEvaluator, { agentName, evaluatorName: name });
+  const agent = `/agents/${encodeURIComponent(agentName)}`;
+  return (
+    <Page
+      title={name}
+      heading={<UserText text={name} />}
+      actions={<Link href={`${agent}?tab=evaluators`}>Evaluators of the agent</Link>}
+    >
+      <QueryState query={query} what="the evaluator">
+        {({ description, configSchema }) => (
+          <>
+            {description !== undefined && <p dir="auto">{description}</p>}
+            <p>
+              Registered by{' '}
+              <Link href={agent}>
+                <UserText text={agentName} />
+              </Link>
+              , whose client runs it. A control names it <code dir="auto">{`${agentName}:${name}`}</code>.
+            </p>
+            <EvaluatorTabs name={`${agentName}:${name}`} schema={configSchema} testBox={undefined} />
+          </>
+        )}
+      </QueryState>
+    </Page>
+  );
+}

@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react';
+import { ControlsSource, StorageState } from '../../../../gen/proto/enforcement/v1/server_service_pb.js';
+import { ageText } from './age-text.js';
+import type { ServerView } from './use-server.js';
+import './health.css';
+
+const SOURCES: Readonly<Record<ControlsSource, string>> = {
+  [ControlsSource.UNSPECIFIED]: 'unknown',
+  [ControlsSource.DATABASE]: 'database',
+  [ControlsSource.LAST_KNOWN_GOOD]: 'last known good file',
+  [ControlsSource.NOTHING]: 'nowhere: there are none',
+};
+const STORAGE: Readonly<Record<StorageState, string>> = {
+  [StorageState.UNSPECIFIED]: 'unknown',
+  [StorageState.OK]: 'answers and stores',
+  [StorageState.NOSPACE]: 'is full',
+  [StorageState.READONLY]: 'is read-only',
+  [StorageState.REPLACED]: 'was replaced',
+  [StorageState.CORRUPT]: 'is damaged',
+  [StorageState.DOWN]: 'does not answer',
+};
+
+/** The facts of the server that answers: revision, age of its controls, storage and events. */
+export function ServerCard({ server: { info, word } }: { readonly server: ServerView }) {
+  const state = info?.state;
+  return (
+    <section className="card server-card">
+      <h2>Server</h2>
+      <dl className="facts">
+        <Fact name="Health">{word}</Fact>
+        {info !== undefined && (
+          <>
+            <Fact name="Revision of the controls">{info.revision.toLocaleString()}</Fact>
+            <Fact name="Version">{info.version}</Fact>
+          </>
+        )}
+        {state !== undefined && (
+          <>
+            <Fact name="Controls known to be current">
+              {state.stalenessSeconds === undefined ? 'never' : `${ageText(state.stalenessSeconds)} ago`}
+            </Fact>
+            <Fact name="Controls from">{SOURCES[state.controlsFrom]}</Fact>
+            <Fact name="Database">{state.databaseUp ? STORAGE[state.storageState] : 'does not answer'}</Fact>
+            <Fact name="Events">
+              {state.eventsEnabled
+                ? `${state.waitingEvents.toLocaleString()} waiting, ${state.lostEvents.toLocaleString()} lost`
+                : 'not stored'}
+            </Fact>
+          </>
+        )}
+      </dl>
+      <p className="muted">Of the process that answered; each of several processes has its own.</p>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import {
+  ControlService,
+  type GetControlResponse,
+} from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { Page } from '../shared/page.js';
+import { Empty, Loading, QueryState } from '../shared/states.js';
+import { TemplateValues } from './template-values.js';
+
+/** The values were loaded once and are changed from then on: they are not loaded again behind the writer's back. */
+const READ_ONCE = { staleTime: Number.POSITIVE_INFINITY, refetchOnMount: 'always', retry: false } as const;
+
+/** The values of a control that is made from a template. */
+export default function TemplateValuesPage() {
+  const { id = '' } = useParams<{ id: string }>();
+  const controlId = Number(id);
+  if (!Number.isInteger(controlId) || Math.abs(controlId) >= 2 ** 31) {
+    return <Empty title="A control is addressed by its number" />;
+  }
+  return <ValuesOfControl key={controlId} controlId={controlId} />;
+}
+
+function ValuesOfControl({ controlId }: { readonly controlId: number }) {
+  const query = useQuery(ControlService.method.getControl, { controlId }, READ_ONCE);
+  const [loaded, setLoaded] = useState<GetControlResponse>();
+  const [isReloading, setReloading] = useState(false);
+  if (loaded === undefined && query.data !== undefined && query.isFetchedAfterMount) setLoaded(query.data);
+  const reload = async (): Promise<void> => {
+    setReloading(true);
+    const { data } = await query.refetch();
+    if (data !== undefined) setLoaded(data);
+    setReloading(false);
+  };
+  if (loaded === undefined || isReloading) {
+    return (
+      <Page title="Values of the template">
+        {query.error === null || isReloading ? (
+          <Loading what="the control" />
+        ) : (
+          <QueryState query={query} what="the control">
+            {() => null}
+          </QueryState>
+        )}
+      </Page>
+    );
+  }
+  if (loaded.data?.template === undefined) return <NoTemplate control={loaded} />;
+  return (
+    <TemplateValues
+      key={String(loaded.version)}
+      control={loaded}
+      data={loaded.data}
+      template={loaded.data.template}
+      onReload={reload}
+    />
+  );
+}
+
+function NoTemplate({ control: { id, name } }: { readonly control: GetControlResponse }) {
+  return (
+    <Page title={name}>
+      <Empty title="This control is not made from a template">
+        <p className="links centered">
+          <Link href={`/controls/${id}`}>Open the control</Link>
+          <Link href="/templates">Controls made from templates</Link>
+        </p>
+      </Empty>
+    </Page>
+  );
+}

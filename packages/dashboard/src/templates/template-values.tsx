@@ -1,0 +1,171 @@
+import { useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import { useHistoryState } from 'wouter/use-browser-location';
+import type {
+  ControlDefinition,
+  ControlTemplate,
+  Warning,
+} from '../../../../gen/proto/enforcement/v1/control_pb.js';
+import type { GetControlResponse } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { ConflictDialog, LeaveDialog } from '../editor/save-dialogs.js';
+import { isSameJson } from '../schema-form/json-members.js';
+import { useIsAdmin } from '../session/session-context.js';
+import { useLeaveGuard } from '../shared/leave-guard.js';
+import { Page } from '../shared/page.js';
+import { UserText } from '../shared/user-text.js';
+import { Warnings } from '../shared/warnings.js';
+import { SaveProblem } from './save-problem.js';
+import { missingLabels, readTemplate, templateText } from './template-model.js';
+import { type TemplateDraft, TemplateWorkbench, withText } from './template-workbench.js';
+import { useRendering } from './use-rendering.js';
+import { storeValues, useSaveTemplate } from './use-save-template.js';
+
+/** What the page that created the control tells this one. */
+interface CreatedState {
+  readonly isNew?: boolean;
+  readonly warnings?: readonly Warning[];
+}
+
+interface TemplateValuesProps {
+  readonly control: GetControlResponse;
+  readonly data: ControlDefinition;
+  readonly template: ControlTemplate;
+  /** Loads the stored values again, in place of these. */
+  readonly onReload: () => void;
+}
+
+/** Edits the values of a stored control, and its template. A regular key can try values and not store them. */
+export function TemplateValues({ control, data, template: stored, onReload }: TemplateValuesProps) {
+  const isAdmin = useIsAdmin();
+  const created = (useHistoryState() ?? {}) as CreatedState;
+  const [first] = useState<TemplateDraft>(() => ({
+    text: templateText(stored),
+    template: stored,
+    values: data.templateValues ?? {},
+  }));
+  const [draft, setDraft] = useState(first);
+  const [saved, setSaved] = useState({ draft: first, version: control.version, isDraft: isDraftOf(data) });
+  const [isOn, setOn] = useState(data.enabled !== false);
+  const reading = useMemo(() => readTemplate(draft.text), [draft.text]);
+  const rendering = useRendering(draft.template, draft.values);
+  const { attempt, save, dismiss } = useSaveTemplate();
+  const isDirty = draft.text !== saved.draft.text || !isSameJson(draft.values, saved.draft.values);
+  const held = useLeaveGuard(isAdmin && isDirty);
+  const { template, values } = draft;
+  const isIncomplete = template !== undefined && missingLabels(template, values).length > 0;
+  const canSave = isDirty && template !== undefined && !('problem' in reading) && attempt.kind !== 'saving';
+
+  const submit = async (isToBeOn: boolean, version = saved.version): Promise<void> => {
+    if (template === undefined) return;
+    const onStored = (next: bigint): void => setSaved({ draft, version: next, isDraft: isIncomplete });
+    const done = await save(() =>
+      storeValues({ template, values }, { controlId: control.id, version, isToBeOn, onStored }),
+    );
+    if (done === null) return;
+    setSaved({ draft, version: done.version, isDraft: isIncomplete });
+    if (isToBeOn) setOn(true);
+  };
+
+  return (
+    <Page
+      title={`Values of ${control.name}`}
+      heading={
+        <>
+          Values of <UserText text={control.name} />
+        </>
+      }
+      actions={
+        <span className="links">
+          <Link href={`/controls/${control.id}`}>Open the control</Link>
+          {isAdmin && (
+            <Link href={`/templates/new?from=${control.id}`}>Another control from this template</Link>
+          )}
+        </span>
+      }
+    >
+      {held.isHeld && <LeaveDialog name={control.name} held={held} />}
+      {attempt.kind === 'conflict' && (
+        <ConflictDialog
+          control={{ controlId: control.id, version: saved.version }}
+          name={control.name}
+          currentVersion={attempt.currentVersion}
+          onOverwrite={() => void submit(false, attempt.currentVersion)}
+          onTakeTheirs={onReload}
+          onClose={dismiss}
+        />
+      )}
+      <State created={created.isNew === true} isDraft={saved.isDraft} isOn={isOn} controlId={control.id} />
+      <Warnings warnings={attempt.kind === 'saved' ? attempt.control.warnings : (created.warnings ?? NONE)} />
+      <TemplateWorkbench
+        draft={draft}
+        reading={reading}
+        rendering={rendering}
+        refused={attempt.kind === 'refused' ? attempt.problems : []}
+        isTemplateOpen={false}
+        onText={(text) => setDraft((old) => withText(old, text, readTemplate(text)))}
+        onValues={(next) => setDraft((old) => ({ ...old, values: next }))}
+        actions={
+          isAdmin ? (
+            <>
+              <div className="save-actions">
+                <button type="button" className="primary" disabled={!canSave} onClick={() => submit(false)}>
+                  {attempt.kind === 'saving' ? 'Saving…' : isIncomplete ? 'Save as draft' : 'Save'}
+                </button>
+                {!isOn && !isIncomplete && (
+                  <button type="button" disabled={!canSave} onClick={() => submit(true)}>
+                    Save and switch on
+                  </button>
+                )}
+                <span className="muted" role="status">
+                  {isDirty && 'Not saved yet.'}
+                  {!isDirty && attempt.kind === 'saved' && `Saved as version ${saved.version}.`}
+                </span>
+              </div>
+              <SaveProblem attempt={attempt} />
+            </>
+          ) : (
+            <p className="muted">Other values can be tried here. Storing them needs an admin key.</p>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+const NONE: readonly Warning[] = [];
+
+function isDraftOf({ condition }: ControlDefinition): boolean {
+  return condition === undefined;
+}
+
+interface StateProps {
+  readonly created: boolean;
+  readonly isDraft: boolean;
+  readonly isOn: boolean;
+  readonly controlId: number;
+}
+
+function State({ created, isDraft, isOn, controlId }: StateProps) {
+  if (isDraft) {
+    return (
+      <p className="notice">
+        <strong>Draft.</strong> Parameters have no value yet, so the control is off and checks nothing.
+      </p>
+    );
+  }
+  if (!isOn) {
+    return (
+      <p className="notice">
+        The control is off. Switch it on <Link href={`/controls/${controlId}`}>on its page</Link>, or save
+        other values and switch it on.
+      </p>
+    );
+  }
+  if (!created) return null;
+  return (
+    <p className="card" role="status">
+      <strong>Created.</strong> It checks the agents that{' '}
+      <Link href={`/controls/${controlId}?tab=usage`}>it is linked to</Link>.
+    </p>
+  );
+}

@@ -1,0 +1,278 @@
+import { createClient, type Transport } from '@connectrpc/connect';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
+import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
+import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import {
+  axeViolations,
+  inSignedInTab,
+  overflow,
+  settled,
+  type TabOptions,
+  type WatchedPage,
+} from '../support/dashboard-browser.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import {
+  ADMIN_KEY,
+  AGENT,
+  adminTransport,
+  type DashboardService,
+  HOSTILE,
+  REGULAR_KEY,
+  startDashboardService,
+} from './dashboard-service.js';
+
+/** A definition whose condition has every kind of node. */
+function definition(pattern: string, description = HOSTILE.markup) {
+  const leaf = (path: string, name: string, config: Record<string, string | string[]>) => ({
+    selector: { path },
+    evaluator: { name, config },
+  });
+  return {
+    description,
+    execution: Execution.SERVER,
+    condition: {
+      and: {
+        conditions: [
+          leaf('input.text', 'regex', { pattern }),
+          {
+            not: {
+              or: {
+                conditions: [
+                  leaf('input.to', 'list', { values: [HOSTILE.markup, HOSTILE.rightToLeft] }),
+                  leaf('name', 'list', { values: ['read_mail'], match_mode: 'starts_with' }),
+                ],
+              },
+            },
+          },
+        ],
+      },
+    },
+    action: { decision: Decision.DENY },
+    tags: [HOSTILE.quotes],
+  };
+}
+
+describeOnEachDatabase('controls in the dashboard', (freshDatabaseUrl) => {
+  let browser: Browser;
+  let service: DashboardService;
+  let transport: Transport;
+  const controls = () => createClient(ControlService, transport);
+  const policies = () => createClient(PolicyService, transport);
+  beforeAll(async () => {
+    service = await startDashboardService(await freshDatabaseUrl());
+    transport = adminTransport(service.url);
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.process.dispose();
+  });
+
+  const address = (path: string) => `${service.url}/ui${path}`;
+  const open = (
+    path: string,
+    test: (watched: WatchedPage) => Promise<void>,
+    options: Partial<TabOptions> = {},
+  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
+  const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+  const dialogOf = (page: Page) => page.getByRole('dialog');
+  async function create(name: string, pattern = 'version-one'): Promise<number> {
+    const { controlId } = await controls().createControl({ name, data: definition(pattern) });
+    return controlId;
+  }
+  const patternOf = async (controlId: number) => {
+    const { data } = await controls().getControl({ controlId });
+    return data?.condition?.and?.conditions[0]?.evaluator?.config?.pattern;
+  };
+
+  it('compares two versions, restores one, and does not overwrite a change that it has not shown', async () => {
+    const controlId = await create('versioned');
+    await controls().setControlData({ controlId, data: definition('version-two') });
+    await controls().setControlData({ controlId, data: definition('version-three', HOSTILE.quotes) });
+    await createClient(AgentService, transport).addAgentControl({ agentName: AGENT, controlId });
+    await open(`/controls/${controlId}?tab=versions`, async ({ page }) => {
+      await page
+        .getByText(/by the key [0-9a-f]{12}/)
+        .first()
+        .waitFor();
+      await page.getByRole('link', { name: 'Compare version 1 with the current one' }).click();
+      await expect.poll(() => focusedText(page)).toBe('Version 1 compared with version 3');
+      expect(page.url()).toContain('?tab=versions&from=1&to=3');
+      const change = row(page, 'condition.and[0].evaluator.config.pattern');
+      await change.getByText('"version-one"').waitFor();
+      await change.getByText('"version-three"').waitFor();
+      const [before, after] = [
+        page.getByLabel('Version 1', { exact: true }),
+        page.getByLabel('Version 3', { exact: true }),
+      ];
+      await before.getByText('version-one').waitFor();
+      await after.getByText('version-three').waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+
+      await page.getByRole('button', { name: 'Restore version 1' }).first().click();
+      await dialogOf(page).getByText('used by 0 policies and 1 agent').waitFor();
+      await dialogOf(page).getByText('2 members change').waitFor();
+      await controls().setControlData({ controlId, data: definition('of-another-writer') });
+      await dialogOf(page).getByRole('button', { name: 'Restore version 1' }).click();
+      await dialogOf(page).getByRole('alert').waitFor();
+      expect(await patternOf(controlId)).toBe('of-another-writer');
+
+      await page.goto(address(`/controls/${controlId}?tab=versions&from=1&to=4`));
+      await page.getByRole('button', { name: 'Restore version 1' }).first().click();
+      await dialogOf(page).getByRole('button', { name: 'Restore version 1' }).click();
+      await page.getByText('Version 5 is now current and has the content of version 1.').waitFor();
+      await page.getByRole('heading', { name: 'Version 4 compared with version 5' }).waitFor();
+      expect(await patternOf(controlId)).toBe('version-one');
+    });
+  });
+
+  it('switches several controls off, says which of them failed and why, adds them to a policy and deletes them', async () => {
+    const ids = [await create('bulk-one'), await create('bulk-two'), await create('bulk-three')];
+    await open('/controls?name=bulk-', async ({ page }) => {
+      await row(page, 'bulk-three').waitFor();
+      await page.getByLabel('Select all 3 shown controls').focus();
+      await page.keyboard.press('Space');
+      await page.getByText('3 selected').waitFor();
+      await controls().deleteControl({ controlId: ids[1] ?? 0 });
+      await page.getByRole('button', { name: 'Switch off…' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Switch off: 3 controls' }).click();
+      await dialogOf(page).getByText('2 controls of 3 switched off').waitFor();
+      const failure = dialogOf(page).getByRole('alert').getByRole('listitem');
+      await failure.getByText('bulk-two').waitFor();
+      await failure.getByText('Not found').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Retry failed' }).click();
+      await failure.getByText('Not found').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Close' }).click();
+      await row(page, 'bulk-three').getByText('off', { exact: true }).waitFor();
+      expect(await row(page, 'bulk-two').count()).toBe(0);
+      const { data } = await controls().getControl({ controlId: ids[0] ?? 0 });
+      expect(data?.enabled).toBe(false);
+
+      await page.getByLabel('Select bulk-one').check();
+      await page.getByLabel('Select bulk-three').check();
+      await page.getByRole('button', { name: 'Add to a policy…' }).click();
+      await dialogOf(page).getByLabel('Policy', { exact: true }).selectOption('mail-policy');
+      await dialogOf(page).getByText('the steps of the 1 agent with this policy').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Add to mail-policy: 2 controls' }).click();
+      await dialogOf(page).getByText('2 controls of 2 added to mail-policy').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Close' }).click();
+      const { policy } = await policies().getPolicy({ policyId: 1 });
+      expect(policy?.controlIds).toEqual(expect.arrayContaining([ids[0], ids[2]]));
+
+      await page.getByLabel('Select all 2 shown controls').check();
+      await page.getByRole('button', { name: 'Delete…' }).click();
+      await dialogOf(page).getByText('used by 1 policy and 1 agent.').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Delete: 2 controls' }).click();
+      await dialogOf(page).getByText('2 controls of 2 deleted').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Close' }).click();
+      await page.getByText('No control matches the filters').waitFor();
+    });
+  });
+
+  it('reads like sentences, is linked and unlinked, and deleted with its effect named', async () => {
+    const controlId = await create('readable', '\\b\\d{16}\\b');
+    await open('/controls', async ({ page }) => {
+      await page.getByLabel('Name contains').fill('readable');
+      await row(page, 'readable').getByRole('link', { name: '0 agents' }).click();
+      await page.getByText('No agent uses this control').waitFor();
+      const usage = page.getByRole('tabpanel');
+
+      await usage.getByLabel('Agent to add').selectOption(AGENT);
+      await usage.getByRole('form', { name: 'Add an agent' }).getByRole('button').click();
+      await row(page, AGENT).getByText('direct link').waitFor();
+      await usage.getByLabel('Policy to add').selectOption({ label: 'mail-policy (1 agent)' });
+      await usage.getByRole('form', { name: 'Add a policy' }).getByRole('button').click();
+      await row(page, AGENT).getByRole('link', { name: 'policy mail-policy' }).waitFor();
+
+      await page.getByRole('button', { name: `Unlink ${AGENT}` }).click();
+      await dialogOf(page).getByText('still has this control through a policy').waitFor();
+      await dialogOf(page)
+        .getByRole('button', { name: `Unlink ${AGENT}` })
+        .click();
+      await page.getByText('direct link').waitFor({ state: 'detached' });
+
+      await page.getByRole('tab', { name: 'Definition' }).click();
+      const text = await page.getByRole('tabpanel').innerText();
+      expect(text).toContain('input.text matches regex \\b\\d{16}\\b');
+      expect(text).toContain('NOT this does not hold');
+      expect(text).toContain('OR at least one of these holds');
+      expect(text).toContain(`input.to is any of ${HOSTILE.markup} ${HOSTILE.rightToLeft}`);
+      expect(text).toContain('name starts with read_mail');
+      await page.getByRole('tab', { name: 'JSON' }).click();
+      await page.getByLabel('Definition as JSON').getByText('"starts_with"').waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+
+      await page.getByRole('button', { name: 'Delete readable' }).click();
+      await dialogOf(page).getByText('used by 1 policy and 1 agent').waitFor();
+      await dialogOf(page).getByRole('button', { name: 'Delete readable' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Controls' }).waitFor();
+      await expect(controls().getControl({ controlId })).rejects.toThrow('not');
+    });
+  });
+
+  it('offers a regular key nothing that changes a control, and keeps the versions of a deleted one', async () => {
+    const deleted = await create('deleted');
+    await controls().deleteControl({ controlId: deleted });
+    await open(
+      '/controls',
+      async ({ page, problems }) => {
+        await row(page, 'no-card-numbers').waitFor();
+        expect(await page.getByRole('checkbox').count()).toBe(0);
+        for (const tab of ['usage', 'versions&from=1&to=1']) {
+          await page.goto(address(`/controls/1?tab=${tab}`));
+          await settled(page);
+          const offered = page.getByRole('button', { name: /Add|Delete|Unlink|Remove|Restore|Switch/ });
+          expect([tab, await offered.count()]).toEqual([tab, 0]);
+          expect(await page.getByRole('link', { name: 'Duplicate' }).count()).toBe(0);
+        }
+        await page.goto(address(`/controls/${deleted}`));
+        await page.getByText('This control does not exist').waitFor();
+        await page.getByText('Version 2', { exact: true }).waitFor();
+        expect(problems).toEqual([]);
+      },
+      { key: REGULAR_KEY },
+    );
+  });
+
+  it('has no barrier that axe finds in comparisons and dialogs, which fit into 360 pixels', async () => {
+    const controlId = await create('looked-at');
+    await controls().setControlData({ controlId, data: definition('version-two') });
+    const states: readonly (readonly [path: string, show: (page: Page) => Promise<void>])[] = [
+      [`/controls/${controlId}?tab=json`, (page) => page.locator('.cm-content').waitFor()],
+      [
+        `/controls/${controlId}?tab=versions&from=1&to=2`,
+        (page) => page.locator('.cm-changedText').first().waitFor(),
+      ],
+      [
+        '/controls',
+        async (page) => {
+          await page.getByLabel(/^Select all/).check();
+          await page.getByRole('button', { name: 'Delete…' }).click();
+          await dialogOf(page).getByText('Together they are used by 1 policy').waitFor();
+        },
+      ],
+    ];
+    await open('/controls', async ({ page }) => {
+      for (const [path, show] of states) {
+        await page.goto(address(path));
+        await show(page);
+        for (const colorScheme of ['dark', 'light'] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect([path, colorScheme, await axeViolations(page)]).toEqual([path, colorScheme, []]);
+        }
+        await page.setViewportSize({ width: 360, height: 800 });
+        await expect.poll(() => overflow(page)).toBe(0);
+        await page.setViewportSize({ width: 1280, height: 800 });
+      }
+    });
+  });
+});
+
+/** Text of the element that has the focus. */
+function focusedText(page: Page): Promise<string> {
+  return page.evaluate('document.activeElement?.textContent');
+}

@@ -1,0 +1,324 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EXAMPLE_TEMPLATES } from '../../packages/dashboard/src/templates/example-templates.js';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import {
+  axeViolations,
+  inSignedInTab,
+  overflow,
+  settled,
+  type TabOptions,
+  type WatchedPage,
+} from '../support/dashboard-browser.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import {
+  ADMIN_KEY,
+  type DashboardService,
+  HOSTILE,
+  REGULAR_KEY,
+  startDashboardService,
+} from './dashboard-service.js';
+
+const SCHEMA_AGENT = 'schema-agent-01';
+const HOSTILE_CONTROL = {
+  template: {
+    description: HOSTILE.markup,
+    parameters: {
+      words: { type: 'string_list', label: HOSTILE.quotes, description: HOSTILE.markup },
+    },
+    definition_template: {
+      description: HOSTILE.rightToLeft,
+      execution: 'server',
+      condition: {
+        selector: { path: '*' },
+        evaluator: { name: 'list', config: { values: { $param: 'words' } } },
+      },
+      action: { decision: 'observe' },
+    },
+  },
+  template_values: { words: [HOSTILE.markup] },
+};
+
+describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUrl) => {
+  let browser: Browser;
+  let service: DashboardService;
+  let hostileId: number;
+
+  async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const reply = await fetch(`${service.url}/api/v1${path}`, {
+      method,
+      headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = (await reply.json()) as Record<string, unknown>;
+    expect([reply.status, answer]).toEqual([200, answer]);
+    return answer;
+  }
+
+  beforeAll(async () => {
+    service = await startDashboardService(await freshDatabaseUrl());
+    browser = await launchBrowser();
+    const input = { type: 'object', properties: { text: { type: 'string' }, to: { type: 'string' } } };
+    await call('POST', '/agents/initAgent', {
+      agent: { agent_name: SCHEMA_AGENT },
+      steps: [{ type: 'tool', name: HOSTILE.markup, input_schema: input }],
+      evaluators: [
+        {
+          name: HOSTILE.markup,
+          description: HOSTILE.quotes,
+          config_schema: {
+            properties: { [HOSTILE.markup]: { type: 'string', description: HOSTILE.quotes } },
+          },
+        },
+      ],
+    });
+    hostileId = Number(
+      (await call('PUT', '/controls', { name: 'hostile-template', data: HOSTILE_CONTROL })).control_id,
+    );
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.process.dispose();
+  });
+
+  const address = (path: string) => `${service.url}/ui${path}`;
+  const open = (
+    path: string,
+    test: (watched: WatchedPage) => Promise<void>,
+    options: Partial<TabOptions> = {},
+  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
+  const textbox = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name });
+
+  it('finds an evaluator and tries it as one types', async () => {
+    await open('/evaluators', async ({ page }) => {
+      await page.getByLabel('Name or description contains').fill('regular expression');
+      await expect.poll(() => page.getByRole('row').count()).toBe(2);
+      await page.getByRole('link', { name: 'regex', exact: true }).click();
+      await page.getByText('The step matches').waitFor();
+      await page
+        .getByLabel('Step, as JSON')
+        .fill('{"type": "tool", "name": "a", "input": {"text": "card 4111"}}');
+      await page.getByText('The step does not match').waitFor();
+
+      const pattern = textbox(page, /^pattern/);
+      await pattern.fill('(4');
+      await expect.poll(() => pattern.getAttribute('aria-invalid')).toBe('true');
+      const problemId = ((await pattern.getAttribute('aria-describedby')) ?? '').split(' ').at(-1) ?? '';
+      expect(await page.locator(`[id="${problemId}"]`).textContent()).toMatch(/missing|parenthes|invalid/i);
+      await pattern.fill('4');
+      await page.getByText('The step matches').waitFor();
+      expect(await pattern.getAttribute('aria-invalid')).toBe('false');
+
+      const selector = page.getByRole('combobox', { name: 'Selector' });
+      await selector.fill('output');
+      await page.getByText('The step does not match').waitFor();
+      await selector.fill('input.t');
+      await page.getByRole('option', { name: 'input.to' }).waitFor();
+      await selector.press('ArrowDown');
+      await selector.press('Enter');
+      expect(await selector.inputValue()).toBe('input.text');
+      expect(await page.getByRole('listbox').isVisible()).toBe(false);
+      await page.getByText('The step matches').waitFor();
+    });
+  });
+
+  it('edits lists, numbers and maps of a configuration without losing the focus or what is unknown', async () => {
+    await open('/evaluators/list', async ({ page }) => {
+      await page.getByText('The step matches').waitFor();
+      await textbox(page, 'values 2').press('Enter');
+      await page.keyboard.type('third');
+      await page.getByRole('button', { name: 'Move values 3 up' }).click();
+      expect(await textbox(page, 'values 2').inputValue()).toBe('third');
+      await page.getByRole('button', { name: 'As lines' }).click();
+      await textbox(page, 'values, one a line').fill('a\n\nb\nann@corp.example');
+      await page.getByRole('button', { name: 'As lines' }).click();
+      expect(await textbox(page, 'values 3').inputValue()).toBe('ann@corp.example');
+      await page.getByText('found "ann@corp.example"').waitFor();
+      await page.getByRole('button', { name: 'Remove values 3' }).click();
+      await page.getByText('The step does not match').waitFor();
+
+      await page.goto(address('/evaluators/sql'));
+      const limit = textbox(page, 'max_limit');
+      await limit.pressSequentially('-');
+      await page.getByText('This is not a number.').waitFor();
+      await limit.pressSequentially('1.');
+      expect(await limit.inputValue()).toBe('-1.');
+      await limit.pressSequentially('0');
+      await page.getByText('This must be more than 0.').waitFor();
+      await limit.fill('20');
+      await page.getByText('The step matches').waitFor();
+      await page.getByRole('button', { name: 'Set required_column_values' }).click();
+      await textbox(page, 'New name in required_column_values').fill('tenant');
+      await page.keyboard.press('Enter');
+      const column = textbox(page, 'Name of tenant in required_column_values');
+      await column.press('End');
+      await column.pressSequentially('_id');
+      await textbox(page, 'tenant_id').last().fill('tenant');
+      await page.getByRole('button', { name: 'As JSON' }).click();
+      const json = textbox(page, /^Configuration of sql/);
+      expect(JSON.parse(await json.inputValue())).toMatchObject({
+        max_limit: 20,
+        required_column_values: { tenant_id: 'tenant' },
+      });
+      await json.fill('{"of_a_later_version": [1, {"a": null}], "max_joins": 1}');
+      await page.getByRole('button', { name: 'As JSON' }).click();
+      await textbox(page, 'max_joins').fill('2');
+      await page.getByRole('button', { name: 'As JSON' }).click();
+      expect(JSON.parse(await json.inputValue())).toEqual({
+        of_a_later_version: [1, { a: null }],
+        max_joins: 2,
+      });
+    });
+  });
+
+  it('saves a draft of a template, shows problems at parameters, previews and finishes it', async () => {
+    await open('/templates/new', async ({ page }) => {
+      await page.getByRole('link', { name: 'Steer by a pattern' }).click();
+      const name = textbox(page, 'Name of the control');
+      await name.fill('steer-refunds');
+      await textbox(page, /^Guidance/).fill('Ask a person first.');
+      await page.getByText('The definition appears when these have a value: Pattern.').waitFor();
+      await page.getByRole('link', { name: 'Controls', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
+      await page.getByRole('button', { name: 'Save as draft' }).click();
+      await page.getByText('Draft.', { exact: true }).waitFor();
+      const id = Number(/controls\/(\d+)\/template/.exec(page.url())?.[1]);
+      const draft = await call('GET', `/controls/${id}`);
+      expect(draft).toMatchObject({
+        data: { enabled: false, template_values: { guidance: 'Ask a person first.' } },
+      });
+      expect(draft).not.toHaveProperty('data.condition');
+
+      const pattern = textbox(page, /^Pattern/);
+      await pattern.fill('refund(');
+      await expect.poll(() => pattern.getAttribute('aria-invalid')).toBe('true');
+      await page.getByText('A value is not accepted').waitFor();
+      await pattern.fill('refund');
+      const preview = page.getByRole('region', { name: 'Preview' });
+      await preview.getByText('Ask a person first.').waitFor();
+      await preview.getByText('steer').first().waitFor();
+      await page.getByRole('button', { name: 'Save and switch on' }).click();
+      await page.getByText('Saved as version 3.').waitFor();
+      expect(await call('GET', `/controls/${id}`)).toMatchObject({
+        data: { enabled: true, template_values: { pattern: 'refund', guidance: 'Ask a person first.' } },
+      });
+
+      const { template } = (await call('GET', `/controls/${id}/data`)).data as { template: unknown };
+      await pattern.fill('mine');
+      await call('PUT', `/controls/${id}/data`, {
+        data: { template, template_values: { pattern: 'theirs', guidance: 'G' } },
+      });
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Take their version' }).click();
+      await expect.poll(() => pattern.inputValue()).toBe('theirs');
+      await page.goto(address('/templates'));
+      await page.getByRole('row').filter({ hasText: 'steer-refunds' }).getByText('filled in').waitFor();
+    });
+  });
+
+  it('writes a template of its own, whose form follows its text', async () => {
+    await open('/templates/new?example=blank', async ({ page }) => {
+      const template = {
+        parameters: {
+          strict: { type: 'boolean', label: 'Case matters' },
+          mode: { type: 'enum', label: 'Mode', allowed_values: ['exact', 'contains'], default: 'exact' },
+        },
+        definition_template: {
+          execution: 'server',
+          condition: {
+            selector: { path: 'input.text' },
+            evaluator: {
+              name: 'list',
+              config: { values: ['a'], case_sensitive: { $param: 'strict' }, match_mode: { $param: 'mode' } },
+            },
+          },
+          action: { decision: 'deny' },
+        },
+      };
+      const editor = textbox(page, 'Template as JSON');
+      await editor.press('Control+A');
+      await page.keyboard.insertText('{"parameters": ');
+      await page.getByText('The form and the preview stay as they were.').waitFor();
+      await editor.press('Control+A');
+      await page.keyboard.insertText(JSON.stringify(template));
+      await page.getByLabel(/^Case matters/).selectOption('yes');
+      await page.getByRole('region', { name: 'Preview' }).getByText('deny').first().waitFor();
+      await textbox(page, 'Name of the control').fill('hostile-template');
+      await page.getByRole('button', { name: 'Create control' }).click();
+      await page.getByText('Another control has this name.').waitFor();
+      await textbox(page, 'Name of the control').fill('own-template');
+      await page.getByRole('button', { name: 'Create control' }).click();
+      await page.getByText('Created.', { exact: true }).waitFor();
+    });
+  });
+
+  it.each(EXAMPLE_TEMPLATES)('offers a template that the server renders: $id', async ({ template }) => {
+    const parameters = Object.entries(template.parameters as Record<string, { placeholder?: unknown }>);
+    const given = parameters.filter(([, { placeholder }]) => placeholder !== undefined);
+    const values = Object.fromEntries(given.map(([name, { placeholder }]) => [name, placeholder]));
+    const answer = await call('POST', '/control-templates/render', { template, template_values: values });
+    const warnings = (answer.warnings ?? []) as { code: string }[];
+    // No agent of this test has the step that is the example of a name.
+    expect(warnings.filter(({ code }) => code !== 'unregistered_step_name')).toEqual([]);
+  });
+
+  it('shows hostile texts as text', async () => {
+    await open(`/controls/${hostileId}/template`, async ({ page }) => {
+      await page.getByText(HOSTILE.quotes).first().waitFor();
+      expect(await textbox(page, 'words 1').inputValue()).toBe(HOSTILE.markup);
+      await page.getByText('for example').waitFor({ state: 'detached' });
+      await page.goto(address(`/evaluators/${encodeURIComponent(HOSTILE.markup)}?agent=${SCHEMA_AGENT}`));
+      await page.getByRole('heading', { level: 1, name: HOSTILE.markup }).waitFor();
+      await page.getByRole('cell', { name: HOSTILE.quotes }).waitFor();
+      await page.getByRole('tab', { name: 'JSON Schema' }).click();
+      await page.getByRole('textbox', { name: 'JSON Schema of the configuration' }).waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+    });
+  });
+
+  it('offers a regular key values and previews, and nothing that writes', async () => {
+    await open(
+      `/controls/${hostileId}/template`,
+      async ({ page }) => {
+        await page.getByText('Storing them needs an admin key.').waitFor();
+        await page.getByRole('region', { name: 'Preview' }).getByText('observe').first().waitFor();
+        expect(await page.getByRole('button', { name: /Save|Create/ }).count()).toBe(0);
+        await page.goto(address('/templates'));
+        await page.getByRole('link', { name: 'hostile-template' }).waitFor();
+        expect(await page.getByRole('link', { name: /New/ }).count()).toBe(0);
+        await page.goto(address('/templates/new'));
+        await page.getByText('Only an admin key can write controls').waitFor();
+        await page.goto(address('/evaluators/regex'));
+        await page.getByRole('cell', { name: 'pattern', exact: true }).waitFor();
+        expect(await page.getByRole('tab', { name: 'Try it' }).count()).toBe(0);
+      },
+      { key: REGULAR_KEY },
+    );
+  });
+
+  const pages = () => [
+    '/evaluators',
+    '/evaluators/json',
+    '/evaluators/sql?tab=configuration',
+    '/templates',
+    '/templates/new?example=blank',
+    `/controls/${hostileId}/template`,
+  ];
+  it.each(['light', 'dark'] as const)(
+    'fits into 360 pixels without a barrier that axe finds, %s',
+    async (colorScheme) => {
+      await open(
+        '/evaluators',
+        async ({ page }) => {
+          for (const path of pages()) {
+            await page.goto(address(path));
+            await settled(page);
+            expect([path, await axeViolations(page)]).toEqual([path, []]);
+            expect([path, await overflow(page)]).toEqual([path, 0]);
+          }
+        },
+        { colorScheme, width: 360 },
+      );
+    },
+  );
+});

@@ -1,0 +1,257 @@
+import { rename } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser } from '../../scripts/browser.mjs';
+import {
+  axeViolations,
+  inSignedInTab,
+  overflow,
+  settled,
+  type TabOptions,
+  type WatchedPage,
+} from '../support/dashboard-browser.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { ADMIN_KEY, REGULAR_KEY } from './dashboard-service.js';
+import { COVERED, type FleetService, startFleetService, UNCOVERED } from './fleet-service.js';
+
+describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, kind) => {
+  let browser: Browser;
+  let service: FleetService;
+  let proxy: TcpProxy | undefined;
+  let databaseUrl: string;
+  let controlId: number;
+  beforeAll(async () => {
+    databaseUrl = await freshDatabaseUrl();
+    if (kind === 'postgresql') proxy = await startTcpProxy(databaseUrl);
+    service = await startFleetService(proxy?.url ?? databaseUrl);
+    controlId = service.controlIds.get('no-cards') ?? 0;
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.process.dispose();
+    await proxy?.close();
+  });
+
+  const address = (path: string) => `${service.url}/ui${path}`;
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+  const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+  const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+  const open = (
+    path: string,
+    test: (watched: WatchedPage) => Promise<void>,
+    options: Partial<TabOptions> = {},
+  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
+
+  it('lead from Overview to each agent without any control in two clicks, and keep the range', async () => {
+    await open('/', async ({ page }) => {
+      await page.getByLabel('Range').selectOption('30d');
+      await page.getByText('3 agents without any control', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Agents without any control: 3, 75.0 %' }).click();
+      await heading(page, 'Agents').waitFor();
+      for (const name of UNCOVERED) await row(page, name).getByText('none').waitFor();
+      expect(await row(page, COVERED).count()).toBe(0);
+      await page.getByText('3 of 3').waitFor();
+      await page.getByRole('link', { name: UNCOVERED[2] }).click();
+      await page.getByText('0 on, 1 off').waitFor();
+      await page.goBack();
+      expect(query(page)).toEqual({ controls: 'none' });
+      await page.goBack();
+      expect(await page.getByLabel('Range').inputValue()).toBe('30d');
+      await page.reload();
+      expect(await page.getByLabel('Range').inputValue()).toBe('30d');
+
+      await page.getByRole('link', { name: /^Denied: 3/ }).click();
+      await heading(page, 'Events').waitFor();
+      expect(query(page)).toEqual({ range: '30d', action: 'deny', matched: 'true' });
+      await expect.poll(() => page.getByRole('row').count()).toBe(4);
+      await page.goBack();
+      await page.getByRole('link', { name: /^Errors: 1/ }).click();
+      await heading(page, 'Events').waitFor();
+      expect(query(page)).toEqual({ range: '30d', error: 'true' });
+      await expect.poll(() => page.getByRole('row').count()).toBe(2);
+      await row(page, 'no-cards').getByText('error').waitFor();
+    });
+  });
+
+  it('tell the numbers of a chart by keyboard and as a table, without color', async () => {
+    await open('/', async ({ page }) => {
+      await page.locator('.bar[tabindex="0"]').focus();
+      const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
+      expect(await focused()).toMatch(/: 1 deny, 1 error$/);
+      await page.locator('.chart-values').getByText('error').waitFor();
+      for (let hours = 0; hours < 3; hours += 1) await page.keyboard.press('ArrowLeft');
+      expect(await focused()).toMatch(/: 1 deny, 1 steer$/);
+      await page.keyboard.press('Home');
+      expect(await focused()).toMatch(/: nothing$/);
+      await page.keyboard.press('End');
+      expect(await focused()).toMatch(/: 1 deny, 1 error$/);
+      expect(await page.locator('.bar[tabindex="0"]').count()).toBe(1);
+
+      await page.getByText('As a table').click();
+      const table = page.getByRole('region', { name: 'Decisions over time', exact: true });
+      expect(await table.getByRole('row').count()).toBe(3);
+      expect(await table.getByRole('row').nth(1).getByRole('cell').allInnerTexts()).toEqual(
+        expect.arrayContaining(['1', '1', '0', '0', '2', 'show']),
+      );
+
+      await page.locator('.bar[tabindex="0"]').focus();
+      await page.keyboard.press('Enter');
+      await heading(page, 'Events').waitFor();
+      expect(query(page)).toMatchObject({ range: 'custom' });
+      await expect.poll(() => page.getByRole('row').count()).toBe(3);
+    });
+  });
+
+  it('link and unlink controls and policies of an agent, which decide the next step', async () => {
+    await open(`/agents/${COVERED}`, async ({ page }) => {
+      const dialog = page.getByRole('dialog');
+      await row(page, 'no-cards').getByText('direct link').waitFor();
+      await row(page, 'no-cards').getByText('policy mail-policy').waitFor();
+      expect(await service.isAllowed('a refund')).toBe(true);
+      await page.getByLabel('Find a control').fill('refund');
+      await page.getByLabel('Control to add').selectOption('no-refunds');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await row(page, 'no-refunds').getByText('direct link').waitFor();
+      expect(await service.isAllowed('a refund')).toBe(false);
+
+      await page.getByRole('button', { name: 'Unlink no-refunds' }).click();
+      await dialog.getByText(`It no longer checks the steps of ${COVERED}`).waitFor();
+      await dialog.getByRole('button', { name: 'Unlink no-refunds' }).click();
+      await row(page, 'no-refunds').waitFor({ state: 'detached' });
+      expect(await service.isAllowed('a refund')).toBe(true);
+
+      await page.getByRole('button', { name: 'Unlink no-cards' }).click();
+      await dialog.getByText('because mail-policy still contains it').waitFor();
+      await dialog.getByRole('button', { name: 'Unlink no-cards' }).click();
+      await row(page, 'no-cards').getByText('direct link').waitFor({ state: 'detached' });
+      expect(await service.isAllowed('4111111111111111')).toBe(false);
+
+      await row(page, 'no-cards').getByRole('link', { name: 'in the policies' }).click();
+      expect(query(page)).toEqual({ tab: 'policies' });
+      await page.getByRole('button', { name: 'Remove mail-policy' }).click();
+      await dialog.getByText(`${COVERED} loses 1 control.`).waitFor();
+      await dialog.getByRole('button', { name: 'Remove mail-policy' }).click();
+      await page.getByText('The agent has no policy').waitFor();
+      expect(await service.isAllowed('4111111111111111')).toBe(true);
+      await page.getByLabel('Policy to add').selectOption('mail-policy');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await row(page, 'mail-policy').waitFor();
+      expect(await service.isAllowed('4111111111111111')).toBe(false);
+    });
+  });
+
+  it('show the activity of an agent and of a control, as it happens', async () => {
+    await open(`/agents/${COVERED}?tab=activity`, async ({ page }) => {
+      await page.getByRole('link', { name: /^Steered: 1/ }).waitFor();
+      const events = page.getByRole('region', { name: 'Latest events' });
+      await events.getByRole('row').nth(1).waitFor();
+      const total = async () => Number((await page.getByText(/^All \d+ events$/).innerText()).split(' ')[1]);
+      const before = await total();
+      expect(await service.isAllowed('4111111111111111')).toBe(false);
+      await expect.poll(total, { timeout: 20_000 }).toBe(before + 1);
+      await page
+        .getByRole('region', { name: 'Top controls' })
+        .getByRole('link', { name: 'no-cards' })
+        .first()
+        .click();
+      await heading(page, 'no-cards').waitFor();
+      const agents = page.getByRole('region', { name: 'Top agents' });
+      await agents.getByRole('link', { name: COVERED, exact: true }).waitFor();
+      await page.getByLabel('Range').selectOption('7d');
+      await page.getByRole('link', { name: /^Steered: 1/ }).waitFor();
+      expect(query(page)).toEqual({ tab: 'activity', range: '7d' });
+    });
+  });
+
+  it('show the schemas of steps, and delete an agent after saying what goes with it', async () => {
+    const name = UNCOVERED[2];
+    await open(`/agents/${name}?tab=steps`, async ({ page }) => {
+      await page.getByText('input: 2 members').click();
+      await page.getByText('Body of the mail', { exact: true }).waitFor();
+      await page.getByRole('button', { name: `Delete ${name}` }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('with 1 direct link to controls and 0 policies').waitFor();
+      await dialog.getByRole('button', { name: `Delete ${name}` }).click();
+      await heading(page, 'Agents').waitFor();
+      await row(page, COVERED).waitFor();
+      expect(await row(page, name).count()).toBe(0);
+    });
+    await open(
+      `/agents/${COVERED}`,
+      async ({ page }) => {
+        for (const tab of ['', '?tab=policies', '?tab=activity']) {
+          await page.goto(address(`/agents/${COVERED}${tab}`));
+          await settled(page);
+          expect(await page.getByRole('button', { name: /^(Add|Unlink|Remove|Delete)/ }).count()).toBe(0);
+        }
+      },
+      { key: REGULAR_KEY },
+    );
+  });
+
+  // What a page looks like does not depend on the database.
+  if (kind === 'sqlite') {
+    it('have no barrier that axe finds and fit into 360 pixels with everything opened, in both themes', async () => {
+      const paths = [
+        '/?range=365d',
+        `/agents/${COVERED}?tab=steps`,
+        `/agents/${COVERED}?tab=policies`,
+        `/controls/${controlId}?tab=activity`,
+      ];
+      await open(
+        '/',
+        async ({ page }) => {
+          for (const path of paths) {
+            await page.goto(address(path));
+            await settled(page);
+            for (const summary of await page.locator('main summary').all()) await summary.click();
+            for (const colorScheme of ['light', 'dark'] as const) {
+              await page.emulateMedia({ colorScheme });
+              const found = [path, colorScheme, await axeViolations(page), await overflow(page)];
+              expect(found).toEqual([path, colorScheme, [], 0]);
+            }
+          }
+        },
+        { width: 360 },
+      );
+    });
+  }
+
+  // Last, because it takes the database away.
+  it('say in words what does not work while the database is gone, and that it is back', async () => {
+    await open('/', async ({ page, problems }) => {
+      const health = page.getByRole('banner').locator('.health');
+      await health.getByText('healthy').waitFor();
+      await page.getByText('answers and stores').waitFor();
+      await setDatabase(false);
+      await health.getByText('degraded').waitFor({ timeout: 20_000 });
+      const words =
+        kind === 'postgresql' ? 'The database does not answer' : 'Changes and events cannot be stored';
+      await page.getByRole('status').getByText(words).waitFor();
+      expect(await health.getAttribute('title')).toContain(words);
+      await setDatabase(true);
+      await health.getByText('healthy').waitFor({ timeout: 20_000 });
+      await page.getByRole('status').getByText(words).waitFor({ state: 'detached' });
+      // The browser itself reports replies of statistics that fail meanwhile.
+      problems.splice(
+        0,
+        problems.length,
+        ...problems.filter((text) => !text.includes('Failed to load resource')),
+      );
+    });
+  });
+
+  /** Takes the database away from the service, or gives it back. */
+  async function setDatabase(isThere: boolean): Promise<void> {
+    if (proxy !== undefined) {
+      await proxy.set(isThere ? 'clear' : 'refuse');
+      if (!isThere) proxy.cut();
+      return;
+    }
+    const file = databaseUrl.replace(/^file:/, '');
+    const away = `${file}.away`;
+    await rename(isThere ? away : file, isThere ? file : away);
+  }
+});
