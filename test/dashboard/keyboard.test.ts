@@ -160,6 +160,7 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
       await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
       await dialog.getByLabel('Single keys are shortcuts').check();
       await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.waitFor({ state: 'detached' });
       await keyboard.press('?');
       await dialog.waitFor();
     });
@@ -215,16 +216,16 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
     await open('/', async ({ page, problems }) => {
       await heading(page, 'Overview').waitFor();
       await page.route('**/ui/assets/agents-page-*.js', (route) => route.fulfill({ status: 404 }));
-      await page.getByRole('link', { name: 'Agents' }).click();
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
       await page.getByText('A part of the dashboard could not be loaded').waitFor();
       await page.route('**/ui/', async (route) => {
         const reply = await route.fetch();
         const body = (await reply.text()).replace(/assets\/index-[^"]+\.js/, 'assets/index-new.js');
         await route.fulfill({ response: reply, body });
       });
-      await page.getByRole('link', { name: 'Policies' }).click();
+      await page.getByRole('link', { name: 'Policies', exact: true }).click();
       await heading(page, 'Policies').waitFor();
-      await page.getByRole('link', { name: 'Agents' }).click();
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
       await page.getByText('A new version of the dashboard is available').waitFor();
       await page.unrouteAll();
       await page.getByRole('button', { name: 'Reload' }).click();

@@ -76,7 +76,7 @@ describeOnEachDatabase('the streams of a browser', (freshDatabaseUrl) => {
     for (const tab of watching) await tab.getByRole('cell', { name: 'on', exact: true }).waitFor();
 
     for (const tab of [first, ...watching]) {
-      await tab.getByRole('link', { name: 'Controls' }).click();
+      await tab.getByRole('link', { name: 'Controls', exact: true }).click();
       await tab.getByRole('link', { name: CONTROL }).waitFor();
     }
     await tabs.shift()?.close();
