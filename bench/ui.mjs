@@ -33,13 +33,14 @@ const BARE_PAGE = `<!doctype html><title>bare</title><h1>Bare</h1><label>Text <i
 const loadTimes = () =>
   new Promise((resolve) => {
     const { performance, PerformanceObserver, setTimeout } = globalThis;
-    const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0;
-    const shown = performance.now();
-    let idle = shown;
+    let idle = performance.now();
     new PerformanceObserver((list) => {
       for (const task of list.getEntries()) idle = Math.max(idle, task.startTime + task.duration);
     }).observe({ type: 'longtask', buffered: true });
-    setTimeout(() => resolve({ paint, interactive: idle }), 500);
+    setTimeout(() => {
+      const [paint] = performance.getEntriesByName('first-contentful-paint');
+      resolve({ paint: paint?.startTime ?? 0, interactive: idle });
+    }, 500);
   });
 
 /** Durations of frames in milliseconds while an element scrolls. */
@@ -106,7 +107,7 @@ try {
     row(`${COUNTS.controls} controls, 95 % of frames while scrolling`, 'frame'),
     row(`${COUNTS.controls} controls, longest frame while scrolling`, 'worstFrame'),
     row(`editor with ${COUNTS.conditionNodes} nodes, 95 % of keys to the next frame`, 'edit'),
-    row(`editor with ${COUNTS.conditionNodes} nodes, a node added to the next frame`, 'tree'),
+    row(`editor with ${COUNTS.conditionNodes} nodes, a group of ten duplicated to the next frame`, 'tree'),
     ...(await chunkRows()),
   ]);
 } finally {
@@ -140,19 +141,22 @@ async function measureBare(page) {
 async function measureOverview(page) {
   await page.goto(`${service.url}/ui/?range=24h`, { waitUntil: 'commit' });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  await page.getByText(/^Loading/).first().waitFor({ state: 'detached' });
+  await page
+    .getByText(/^Loading/)
+    .first()
+    .waitFor({ state: 'detached' });
   return page.evaluate(loadTimes);
 }
 
 async function measureScrolling(page) {
   await page.goto(`${service.url}/ui/controls`);
-  const list = page.getByRole('region', { name: 'Controls' });
+  const list = page.getByRole('region', { name: 'Controls', exact: true });
   await list.waitFor();
-  const more = page.getByRole('button', { name: /^Load more/ });
-  const end = page.getByText(new RegExp(`^${COUNTS.controls.toLocaleString('en')} of`));
-  while (!(await end.isVisible())) {
-    if (await more.isEnabled()) await more.click();
-    await page.waitForFunction('!document.querySelector(".load-more button")?.disabled');
+  const shown = page.locator('.load-more').getByRole('status');
+  for (let text = ''; !text.startsWith(`${COUNTS.controls.toLocaleString('en')} of`); ) {
+    // Loads the next page.
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    text = (await shown.textContent()) ?? '';
   }
   await list.evaluate((element) => {
     element.scrollTop = 0;
@@ -163,12 +167,12 @@ async function measureScrolling(page) {
 async function measureEditor(page, controlId) {
   await page.goto(`${service.url}/ui/controls/${controlId}/edit`);
   await page.getByRole('tree').waitFor();
-  await page.getByRole('treeitem').nth(2).click();
+  await page.getByRole('treeitem').nth(3).click();
   const field = page.getByLabel('pattern', { exact: false }).first();
   const edit = await measureKeys(page, field);
-  await page.getByRole('treeitem').nth(1).click();
-  const add = page.getByRole('button', { name: /^Add condition/ }).first();
-  const tree = await add.evaluate(
+  await page.getByRole('treeitem').nth(2).click();
+  const duplicate = page.getByRole('button', { name: /^Duplicate/ });
+  const tree = await duplicate.evaluate(
     (button) =>
       new Promise((resolve) => {
         const { performance, requestAnimationFrame, setTimeout } = globalThis;
@@ -185,7 +189,8 @@ async function measureKeys(page, field) {
   await page.evaluate(watchKeys);
   for (let edit = 0; edit < EDITS; edit += 1) {
     await page.keyboard.press('x');
-    await page.waitForFunction(`window.keyTimes.length > ${edit}`);
+    // The policy of the page forbids the usual way to wait for an expression.
+    while ((await page.evaluate('window.keyTimes.length')) <= edit);
   }
   return percentile(await page.evaluate('window.keyTimes'), 0.95);
 }

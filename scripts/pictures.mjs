@@ -71,7 +71,10 @@ async function takePictures(browser, { colorScheme, viewport, trace }) {
     if (!name.includes(only)) continue;
     await page.goto(`${service.url}/ui${path.replace(':trace', encodeURIComponent(trace))}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.getByText(/^Loading/).first().waitFor({ state: 'detached' });
+    await page
+      .getByText(/^Loading/)
+      .first()
+      .waitFor({ state: 'detached' });
     await PREPARATIONS[name]?.(page);
     await take(name);
   }

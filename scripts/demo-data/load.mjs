@@ -1,5 +1,6 @@
 /** Loads the demonstration data into a service, and has its agents take steps. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AGENTS } from './agents.mjs';
 import { CONTROLS, LATER_VERSIONS, POLICIES } from './controls.mjs';
 import { createRandom, STEPS, stepFor } from './steps.mjs';
@@ -9,24 +10,27 @@ const DAY_MS = 86_400_000;
 const MAX_EVENTS = 1000;
 
 /**
- * A caller of the JSON routes. A refusal is an error with the reply.
+ * A caller of the JSON routes. It waits while the service takes no calls; any other refusal is an error with the reply.
  * @param {string} url
  * @param {string | undefined} apiKey
  */
 export function createCaller(url, apiKey) {
-  const headers = {
-    'content-type': 'application/json',
-    ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
-  };
+  const key = apiKey === undefined ? {} : { 'x-api-key': apiKey };
   /** @param {string} method @param {string} path @param {unknown} [body] */
-  return async (method, path, body) => {
+  return async function call(method, path, body) {
     const reply = await fetch(`${url}/api/v1${path}`, {
       method,
-      headers: body === undefined ? { 'x-api-key': headers['x-api-key'] ?? '' } : headers,
+      headers: { ...key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
-    return reply.json();
+    if (reply.ok) return reply.json();
+    const problem = await reply.text();
+    const waitSeconds = Number(reply.headers.get('retry-after') ?? Number.NaN);
+    if (reply.status !== 503 || Number.isNaN(waitSeconds)) {
+      throw new Error(`${method} ${path}: ${reply.status} ${problem}`);
+    }
+    await delay(waitSeconds * 1000);
+    return call(method, path, body);
   };
 }
 
@@ -130,6 +134,6 @@ export async function takeSteps(call, { stepsPerSecond, signal }) {
       if (signal.aborted) return;
       console.error(`a step was not evaluated: ${error instanceof Error ? error.message : error}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, (2 * random() * 1000) / stepsPerSecond));
+    await delay((2 * random() * 1000) / stepsPerSecond);
   }
 }

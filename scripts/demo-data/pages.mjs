@@ -18,6 +18,7 @@ export const PAGES = {
   control: '/controls/5',
   'control-usage': '/controls/1?tab=usage',
   'control-versions': '/controls/3?tab=versions',
+  'control-comparison': '/controls/3?tab=versions&from=1&to=2',
   'control-activity': '/controls/1?tab=activity',
   editor: '/controls/5/edit',
   'editor-new': '/controls/new',

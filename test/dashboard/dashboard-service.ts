@@ -26,6 +26,8 @@ export interface DashboardService {
   readonly controlIds: ReadonlyMap<string, number>;
   /** Evaluates a step over gRPC. */
   evaluate(text: string): Promise<void>;
+  /** Stores events of the agent `flood-bot-01`, whose traces are numbered, a millisecond apart. */
+  storeEvents(count: number): Promise<void>;
   /** Switches a control on or off. */
   enable(controlId: number, enabled: boolean): Promise<void>;
 }
@@ -67,6 +69,24 @@ export async function startDashboardService(databaseUrl: string): Promise<Dashbo
         agentName: AGENT,
         stage: Stage.PRE,
         stepForm: { case: 'stepJson', value: new TextEncoder().encode(step) },
+      });
+    },
+    async storeEvents(count) {
+      const start = Date.now() - count;
+      await createClient(ObservabilityService, transport).createEvents({
+        events: Array.from({ length: count }, (_, index) => ({
+          traceId: `flood-${index}`,
+          spanId: 'span',
+          agentName: 'flood-bot-01',
+          controlId: 1,
+          controlName: 'flood',
+          checkStage: Stage.PRE,
+          appliesTo: AppliesTo.TOOL_CALL,
+          action: Decision.DENY,
+          matched: true,
+          confidence: 1,
+          timestamp: new Date(start + index).toISOString(),
+        })),
       });
     },
     async enable(controlId, enabled) {

@@ -257,7 +257,9 @@ describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUr
     const given = parameters.filter(([, { placeholder }]) => placeholder !== undefined);
     const values = Object.fromEntries(given.map(([name, { placeholder }]) => [name, placeholder]));
     const answer = await call('POST', '/control-templates/render', { template, template_values: values });
-    expect(answer).not.toHaveProperty('warnings');
+    const warnings = (answer.warnings ?? []) as { code: string }[];
+    // No agent of this test has the step that is the example of a name.
+    expect(warnings.filter(({ code }) => code !== 'unregistered_step_name')).toEqual([]);
   });
 
   it('shows hostile texts as text', async () => {

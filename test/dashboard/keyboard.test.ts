@@ -165,6 +165,33 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
     });
   });
 
+  it('draws the rows in view of a long table only, and loads more at its end', async () => {
+    await service.storeEvents(450);
+    await open('/events?agent=flood-bot-01', async ({ page }) => {
+      const { keyboard } = page;
+      const table = page.getByRole('table');
+      const shown = page.getByText(/^\d+ of 450$/);
+      for (const count of [200, 300]) {
+        await page.getByRole('button', { name: 'Load more' }).click();
+        await expect.poll(() => shown.innerText()).toBe(`${count} of 450`);
+      }
+      expect(await table.getAttribute('aria-rowcount')).toBe('301');
+      expect(await page.locator('tbody tr').count()).toBeLessThan(100);
+      await keyboard.press('j');
+      await page.locator('tr:focus').waitFor();
+      await keyboard.press('End');
+      // The end of the table loads the next page by itself.
+      await expect.poll(() => shown.innerText()).toBe('400 of 450');
+      await expect.poll(() => page.locator('tr:focus').getAttribute('aria-rowindex')).toBe('301');
+      await keyboard.press('j');
+      await expect.poll(() => page.locator('tr:focus').getAttribute('aria-rowindex')).toBe('302');
+      await keyboard.press('Home');
+      await expect.poll(() => page.locator('tr:focus').getAttribute('aria-rowindex')).toBe('2');
+      expect(await page.locator('tr:focus').innerText()).toContain('flood-449');
+      expect(await axeViolations(page)).toEqual([]);
+    });
+  });
+
   it('asks for a key again when the session has ended, and returns to the same address', async () => {
     await open('/policies?name=mail', async ({ page }) => {
       const other = await page.context().newPage();

@@ -140,6 +140,8 @@ export class FakeBrowser {
   readonly #receivers = new Map<string, (letter: Letter) => void>();
   readonly #candidates: { readonly tab: string; readonly lead: () => void }[] = [];
   readonly #gone = new Map<string, (() => void)[]>();
+  /** Tabs that no longer run: nothing that they do has an effect. */
+  readonly #dead = new Set<string>();
   #leading: string | undefined;
   #tabs = 0;
 
@@ -161,6 +163,7 @@ export class FakeBrowser {
 
   /** A tab whose process ends: nothing of it says goodbye. */
   #crash(tab: string): void {
+    this.#dead.add(tab);
     this.#receivers.delete(tab);
     this.#leave(tab);
     for (const tell of this.#gone.get(tab) ?? []) tell();
@@ -195,7 +198,7 @@ export class FakeBrowser {
       },
       send: (to, letter) => this.#post(tab, to, letter),
       join: async (name, receive) => {
-        this.#receivers.set(name, receive);
+        if (!this.#dead.has(name)) this.#receivers.set(name, receive);
       },
       gone: (name) =>
         new Promise((resolve) => {
@@ -203,6 +206,7 @@ export class FakeBrowser {
           this.#gone.set(name, [...(this.#gone.get(name) ?? []), resolve]);
         }),
       elect: (lead, signal) => {
+        if (this.#dead.has(tab)) return;
         this.#candidates.push({ tab, lead });
         signal.addEventListener('abort', () => this.#leave(tab));
         this.#elect();

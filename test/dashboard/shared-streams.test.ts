@@ -8,7 +8,7 @@ function browserOf(server: EventServer, limits = LIMITS): FakeBrowser {
   return new FakeBrowser(new Map([[SOURCE, server.source]]), limits);
 }
 
-const poll = <T>(read: () => T) => expect.poll(read, { timeout: 30_000, interval: 2 });
+const poll = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 2 });
 const connected = (page: FakePage) => poll(() => page.isConnected()).toBe(true);
 const texts = (positions: readonly bigint[]) => positions.map(String);
 
@@ -162,7 +162,7 @@ describe('streams shared by tabs', () => {
         expect(server.mostOpen).toBeLessThanOrEqual(4);
         for (const { page } of open) page.end();
       }),
-      { numRuns: 60 },
+      { numRuns: 150, endOnFailure: true },
     );
   });
 });

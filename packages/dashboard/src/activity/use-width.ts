@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 
 const WIDTH_BEFORE_LAYOUT = 800;
 
@@ -6,12 +6,12 @@ const WIDTH_BEFORE_LAYOUT = 800;
 export function useWidth<T extends Element>(): readonly [RefObject<T | null>, number] {
   const element = useRef<T>(null);
   const [width, setWidth] = useState(WIDTH_BEFORE_LAYOUT);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = element;
     if (current === null) return;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry !== undefined) setWidth(Math.max(1, Math.floor(entry.contentRect.width)));
-    });
+    const measure = (): void => setWidth(Math.max(1, Math.floor(current.getBoundingClientRect().width)));
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(current);
     return () => observer.disconnect();
   }, []);

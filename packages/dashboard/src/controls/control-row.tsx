@@ -48,7 +48,11 @@ export function ControlRow({ control, selection }: ControlRowProps) {
         )}
       </td>
       <td>
-        <DecisionBadge sign={signOfDecision(action?.decision)} />
+        {action === undefined ? (
+          <span className="muted">not set</span>
+        ) : (
+          <DecisionBadge sign={signOfDecision(action.decision)} />
+        )}
       </td>
       <td>{enabled ? 'on' : <span className="muted">off</span>}</td>
       <td>{execution === Execution.SDK ? 'client' : 'server'}</td>

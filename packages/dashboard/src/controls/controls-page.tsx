@@ -32,7 +32,16 @@ export default function ControlsPage() {
     { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   return (
-    <Page title="Controls" actions={isAdmin && <Link href="/controls/new">New control</Link>}>
+    <Page
+      title="Controls"
+      actions={
+        isAdmin && (
+          <Link className="action" href="/controls/new">
+            New control
+          </Link>
+        )
+      }
+    >
       <ControlFilters parameters={filters} onChange={setFilter} />
       <QueryState query={query} what="controls">
         {({ pages }) => {

@@ -1,4 +1,4 @@
-import { createClient } from '@connectrpc/connect';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import {
@@ -73,8 +73,7 @@ function Found({ event, found }: { readonly event: ControlExecutionEvent; readon
 
 /** Versions have no revision, so that the time decides. Versions of deleted controls are kept. */
 async function findVersion(controlId: number, timeMs: number): Promise<VersionAtCheck> {
-  const { versions } = await client.listControlVersions({ controlId, limit: 1 });
-  const newest = versions[0]?.versionNum ?? 0;
+  const newest = await newestVersion(controlId);
   const timeOf = async (versionNum: number): Promise<number> => {
     const page = await client.listControlVersions({ controlId, limit: 1, cursor: String(versionNum + 1) });
     return Date.parse(page.versions[0]?.createdAt ?? '');
@@ -82,4 +81,15 @@ async function findVersion(controlId: number, timeMs: number): Promise<VersionAt
   const versionNum = await versionAt(timeMs, newest, timeOf);
   if (versionNum === undefined) return { newest };
   return { version: await client.getControlVersion({ controlId, versionNum }), newest };
+}
+
+/** 0 if there never was such a control: clients may report events of any. */
+async function newestVersion(controlId: number): Promise<number> {
+  try {
+    const { versions } = await client.listControlVersions({ controlId, limit: 1 });
+    return versions[0]?.versionNum ?? 0;
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.NotFound) return 0;
+    throw error;
+  }
 }

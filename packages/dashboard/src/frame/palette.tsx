@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { errorText } from '../shared/error-text.js';
-import { recentPages } from '../shared/recent-pages.js';
+import { recentPages } from '../shared/recent-pages-store.js';
 import { useDebounced } from '../shared/use-debounced.js';
 import { UserText } from '../shared/user-text.js';
 import './palette.css';

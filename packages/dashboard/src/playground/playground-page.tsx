@@ -70,7 +70,7 @@ export default function PlaygroundPage() {
   const isCallable = trial.agent !== '' && problemOfJson(step) === null;
   return (
     <Page title="Playground">
-      <div className="columns">
+      <div className="playground-grid">
         <form onSubmit={submit} className="card playground">
           <AgentField
             value={parameters.get('agent') ?? ''}
@@ -95,7 +95,7 @@ export default function PlaygroundPage() {
           <p className="muted">Ctrl+Enter in the step does the same. Nothing is recorded.</p>
           <LinkPanel agentName={trial.agent} stage={trial.stage} step={step} />
         </form>
-        <section aria-label="Result">
+        <section aria-label="Result" className="playground-result">
           <div aria-live="polite">
             {explain.error !== null && <ErrorState error={explain.error} />}
             {explain.data !== undefined && <Explanation explained={explain.data} />}
@@ -110,8 +110,6 @@ export default function PlaygroundPage() {
             />
           )}
         </section>
-      </div>
-      <div className="columns playground-tools">
         {isCallable && <CallPanel agentName={trial.agent} stage={trial.stage} step={step} />}
         <TestCasePanel cases={cases} onChange={setCases} onOpen={openCase} />
       </div>

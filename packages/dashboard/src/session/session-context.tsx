@@ -5,7 +5,7 @@ import { ServerService } from '../../../../gen/proto/enforcement/v1/server_servi
 import { onSessionChange } from '../api/session-news.js';
 import { readSessionConfig } from '../api/session-requests.js';
 import { SIGNED_OUT_EVENT, transport } from '../api/transport.js';
-import { forgetPages } from '../shared/recent-pages.js';
+import { forgetPages } from '../shared/recent-pages-store.js';
 
 export type SessionState =
   | { readonly kind: 'loading' }

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { rememberPage } from './recent-pages.js';
+import { rememberPage } from './recent-pages-store.js';
 import { useTitle } from './use-title.js';
 
 interface PageProps {

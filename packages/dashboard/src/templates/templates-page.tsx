@@ -45,7 +45,16 @@ export default function TemplatesPage() {
     { ...BY_CURSOR, placeholderData: keepPreviousData },
   );
   return (
-    <Page title="Templates" actions={isAdmin && <Link href="/templates/new">New from template</Link>}>
+    <Page
+      title="Templates"
+      actions={
+        isAdmin && (
+          <Link className="action" href="/templates/new">
+            New from template
+          </Link>
+        )
+      }
+    >
       <search className="filters">
         <TextField
           label="Name contains"

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import type { ControlSummary } from '../../../../../gen/proto/enforcement/v1/control_service_pb.js';
+import { useLeaveGuard } from '../../shared/leave-guard.js';
 import { numberOf } from '../../shared/numbers.js';
 import { UserText } from '../../shared/user-text.js';
 import { usageText } from '../use-control-usage.js';
@@ -35,6 +36,9 @@ export function BulkDialog({ title, action, controls, onClose, children }: BulkD
   const titleId = useId();
   const [state, setState] = useState<State>({ kind: 'asking' });
   useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => () => stop.current.abort(), []);
+  // What runs is stopped by its own button, so that its outcome is seen.
+  useLeaveGuard(state.kind === 'running');
 
   const run = async (items: readonly ControlSummary[], before: readonly BulkResult<ControlSummary>[]) => {
     if (action === null) return;
@@ -55,6 +59,11 @@ export function BulkDialog({ title, action, controls, onClose, children }: BulkD
   const leave = (): void => dialog.current?.close();
   const close = (): void => {
     stop.current.abort();
+    if (state.kind === 'running') {
+      // Browsers close a dialog at the second Escape, whatever the page says.
+      dialog.current?.showModal();
+      return;
+    }
     onClose(
       state.kind === 'finished'
         ? state.results.filter(({ kind }) => kind !== 'done').map(({ item }) => item)
@@ -67,7 +76,6 @@ export function BulkDialog({ title, action, controls, onClose, children }: BulkD
       className="bulk-dialog"
       aria-labelledby={titleId}
       onCancel={(event) => {
-        // What runs is stopped by its own button, so that its outcome is seen.
         if (state.kind === 'running') event.preventDefault();
       }}
       onClose={close}
