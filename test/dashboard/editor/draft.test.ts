@@ -1,10 +1,7 @@
-import { create } from '@bufbuild/protobuf';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type ConditionExplanation,
-  ConditionExplanationSchema,
-} from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
+import { ConditionExplanationSchema } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { definitionValue } from '../../../packages/dashboard/src/controls/definition-json.js';
 import {
   definitionText,
@@ -241,7 +238,7 @@ describe('rows of the tree', () => {
   });
 
   it('have the results of a tried step', () => {
-    const leaf = (part: Partial<ConditionExplanation>) =>
+    const leaf = (part: MessageInitShape<typeof ConditionExplanationSchema>) =>
       create(ConditionExplanationSchema, { type: 'leaf', evaluated: true, ...part });
     const root = conditionOf(draft);
     const results = nodeResults(

@@ -4,7 +4,7 @@ import { SelectorField } from '../selector/selector-field.js';
 import type { ConditionNode } from './condition-tree.js';
 import { EvaluatorField } from './evaluator-field.js';
 import { ProblemTexts } from './form-fields.js';
-import { isJsonObject, type JsonObject, memberOf, textOf, withMember } from './json.js';
+import { givenMember, isJsonObject, type JsonObject, objectWith, textOf } from './json.js';
 import { configProblems, type PlacedProblem, problemsOf } from './problem-place.js';
 import type { KnownEvaluators } from './use-evaluators.js';
 
@@ -19,19 +19,19 @@ interface CheckFormProps {
 
 /** A check: the part of the step, the evaluator and its configuration. */
 export function CheckForm({ node, problems, known, agentName, onChange }: CheckFormProps) {
-  const evaluator = memberOf(node, 'evaluator');
-  const name = textOf(memberOf(evaluator, 'name'));
-  const config = memberOf(evaluator, 'config');
+  const evaluator = givenMember(node, 'evaluator');
+  const name = textOf(givenMember(evaluator, 'name'));
+  const config = givenMember(evaluator, 'config');
   // What was configured for another evaluator comes back when that is chosen again.
   const configs = useRef(new Map<string, JsonObject>());
   const schema = known.evaluators.find((one) => one.name === name)?.schema;
   const selectorProblems = problemsOf(problems, 'selector');
   const setEvaluator = (next: JsonObject, part: string): void =>
-    onChange(withMember(node, 'evaluator', next), part);
+    onChange(objectWith(node, 'evaluator', next), part);
   const choose = (chosen: string): void => {
     if (isJsonObject(config)) configs.current.set(name, config);
     const kept = configs.current.get(chosen) ?? {};
-    setEvaluator(withMember(withMember(evaluator, 'name', chosen), 'config', kept), 'evaluator');
+    setEvaluator(objectWith(objectWith(evaluator, 'name', chosen), 'config', kept), 'evaluator');
   };
   return (
     <div className="editor-form">
@@ -40,15 +40,15 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
       />
       <SelectorField
         label="Part of the step"
-        value={textOf(memberOf(memberOf(node, 'selector'), 'path'))}
+        value={textOf(givenMember(givenMember(node, 'selector'), 'path'))}
         agentName={agentName === '' ? undefined : agentName}
         problem={selectorProblems.find(({ severity }) => severity === 'error')?.message}
         onChange={(path) =>
           onChange(
-            withMember(
+            objectWith(
               node,
               'selector',
-              withMember(memberOf(node, 'selector'), 'path', path === '' ? undefined : path),
+              objectWith(givenMember(node, 'selector'), 'path', path === '' ? undefined : path),
             ),
             'selector',
           )
@@ -69,7 +69,7 @@ export function CheckForm({ node, problems, known, agentName, onChange }: CheckF
           schema={schema}
           value={isJsonObject(config) ? config : {}}
           problems={configProblems(problems.filter(({ severity }) => severity === 'error'))}
-          onChange={(next) => setEvaluator(withMember(evaluator, 'config', next), 'config')}
+          onChange={(next) => setEvaluator(objectWith(evaluator, 'config', next), 'config')}
         />
       )}
     </div>

@@ -1,6 +1,6 @@
 import { numberOf } from '../shared/numbers.js';
 import { type CompositeKind, type ConditionNode, childrenOf, kindOf, newCheck } from './condition-tree.js';
-import { ChoiceField, ProblemTexts } from './form-fields.js';
+import { OneOfField, ProblemTexts } from './form-fields.js';
 import type { PlacedProblem } from './problem-place.js';
 import type { TreeEdits } from './use-tree-edits.js';
 
@@ -38,7 +38,7 @@ export function CompositeForm({ node, problems, edits, onReplace }: CompositeFor
   const count = childrenOf(node).length;
   return (
     <div className="editor-form">
-      <ChoiceField<CompositeKind>
+      <OneOfField<CompositeKind>
         legend="Kind"
         value={kind}
         choices={KINDS}

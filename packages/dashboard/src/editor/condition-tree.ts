@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, memberOf, withMember } from './json.js';
+import { givenMember, isJsonObject, type JsonObject, type JsonValue, objectWith } from './json.js';
 
 /** A form of a composite node. */
 export type CompositeKind = 'and' | 'or' | 'not';
@@ -27,7 +27,7 @@ export function kindOf(node: ConditionNode): NodeKind {
 export function childrenOf(node: ConditionNode): readonly ConditionNode[] {
   const kind = kindOf(node);
   if (kind === 'check' || kind === 'unknown') return [];
-  const member = memberOf(node, kind);
+  const member = givenMember(node, kind);
   if (kind === 'not') return member === undefined ? [] : [member];
   return Array.isArray(member) ? member : [];
 }
@@ -42,7 +42,7 @@ export function takesChild(node: ConditionNode): boolean {
 export function withChildren(node: ConditionNode, children: readonly ConditionNode[]): JsonObject {
   const kind = kindOf(node) as CompositeKind;
   const members = children.map((child) => child ?? null);
-  return sameNode(node, withMember(node, kind, kind === 'not' ? (members[0] ?? null) : members));
+  return sameNode(node, objectWith(node, kind, kind === 'not' ? (members[0] ?? null) : members));
 }
 
 /** The node at a path. Undefined if there is none. */

@@ -1,8 +1,8 @@
 import type { Dispatch } from 'react';
 import { DecisionBadge } from '../shared/decision-badge.js';
 import type { EditorAction, EditorState } from './editor-state.js';
-import { CheckField, ChoiceField, LinesInput, ProblemTexts, TextInput } from './form-fields.js';
-import { type JsonValue, memberOf, textOf, textsOf } from './json.js';
+import { CheckField, LinesInput, OneOfField, ProblemTexts, TextInput } from './form-fields.js';
+import { givenMember, type JsonValue, textOf, textsOf } from './json.js';
 import { type PlacedProblem, problemsOf } from './problem-place.js';
 
 interface ControlFormProps {
@@ -24,7 +24,7 @@ export function ControlForm({ state, dispatch, problems }: ControlFormProps) {
   const { name, draft } = state;
   const set = (members: readonly string[], value: JsonValue | undefined) =>
     dispatch({ type: 'set', members, value });
-  const enabled = memberOf(draft, 'enabled');
+  const enabled = givenMember(draft, 'enabled');
   const elsewhere = problems.filter((problem) => problemsOf([problem], ...FIELDS).length === 0);
   return (
     <div className="editor-form">
@@ -40,7 +40,7 @@ export function ControlForm({ state, dispatch, problems }: ControlFormProps) {
       <TextInput
         label="Description"
         rows={2}
-        value={textOf(memberOf(draft, 'description'))}
+        value={textOf(givenMember(draft, 'description'))}
         problems={problemsOf(problems, 'description')}
         onChange={(value) => set(['description'], value === '' ? undefined : value)}
       />
@@ -50,9 +50,9 @@ export function ControlForm({ state, dispatch, problems }: ControlFormProps) {
         onChange={(value) => set(['enabled'], value)}
       />
       <ProblemTexts problems={problemsOf(problems, 'enabled')} />
-      <ChoiceField
+      <OneOfField
         legend="Runs in"
-        value={textOf(memberOf(draft, 'execution'))}
+        value={textOf(givenMember(draft, 'execution'))}
         choices={EXECUTIONS}
         problems={problemsOf(problems, 'execution')}
         onChange={(value) => set(['execution'], value)}
@@ -61,7 +61,7 @@ export function ControlForm({ state, dispatch, problems }: ControlFormProps) {
       <ScopeFields state={state} set={set} problems={problems} />
       <LinesInput
         label="Tags"
-        values={textsOf(memberOf(draft, 'tags'))}
+        values={textsOf(givenMember(draft, 'tags'))}
         problems={problemsOf(problems, 'tags')}
         onChange={(values) => set(['tags'], listOrNone(values))}
       />
@@ -82,12 +82,12 @@ const DECISIONS = [
 ] as const;
 
 function ActionFields({ state: { draft }, set, problems }: PartProps) {
-  const action = memberOf(draft, 'action');
-  const decision = textOf(memberOf(action, 'decision'));
-  const steering = memberOf(action, 'steering_context');
+  const action = givenMember(draft, 'action');
+  const decision = textOf(givenMember(action, 'decision'));
+  const steering = givenMember(action, 'steering_context');
   return (
     <>
-      <ChoiceField
+      <OneOfField
         legend="On a match"
         value={decision}
         choices={DECISIONS}
@@ -102,7 +102,7 @@ function ActionFields({ state: { draft }, set, problems }: PartProps) {
           <TextInput
             label="What the agent should do differently"
             rows={2}
-            value={textOf(memberOf(steering, 'message'))}
+            value={textOf(givenMember(steering, 'message'))}
             problems={[
               ...problemsOf(problems, 'action.steering_context.message'),
               ...problems.filter(({ place }) => place.member === 'action.steering_context'),
@@ -113,7 +113,7 @@ function ActionFields({ state: { draft }, set, problems }: PartProps) {
           />
           <LinesInput
             label="Actions required before it tries again"
-            values={textsOf(memberOf(steering, 'required_actions'))}
+            values={textsOf(givenMember(steering, 'required_actions'))}
             problems={problemsOf(problems, 'action.steering_context.required_actions')}
             onChange={(values) => set(['action', 'steering_context', 'required_actions'], listOrNone(values))}
           />
@@ -129,8 +129,8 @@ const STAGES = [
 ] as const;
 
 function ScopeFields({ state: { draft }, set, problems }: PartProps) {
-  const scope = memberOf(draft, 'scope');
-  const stages = textsOf(memberOf(scope, 'stages'));
+  const scope = givenMember(draft, 'scope');
+  const stages = textsOf(givenMember(scope, 'stages'));
   const setStage = (stage: string, isSet: boolean): void => {
     const others = stages.filter((other) => other !== stage);
     set(['scope', 'stages'], listOrNone(isSet ? [...others, stage] : others));
@@ -157,20 +157,20 @@ function ScopeFields({ state: { draft }, set, problems }: PartProps) {
       <LinesInput
         label="Step types"
         hint="For example tool or llm."
-        values={textsOf(memberOf(scope, 'step_types'))}
+        values={textsOf(givenMember(scope, 'step_types'))}
         problems={problemsIn('step_types')}
         onChange={setList('step_types')}
       />
       <LinesInput
         label="Step names"
-        values={textsOf(memberOf(scope, 'step_names'))}
+        values={textsOf(givenMember(scope, 'step_names'))}
         problems={problemsIn('step_names')}
         onChange={setList('step_names')}
       />
       <TextInput
         label="Or a pattern found in the step name (RE2)"
         isCode
-        value={textOf(memberOf(scope, 'step_name_regex'))}
+        value={textOf(givenMember(scope, 'step_name_regex'))}
         problems={problemsIn('step_name_regex')}
         onChange={(value) => set(['scope', 'step_name_regex'], value === '' ? undefined : value)}
       />

@@ -81,10 +81,23 @@ interface StoredEditorProps {
 
 function StoredEditor({ control, older, node }: StoredEditorProps) {
   const { id, name, version, data } = control;
-  // A definition that cannot be read is replaced by a new one.
-  const draft = draftOf(data) ?? newDraft();
-  const saved = { control: { controlId: id, version }, name, draft };
-  return <Editor saved={saved} start={startOf(name, draft, older, node)} linkTo="" before={savedBefore()} />;
+  const draft = draftOf(data);
+  const saved = { control: { controlId: id, version }, name, draft: draft ?? {} };
+  return (
+    <>
+      {draft === null && (
+        <p className="notice">
+          The stored definition cannot be read. Saving replaces it by what is written here.
+        </p>
+      )}
+      <Editor
+        saved={saved}
+        start={startOf(name, draft ?? newDraft(), older, node)}
+        linkTo=""
+        before={savedBefore()}
+      />
+    </>
+  );
 }
 
 /** What the page that created the control says about it. */

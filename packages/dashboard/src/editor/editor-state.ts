@@ -6,7 +6,7 @@ import {
   reconciled,
   withNode,
 } from './condition-tree.js';
-import { isJsonObject, type JsonObject, type JsonValue, memberOf, withMember } from './json.js';
+import { givenMember, isJsonObject, type JsonObject, type JsonValue, objectWith } from './json.js';
 
 const MAX_UNDO = 200;
 
@@ -58,7 +58,7 @@ export function newDraft(): JsonObject {
 }
 
 export function conditionOf(draft: JsonObject): ConditionNode {
-  return memberOf(draft, 'condition');
+  return givenMember(draft, 'condition');
 }
 
 export function editorReducer(state: EditorState, action: EditorAction): EditorState {
@@ -72,7 +72,7 @@ export function editorReducer(state: EditorState, action: EditorAction): EditorS
       return edited(state, { draft: reconciled(draft, action.draft) }, action.merge ?? null);
     case 'edit-tree': {
       const condition = action.root ?? null;
-      return edited(state, { draft: withMember(draft, 'condition', condition), selected: action.path }, null);
+      return edited(state, { draft: objectWith(draft, 'condition', condition), selected: action.path }, null);
     }
     case 'set':
       return edited(
@@ -83,7 +83,7 @@ export function editorReducer(state: EditorState, action: EditorAction): EditorS
     case 'set-node': {
       const condition = withNode(conditionOf(draft), action.path, action.node) ?? null;
       const merge = `${action.path.join('.')} ${action.merge}`;
-      return edited(state, { draft: withMember(draft, 'condition', condition) }, merge);
+      return edited(state, { draft: objectWith(draft, 'condition', condition) }, merge);
     }
     case 'undo':
       return steppedBack(state);
@@ -135,9 +135,9 @@ function existing({ draft, selected }: Snapshot): Selection {
 function withValue(object: JsonObject, members: readonly string[], value: JsonValue | undefined): JsonObject {
   const [name, ...rest] = members;
   if (name === undefined) return object;
-  if (rest.length === 0) return withMember(object, name, value);
-  const before = memberOf(object, name);
+  if (rest.length === 0) return objectWith(object, name, value);
+  const before = givenMember(object, name);
   const inner = withValue(isJsonObject(before) ? before : {}, rest, value);
   const isGone = value === undefined && Object.keys(inner).length === 0;
-  return withMember(object, name, isGone ? undefined : inner);
+  return objectWith(object, name, isGone ? undefined : inner);
 }

@@ -23,7 +23,9 @@ import { useServerCheck } from './use-server-check.js';
 import { type TrialStep, useTrial } from './use-trial.js';
 import './editor.css';
 
-const JsonView = lazy(() => import('./json-view.js'));
+const DefinitionTextView = lazy(() =>
+  import('./definition-text-view.js').then((module) => ({ default: module.DefinitionTextView })),
+);
 
 interface EditorProps {
   readonly saved: SavedState;
@@ -163,7 +165,7 @@ export function Editor({ saved: stored, start, linkTo, before = NOTHING_SAVED }:
                 name: 'JSON',
                 content: (
                   <Suspense fallback={<Loading what="the JSON view" />}>
-                    <JsonView
+                    <DefinitionTextView
                       draft={draft}
                       selected={selected}
                       problems={problems.all}

@@ -155,7 +155,7 @@ export function CheckField({ label, checked, onChange }: CheckFieldProps) {
   );
 }
 
-interface ChoiceFieldProps<T extends string> {
+interface OneOfFieldProps<T extends string> {
   readonly legend: string;
   readonly value: string;
   /** Triples of a value, its name, and what it means. */
@@ -165,7 +165,7 @@ interface ChoiceFieldProps<T extends string> {
 }
 
 /** One of a few choices, all of which are visible. */
-export function ChoiceField<T extends string>(props: ChoiceFieldProps<T>) {
+export function OneOfField<T extends string>(props: OneOfFieldProps<T>) {
   const { legend, value, choices, problems, onChange } = props;
   const name = useId();
   return (

@@ -1,24 +1,22 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
-import { isJsonObject, isSameJson } from '../schema-form/json-members.js';
+import { isJsonObject, isSameJson, withOwnMember } from '../schema-form/json-members.js';
 
 export type { JsonObject, JsonValue };
 export { isJsonObject, isSameJson };
 
 /** An own member of a JSON object. Undefined if the value is no object; null counts as absent. */
-export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
+export function givenMember(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
   return value[name] ?? undefined;
 }
 
-/** A copy with one member replaced in its place, or appended. Undefined removes it. */
-export function withMember(
+/** A copy of an object, or of none, with one member set. Undefined removes the member. */
+export function objectWith(
   value: JsonValue | undefined,
   name: string,
   member: JsonValue | undefined,
 ): JsonObject {
-  const object = isJsonObject(value) ? value : {};
-  if (member !== undefined) return { ...object, [name]: member };
-  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
+  return withOwnMember(isJsonObject(value) ? value : {}, name, member);
 }
 
 export function textOf(value: JsonValue | undefined): string {

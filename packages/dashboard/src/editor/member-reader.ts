@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, memberOf } from './json.js';
+import { givenMember, isJsonObject, type JsonObject, type JsonValue } from './json.js';
 import type { DraftProblem } from './problem.js';
 
 /** Reads the members of one JSON object and reports those that have a wrong type or are not read at all. */
@@ -77,7 +77,7 @@ export class MemberReader {
 
   #member<T>(name: string, expected: string, read: (value: JsonValue) => T | undefined): T | undefined {
     this.#read.add(name);
-    const value = memberOf(this.#object, name);
+    const value = givenMember(this.#object, name);
     if (value === undefined) return undefined;
     const result = read(value);
     if (result === undefined) this.#refuse(this.#pathOf(name), expected);

@@ -1,5 +1,5 @@
 import { type ConditionNode, childrenOf, kindOf, type NodePath } from './condition-tree.js';
-import { type JsonObject, memberOf } from './json.js';
+import { givenMember, type JsonObject } from './json.js';
 import type { DraftProblem, RelativeProblem } from './problem.js';
 
 /** Where a problem is shown: at a node or, without a node, at the control itself. */
@@ -26,7 +26,7 @@ function placeOf(draft: JsonObject, { field, message }: DraftProblem): ProblemPl
   if (field === 'data') return { node: null, member: NAMED_MEMBER.exec(message)?.[1] ?? '' };
   if (!CONDITION.test(field)) return { node: null, member: field.replace(/^data\./, '') };
   const path: number[] = [];
-  let node: ConditionNode = memberOf(draft, 'condition');
+  let node: ConditionNode = givenMember(draft, 'condition');
   let rest = field.replace(CONDITION, '');
   for (;;) {
     const kind = kindOf(node);

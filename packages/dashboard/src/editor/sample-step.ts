@@ -1,5 +1,5 @@
 import type { StepDefinition } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
-import { isJsonObject, type JsonObject, type JsonValue, memberOf } from './json.js';
+import { givenMember, isJsonObject, type JsonObject, type JsonValue } from './json.js';
 
 /** The step that is there before another one is chosen. */
 export const FIRST_STEP = stepText({
@@ -44,7 +44,7 @@ function sampleValue(schema: JsonValue | undefined, depth: number): JsonValue {
     case 'null':
       return null;
     default: {
-      const properties = memberOf(schema, 'properties');
+      const properties = givenMember(schema, 'properties');
       const members = Object.entries(isJsonObject(properties) ? properties : {});
       return Object.fromEntries(members.map(([name, member]) => [name, sampleValue(member, depth + 1)]));
     }

@@ -1,4 +1,4 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import {
   type Dispatch,
   type KeyboardEvent,
@@ -50,6 +50,8 @@ export function TreePane({ state, dispatch, problems, results, treeRef, openForm
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 12,
+    // The tree names the selected row as the active one, so it is there also when it is out of sight.
+    rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), at + 1])].sort((a, b) => a - b),
     getItemKey: (index) => rows[index - 1]?.key ?? 'control',
   });
 

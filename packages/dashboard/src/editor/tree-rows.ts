@@ -6,7 +6,7 @@ import {
   type NodePath,
   nodeKey,
 } from './condition-tree.js';
-import { isJsonObject, memberOf, textOf } from './json.js';
+import { givenMember, isJsonObject, textOf } from './json.js';
 
 /** A node as a row of the tree. */
 export interface TreeRow {
@@ -65,11 +65,11 @@ export interface CheckSummary {
 }
 
 export function checkSummary(node: ConditionNode): CheckSummary {
-  const evaluator = memberOf(node, 'evaluator');
+  const evaluator = givenMember(node, 'evaluator');
   return {
-    evaluator: textOf(memberOf(evaluator, 'name')).trim(),
-    path: textOf(memberOf(memberOf(node, 'selector'), 'path')) || '*',
-    config: configSummary(memberOf(evaluator, 'config')),
+    evaluator: textOf(givenMember(evaluator, 'name')).trim(),
+    path: textOf(givenMember(givenMember(node, 'selector'), 'path')) || '*',
+    config: configSummary(givenMember(evaluator, 'config')),
   };
 }
 

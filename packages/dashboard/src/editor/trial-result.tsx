@@ -58,7 +58,7 @@ function verdictOf({ applies, condition, decision }: ControlExplanation): { sign
   if (condition.matched === undefined || condition.error !== undefined) {
     return { sign: 'error', word: 'cannot be evaluated' };
   }
-  if (!condition.matched) return { sign: 'safe', word: 'no match: allowed by this control' };
+  if (!condition.matched) return { sign: 'safe', word: 'no match: allowed' };
   const sign = signOfDecision(decision);
   return { sign, word: WORDS[sign] ?? 'match' };
 }

@@ -5,7 +5,7 @@ import { SelectField } from '../shared/select-field.js';
 import { useDebounced } from '../shared/use-debounced.js';
 import { sampleStep } from './sample-step.js';
 import { TrialResult } from './trial-result.js';
-import type { Trial, TrialStep } from './use-trial.js';
+import type { DraftTrial, TrialStep } from './use-trial.js';
 
 const MAX_SUGGESTIONS = 20;
 const STAGES = [
@@ -16,7 +16,7 @@ const STAGES = [
 interface TryPaneProps {
   readonly step: TrialStep;
   readonly onStep: (step: TrialStep) => void;
-  readonly trial: Trial;
+  readonly trial: DraftTrial;
 }
 
 /** Tries the draft with a step, as one types. */

@@ -32,7 +32,7 @@ export type TrialOutcome =
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-export interface Trial {
+export interface DraftTrial {
   readonly outcome: TrialOutcome;
   readonly results: NodeResults;
   readonly isRunning: boolean;
@@ -41,7 +41,7 @@ export interface Trial {
 }
 
 /** Explains what a draft decides about a step, as either changes. Nothing is recorded. */
-export function useTrial(draft: JsonObject, { text, stage, agentName }: TrialStep): Trial {
+export function useTrial(draft: JsonObject, { text, stage, agentName }: TrialStep): DraftTrial {
   const [outcome, setOutcome] = useState<TrialOutcome>({ kind: 'none' });
   const [isRunning, setRunning] = useState(false);
   const [request, setRequest] = useState({ count: 0, at: 0 });

@@ -10,7 +10,7 @@ import { isSameJson, type JsonObject } from './json.js';
 import { fieldJsonPath, type JsonPath, jsonPlace, nodeJsonPath, type TextRange } from './json-places.js';
 import type { PlacedProblem } from './problem-place.js';
 
-interface JsonViewProps {
+interface DefinitionTextViewProps {
   readonly draft: JsonObject;
   readonly selected: Selection;
   readonly problems: readonly PlacedProblem[];
@@ -18,7 +18,7 @@ interface JsonViewProps {
 }
 
 /** The definition as JSON text. It follows the tree, and the tree follows it whenever it is valid. */
-export default function JsonView({ draft, selected, problems, onChange }: JsonViewProps) {
+export function DefinitionTextView({ draft, selected, problems, onChange }: DefinitionTextViewProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
   const [syntaxProblem, setSyntaxProblem] = useState<string | null>(null);
