@@ -13,9 +13,9 @@ it('the dashboard of a service without keys warns instead of asking for one', as
     expect(page.url()).toBe(`${service.url}/ui/`);
     await page.getByText('Nothing was recorded in this range').waitFor();
     expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
-    await page.getByRole('link', { name: 'Agents' }).click();
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
     await page.getByText('No agents yet').waitFor();
-    await page.getByRole('link', { name: 'Controls' }).click();
+    await page.getByRole('link', { name: 'Controls', exact: true }).click();
     await page.getByText('No controls yet').waitFor();
     expect(problems).toEqual([]);
   } finally {

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { GO_LETTERS } from '../shared/shortcut-keys.js';
 import { listenForShortcuts, useShortcut } from '../shared/shortcuts.js';
@@ -8,11 +8,21 @@ import { PAGES } from './pages.js';
 const Palette = lazy(() => import('./palette.js'));
 const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.js'));
 
-type Dialog = 'palette' | 'shortcuts' | null;
+/** An open dialog. Each opening is a new one: a dialog hears of its end later than it ends. */
+interface OpenDialog {
+  readonly name: 'palette' | 'shortcuts';
+  readonly opening: number;
+}
+
+let openings = 0;
 
 /** The dialogs of the frame, and what opens them. */
 export function useFrameDialogs() {
-  const [dialog, setDialog] = useState<Dialog>(null);
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const show = useCallback((name: OpenDialog['name']) => {
+    openings += 1;
+    setDialog({ name, opening: openings });
+  }, []);
   const [, open] = useLocation();
   useEffect(() => listenForShortcuts(), []);
   useEffect(() => {
@@ -22,15 +32,14 @@ export function useFrameDialogs() {
       if (event.defaultPrevented) return;
       // Chromium has the same keys for its own search.
       event.preventDefault();
-      if (document.querySelector('dialog[open]') === null) setDialog('palette');
+      if (document.querySelector('dialog[open]') === null) show('palette');
     };
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
-  }, []);
-  useShortcut('?', 'Show these shortcuts', () => setDialog('shortcuts'));
+  }, [show]);
+  useShortcut('?', 'Show these shortcuts', () => show('shortcuts'));
   useShortcut('/', 'Go to the first filter', focusFilter);
-  // A dialog may have opened another one before it was closed.
-  const closed = (which: Dialog) => setDialog((before) => (before === which ? null : before));
+  const close = () => setDialog((before) => (before === dialog ? null : before));
   const dialogs = (
     <>
       {PAGES.map(({ path, name }) => {
@@ -40,17 +49,17 @@ export function useFrameDialogs() {
         );
       })}
       <Suspense>
-        {dialog === 'palette' && (
-          <Palette onClose={() => closed('palette')} onShortcuts={() => setDialog('shortcuts')} />
+        {dialog?.name === 'palette' && (
+          <Palette key={dialog.opening} onClose={close} onShortcuts={() => show('shortcuts')} />
         )}
-        {dialog === 'shortcuts' && <ShortcutsDialog onClose={() => closed('shortcuts')} />}
+        {dialog?.name === 'shortcuts' && <ShortcutsDialog key={dialog.opening} onClose={close} />}
       </Suspense>
     </>
   );
   return {
     dialogs,
-    openPalette: () => setDialog('palette'),
-    openShortcuts: () => setDialog('shortcuts'),
+    openPalette: () => show('palette'),
+    openShortcuts: () => show('shortcuts'),
   };
 }
 
