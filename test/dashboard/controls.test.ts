@@ -1,29 +1,14 @@
 import { createClient, type Transport } from '@connectrpc/connect';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Decision, Execution } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { launchBrowser } from '../../scripts/browser.mjs';
-import {
-  axeViolations,
-  inSignedInTab,
-  overflow,
-  settled,
-  type TabOptions,
-  type WatchedPage,
-} from '../support/dashboard-browser.js';
+import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import {
-  ADMIN_KEY,
-  AGENT,
-  adminTransport,
-  type DashboardService,
-  HOSTILE,
-  REGULAR_KEY,
-  startDashboardService,
-} from './dashboard-service.js';
+import { AGENT, adminTransport, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
+import { useDashboardTabs } from './dashboard-tabs.js';
 
 /** A definition whose condition has every kind of node. */
 function definition(pattern: string, description = HOSTILE.markup) {
@@ -57,27 +42,15 @@ function definition(pattern: string, description = HOSTILE.markup) {
 }
 
 describeOnEachDatabase('controls in the dashboard', (freshDatabaseUrl) => {
-  let browser: Browser;
-  let service: DashboardService;
   let transport: Transport;
   const controls = () => createClient(ControlService, transport);
   const policies = () => createClient(PolicyService, transport);
+  const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
+  const { open, address } = dashboard;
   beforeAll(async () => {
-    service = await startDashboardService(await freshDatabaseUrl());
-    transport = adminTransport(service.url);
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.process.dispose();
+    transport = adminTransport(dashboard.service.url);
   });
 
-  const address = (path: string) => `${service.url}/ui${path}`;
-  const open = (
-    path: string,
-    test: (watched: WatchedPage) => Promise<void>,
-    options: Partial<TabOptions> = {},
-  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
   const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const dialogOf = (page: Page) => page.getByRole('dialog');
   async function create(name: string, pattern = 'version-one'): Promise<number> {

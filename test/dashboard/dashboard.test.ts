@@ -1,44 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
-import {
-  inSignedInTab,
-  openWatchedPage,
-  type TabOptions,
-  type WatchedPage,
-} from '../support/dashboard-browser.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
+import { openWatchedPage } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import {
-  ADMIN_KEY,
-  AGENT,
-  type DashboardService,
-  HOSTILE,
-  REGULAR_KEY,
-  startDashboardService,
-} from './dashboard-service.js';
+import { ADMIN_KEY, AGENT, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
+import { useDashboardTabs } from './dashboard-tabs.js';
 
 describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
-  let browser: Browser;
-  let service: DashboardService;
   let controlId: number;
+  const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
+  const { open, address } = dashboard;
   beforeAll(async () => {
-    service = await startDashboardService(await freshDatabaseUrl());
-    controlId = service.controlIds.get('no-card-numbers') ?? 0;
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.process.dispose();
+    controlId = dashboard.service.controlIds.get('no-card-numbers') ?? 0;
   });
 
-  const address = (path: string) => `${service.url}/ui${path}`;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
-
-  const open = (
-    path: string,
-    test: (watched: WatchedPage) => Promise<void>,
-    options: Partial<TabOptions> = {},
-  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
 
   it('signs in with a key, tells the role, and signs out', async () => {
     await open('/', async ({ page }) => {
@@ -57,7 +32,7 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
   });
 
   it('refuses an unknown key and says so', async () => {
-    const { page } = await openWatchedPage(browser);
+    const { page } = await openWatchedPage(dashboard.browser);
     await page.goto(address('/'));
     await page.getByLabel('API key').fill('unknown');
     await page.keyboard.press('Enter');
@@ -72,9 +47,9 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
       const row = (name: string) => page.getByRole('row').filter({ hasText: name });
       await row('no-card-numbers').getByText('direct link').waitFor();
       await row('watch-refunds').getByText('policy mail-policy').waitFor();
-      await service.enable(controlId, false);
+      await dashboard.service.enable(controlId, false);
       await row('no-card-numbers').getByText('off', { exact: true }).waitFor();
-      await service.enable(controlId, true);
+      await dashboard.service.enable(controlId, true);
       await row('no-card-numbers').getByText('on', { exact: true }).waitFor();
     });
   });
@@ -82,12 +57,12 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
   it('shows an event of a step that is evaluated over gRPC, and its trace', async () => {
     await open('/live', async ({ page }) => {
       await page.locator('[data-state=live]').waitFor();
-      await service.evaluate('card 4111111111111111');
+      await dashboard.service.evaluate('card 4111111111111111');
       const row = page.getByRole('row').filter({ hasText: 'no-card-numbers' });
       await row.getByText('deny').waitFor();
 
       await page.getByRole('button', { name: 'Pause' }).click();
-      await service.evaluate('a refund');
+      await dashboard.service.evaluate('a refund');
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('row').filter({ hasText: 'watch-refunds' }).waitFor();
 
@@ -216,7 +191,7 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
       await page.context().setOffline(false);
       await page.getByText('The browser is offline').waitFor({ state: 'detached' });
       await page.locator('[data-state=live]').waitFor();
-      await service.evaluate('card 4111111111111111');
+      await dashboard.service.evaluate('card 4111111111111111');
       await page.getByRole('row').filter({ hasText: 'no-card-numbers' }).first().waitFor();
       // The browser itself reports requests that fail without a network.
       problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('net::ERR_')));

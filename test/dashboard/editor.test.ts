@@ -1,27 +1,14 @@
 import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { definitionValue } from '../../packages/dashboard/src/controls/definition-json.js';
-import { launchBrowser } from '../../scripts/browser.mjs';
-import {
-  axeViolations,
-  inSignedInTab,
-  overflow,
-  settled,
-  type TabOptions,
-  type WatchedPage,
-} from '../support/dashboard-browser.js';
+import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import {
-  ADMIN_KEY,
-  AGENT,
-  type DashboardService,
-  REGULAR_KEY,
-  startDashboardService,
-} from './dashboard-service.js';
+import { ADMIN_KEY, AGENT, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
+import { useDashboardTabs } from './dashboard-tabs.js';
 
 /** A definition with every member that there is. */
 const COMPLETE = {
@@ -76,24 +63,12 @@ const COMPLETE = {
 };
 
 describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
-  let browser: Browser;
-  let service: DashboardService;
   let controls: ReturnType<typeof clientOf>;
+  const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
+  const { open, address } = dashboard;
   beforeAll(async () => {
-    service = await startDashboardService(await freshDatabaseUrl());
-    controls = clientOf(service.url);
-    browser = await launchBrowser();
+    controls = clientOf(dashboard.service.url);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.process.dispose();
-  });
-
-  const open = (
-    path: string,
-    test: (watched: WatchedPage) => Promise<void>,
-    options: Partial<TabOptions> = {},
-  ) => inSignedInTab(browser, `${service.url}/ui${path}`, { key: ADMIN_KEY, ...options }, test);
 
   const item = (page: Page, name: string | RegExp) => page.getByRole('treeitem', { name });
   const tree = (page: Page) => page.getByRole('tree', { name: 'Condition tree' });
@@ -166,7 +141,7 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
   });
 
   it('keeps tree and JSON in step, undoes, and explains a step as one types', async () => {
-    const controlId = service.controlIds.get('watch-refunds') ?? 0;
+    const controlId = dashboard.service.controlIds.get('watch-refunds') ?? 0;
     await open(`/controls/${controlId}`, async ({ page, problems }) => {
       await page.getByRole('link', { name: 'Edit' }).click();
       await page.getByRole('tab', { name: 'JSON' }).click();
@@ -242,7 +217,7 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
       const copyId = Number(/controls\/(\d+)\/edit$/.exec(page.url())?.[1]);
       expect(await stored(copyId)).toEqual(before);
 
-      await page.goto(`${service.url}/ui/controls/${controlId}/edit`);
+      await page.goto(address(`/controls/${controlId}/edit`));
       const description = page.getByLabel('Description');
       await description.fill('Edited');
       await page.getByRole('button', { name: 'Save' }).click();
@@ -250,7 +225,7 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
       expect(await stored(controlId)).toEqual({ ...before, description: 'Edited' });
       await page.getByRole('button', { name: 'Dismiss' }).click();
 
-      await service.enable(controlId, true);
+      await dashboard.service.enable(controlId, true);
       await description.fill('Mine');
       await page.keyboard.press('Control+s');
       const dialog = page.getByRole('dialog');
@@ -262,7 +237,7 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
       await page.getByRole('button', { name: 'Undo' }).click();
       await expect.poll(() => description.inputValue()).toBe('Mine');
 
-      await service.enable(controlId, false);
+      await dashboard.service.enable(controlId, false);
       await page.keyboard.press('Control+s');
       await dialog.getByRole('button', { name: 'Overwrite version 4' }).click();
       await page.getByRole('status', { name: 'Saved' }).waitFor();
@@ -271,7 +246,7 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
   });
 
   it('has no barrier that axe finds in either theme, and fits into 360 pixels', async () => {
-    const controlId = service.controlIds.get('no-card-numbers') ?? 0;
+    const controlId = dashboard.service.controlIds.get('no-card-numbers') ?? 0;
     const paths = [
       `/controls/${controlId}/edit`,
       `/controls/${controlId}/edit?node=&view=form`,
@@ -279,7 +254,7 @@ describeOnEachDatabase('the editor of controls', (freshDatabaseUrl) => {
     ];
     await open('/controls/new', async ({ page }) => {
       for (const path of paths) {
-        await page.goto(`${service.url}/ui${path}`);
+        await page.goto(address(path));
         await settled(page);
         await item(page, /regex on input\.text.*true/).waitFor();
         for (const colorScheme of ['light', 'dark'] as const) {

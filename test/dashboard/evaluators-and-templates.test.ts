@@ -1,23 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { EXAMPLE_TEMPLATES } from '../../packages/dashboard/src/templates/example-templates.js';
-import { launchBrowser } from '../../scripts/browser.mjs';
-import {
-  axeViolations,
-  inSignedInTab,
-  overflow,
-  settled,
-  type TabOptions,
-  type WatchedPage,
-} from '../support/dashboard-browser.js';
+import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import {
-  ADMIN_KEY,
-  type DashboardService,
-  HOSTILE,
-  REGULAR_KEY,
-  startDashboardService,
-} from './dashboard-service.js';
+import { ADMIN_KEY, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
+import { useDashboardTabs } from './dashboard-tabs.js';
 
 const SCHEMA_AGENT = 'schema-agent-01';
 const HOSTILE_CONTROL = {
@@ -40,12 +27,10 @@ const HOSTILE_CONTROL = {
 };
 
 describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUrl) => {
-  let browser: Browser;
-  let service: DashboardService;
   let hostileId: number;
 
   async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const reply = await fetch(`${service.url}/api/v1${path}`, {
+    const reply = await fetch(`${dashboard.service.url}/api/v1${path}`, {
       method,
       headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -55,9 +40,9 @@ describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUr
     return answer;
   }
 
+  const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
+  const { open, address } = dashboard;
   beforeAll(async () => {
-    service = await startDashboardService(await freshDatabaseUrl());
-    browser = await launchBrowser();
     const input = { type: 'object', properties: { text: { type: 'string' }, to: { type: 'string' } } };
     await call('POST', '/agents/initAgent', {
       agent: { agent_name: SCHEMA_AGENT },
@@ -76,17 +61,7 @@ describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUr
       (await call('PUT', '/controls', { name: 'hostile-template', data: HOSTILE_CONTROL })).control_id,
     );
   });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.process.dispose();
-  });
 
-  const address = (path: string) => `${service.url}/ui${path}`;
-  const open = (
-    path: string,
-    test: (watched: WatchedPage) => Promise<void>,
-    options: Partial<TabOptions> = {},
-  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
   const textbox = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name });
 
   it('finds an evaluator and tries it as one types', async () => {

@@ -3,32 +3,19 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createClient, type Transport } from '@connectrpc/connect';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
-import { launchBrowser } from '../../scripts/browser.mjs';
 import { runExample } from '../support/client-example.js';
-import {
-  axeViolations,
-  inSignedInTab,
-  overflow,
-  type TabOptions,
-  type WatchedPage,
-} from '../support/dashboard-browser.js';
+import { axeViolations, overflow } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { compileService } from '../support/service-process.js';
 import { until } from '../support/until.js';
-import {
-  ADMIN_KEY,
-  adminTransport,
-  type DashboardService,
-  HOSTILE,
-  REGULAR_KEY,
-  startDashboardService,
-} from './dashboard-service.js';
+import { adminTransport, HOSTILE, REGULAR_KEY, startDashboardService } from './dashboard-service.js';
+import { useDashboardTabs } from './dashboard-tabs.js';
 
 const AGENT = 'mail-agent-of-tests';
 const STEP_NAME = `it's "${HOSTILE.markup}"`;
@@ -37,8 +24,6 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const EVENTS = 5;
 
 describeOnEachDatabase('events and the playground in the dashboard', (freshDatabaseUrl) => {
-  let browser: Browser;
-  let service: DashboardService;
   let transport: Transport;
   let controlId: number;
   const definition = (pattern: string) => ({
@@ -63,9 +48,10 @@ describeOnEachDatabase('events and the playground in the dashboard', (freshDatab
     await until(Date.now, (time) => time > now + 1);
     await createClient(ControlService, transport).setControlData({ controlId, data: definition(pattern) });
   }
+  const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
+  const { open, address } = dashboard;
   beforeAll(async () => {
-    service = await startDashboardService(await freshDatabaseUrl());
-    transport = adminTransport(service.url);
+    transport = adminTransport(dashboard.service.url);
     const agents = createClient(AgentService, transport);
     await agents.initAgent({ agent: { agentName: AGENT } });
     const controls = createClient(ControlService, transport);
@@ -73,23 +59,11 @@ describeOnEachDatabase('events and the playground in the dashboard', (freshDatab
     await agents.addAgentControl({ agentName: AGENT, controlId });
     for (let index = 0; index < EVENTS; index += 1) await evaluate(`first-secret ${index}`);
     await change('second-secret');
-    browser = await launchBrowser();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.process.dispose();
-  });
-
-  const address = (place: string) => `${service.url}/ui${place}`;
-  const open = (
-    place: string,
-    test: (watched: WatchedPage) => Promise<void>,
-    options: Partial<TabOptions> = {},
-  ) => inSignedInTab(browser, address(place), { key: ADMIN_KEY, ...options }, test);
 
   /** The lines of the JSON route of ExportEvents. */
   async function exportedLines(filter: object): Promise<unknown[]> {
-    const reply = await fetch(`${service.url}/api/v1/observability/events/export`, {
+    const reply = await fetch(`${dashboard.service.url}/api/v1/observability/events/export`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': REGULAR_KEY },
       body: JSON.stringify({ ...filter, include_step: true }),
@@ -206,7 +180,7 @@ describeOnEachDatabase('events and the playground in the dashboard', (freshDatab
           .replace('process.env.SERVICE_API_KEY', JSON.stringify(REGULAR_KEY));
         const { main } = await compileService();
         const folder = path.resolve(path.dirname(main), '..');
-        const name = `playground-${new URL(service.url).port}`;
+        const name = `playground-${new URL(dashboard.service.url).port}`;
         expect(await runExample(folder, name, program, { skipLibCheck: true })).toMatch(
           /^deny deny control "changing"/,
         );

@@ -1,5 +1,4 @@
 import { createClient } from '@connectrpc/connect';
-import { createGrpcTransport } from '@connectrpc/connect-node';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { Decision, Execution, Stage } from '../../gen/proto/enforcement/v1/control_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
@@ -7,7 +6,7 @@ import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_ser
 import { AppliesTo, ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
 import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
-import { ADMIN_KEY, REGULAR_KEY } from './dashboard-service.js';
+import { ADMIN_KEY, adminTransport, REGULAR_KEY } from './dashboard-service.js';
 
 const MINUTE_MS = 60_000;
 
@@ -43,15 +42,7 @@ export async function startFleetService(databaseUrl: string): Promise<FleetServi
     },
   });
   const url = await service.listening();
-  const transport = createGrpcTransport({
-    baseUrl: url,
-    interceptors: [
-      (next) => (request) => {
-        request.header.set('x-api-key', ADMIN_KEY);
-        return next(request);
-      },
-    ],
-  });
+  const transport = adminTransport(url);
   const agents = createClient(AgentService, transport);
   const controls = createClient(ControlService, transport);
   const policies = createClient(PolicyService, transport);

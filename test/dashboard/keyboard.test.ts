@@ -1,39 +1,17 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
-import {
-  axeViolations,
-  inSignedInTab,
-  openWatchedPage,
-  overflow,
-  signIn,
-  type TabOptions,
-  type WatchedPage,
-} from '../support/dashboard-browser.js';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { axeViolations, openWatchedPage, overflow, signIn } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
-import { ADMIN_KEY, AGENT, type DashboardService, startDashboardService } from './dashboard-service.js';
+import { ADMIN_KEY, AGENT, startDashboardService } from './dashboard-service.js';
+import { useDashboardTabs } from './dashboard-tabs.js';
 
 describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
-  let browser: Browser;
-  let service: DashboardService;
-  beforeAll(async () => {
-    service = await startDashboardService(await freshDatabaseUrl());
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.process.dispose();
-  });
+  const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
+  const { open, address } = dashboard;
 
-  const address = (path: string) => `${service.url}/ui${path}`;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
   const palette = (page: Page) => page.getByRole('dialog', { name: 'Search' });
   const option = (page: Page, name: string) => palette(page).getByRole('option', { name });
-  const open = (
-    path: string,
-    test: (watched: WatchedPage) => Promise<void>,
-    options: Partial<TabOptions> = {},
-  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
 
   /** Presses Tab until an element has the focus. */
   async function tabTo(page: Page, name: string): Promise<void> {
@@ -48,7 +26,7 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
   }
 
   it('lets the whole job be done with the keyboard alone', async () => {
-    const { page, problems } = await openWatchedPage(browser);
+    const { page, problems } = await openWatchedPage(dashboard.browser);
     const { keyboard } = page;
     await page.goto(address('/'));
     await page.getByLabel('API key').waitFor();
@@ -74,7 +52,7 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
     await keyboard.press('l');
     await heading(page, 'Live').and(page.locator(':focus')).waitFor();
     await page.locator('[data-state=live]').waitFor();
-    await service.evaluate('card 4111111111111111, a refund');
+    await dashboard.service.evaluate('card 4111111111111111, a refund');
     await page.getByRole('row').filter({ hasText: 'watch-refunds' }).waitFor();
     expect(await page.getByRole('row').filter({ hasText: 'no-card-numbers' }).count()).toBe(0);
     await keyboard.press('Space');
@@ -87,14 +65,14 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
     await page.getByText('1 recorded checks').waitFor();
     await page.locator('h1:focus').waitFor();
     expect(problems).toEqual([]);
-    await service.enable(service.controlIds.get('no-card-numbers') ?? 0, true);
+    await dashboard.service.enable(dashboard.service.controlIds.get('no-card-numbers') ?? 0, true);
     await page.context().close();
   });
 
   it('finds pages, things and actions in the palette, and remembers what was open', async () => {
     await open('/controls', async ({ page }) => {
       const { keyboard } = page;
-      const controlId = service.controlIds.get('watch-refunds');
+      const controlId = dashboard.service.controlIds.get('watch-refunds');
       await page.getByRole('button', { name: 'Search' }).click();
       await option(page, 'Overview').waitFor();
       await keyboard.type('billing');
@@ -167,7 +145,7 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
   });
 
   it('draws the rows in view of a long table only, and loads more at its end', async () => {
-    await service.storeEvents(450);
+    await dashboard.service.storeEvents(450);
     await open('/events?agent=flood-bot-01', async ({ page }) => {
       const { keyboard } = page;
       const table = page.getByRole('table');
@@ -237,7 +215,7 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
   });
 
   it('explains why a sign-in failed', async () => {
-    const { page } = await openWatchedPage(browser);
+    const { page } = await openWatchedPage(dashboard.browser);
     await page.goto(address('/controls'));
     const fill = async (key: string) => {
       await page.getByLabel('API key').fill(key);
@@ -261,7 +239,7 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl) => {
   it.each(['light', 'dark'] as const)(
     'passes axe in the %s theme: sign-in, palette and shortcuts',
     async (colorScheme) => {
-      const { page, problems } = await openWatchedPage(browser, {
+      const { page, problems } = await openWatchedPage(dashboard.browser, {
         colorScheme,
         viewport: { width: 360, height: 740 },
       });

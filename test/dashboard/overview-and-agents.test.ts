@@ -1,48 +1,31 @@
 import { rename } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchBrowser } from '../../scripts/browser.mjs';
-import {
-  axeViolations,
-  inSignedInTab,
-  overflow,
-  settled,
-  type TabOptions,
-  type WatchedPage,
-} from '../support/dashboard-browser.js';
+import { axeViolations, overflow, settled } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
-import { ADMIN_KEY, REGULAR_KEY } from './dashboard-service.js';
-import { COVERED, type FleetService, startFleetService, UNCOVERED } from './fleet-service.js';
+import { REGULAR_KEY } from './dashboard-service.js';
+import { useDashboardTabs } from './dashboard-tabs.js';
+import { COVERED, startFleetService, UNCOVERED } from './fleet-service.js';
 
 describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, kind) => {
-  let browser: Browser;
-  let service: FleetService;
   let proxy: TcpProxy | undefined;
   let databaseUrl: string;
   let controlId: number;
-  beforeAll(async () => {
+  afterAll(() => proxy?.close());
+  const dashboard = useDashboardTabs(async () => {
     databaseUrl = await freshDatabaseUrl();
     if (kind === 'postgresql') proxy = await startTcpProxy(databaseUrl);
-    service = await startFleetService(proxy?.url ?? databaseUrl);
-    controlId = service.controlIds.get('no-cards') ?? 0;
-    browser = await launchBrowser();
+    return startFleetService(proxy?.url ?? databaseUrl);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.process.dispose();
-    await proxy?.close();
+  const { open, address } = dashboard;
+  beforeAll(async () => {
+    controlId = dashboard.service.controlIds.get('no-cards') ?? 0;
   });
 
-  const address = (path: string) => `${service.url}/ui${path}`;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
   const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const query = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
-  const open = (
-    path: string,
-    test: (watched: WatchedPage) => Promise<void>,
-    options: Partial<TabOptions> = {},
-  ) => inSignedInTab(browser, address(path), { key: ADMIN_KEY, ...options }, test);
 
   it('lead from Overview to each agent without any control in two clicks, and keep the range', async () => {
     await open('/', async ({ page }) => {
@@ -109,24 +92,24 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
       const dialog = page.getByRole('dialog');
       await row(page, 'no-cards').getByText('direct link').waitFor();
       await row(page, 'no-cards').getByText('policy mail-policy').waitFor();
-      expect(await service.isAllowed('a refund')).toBe(true);
+      expect(await dashboard.service.isAllowed('a refund')).toBe(true);
       await page.getByLabel('Find a control').fill('refund');
       await page.getByLabel('Control to add').selectOption('no-refunds');
       await page.getByRole('button', { name: 'Add', exact: true }).click();
       await row(page, 'no-refunds').getByText('direct link').waitFor();
-      expect(await service.isAllowed('a refund')).toBe(false);
+      expect(await dashboard.service.isAllowed('a refund')).toBe(false);
 
       await page.getByRole('button', { name: 'Unlink no-refunds' }).click();
       await dialog.getByText(`It no longer checks the steps of ${COVERED}`).waitFor();
       await dialog.getByRole('button', { name: 'Unlink no-refunds' }).click();
       await row(page, 'no-refunds').waitFor({ state: 'detached' });
-      expect(await service.isAllowed('a refund')).toBe(true);
+      expect(await dashboard.service.isAllowed('a refund')).toBe(true);
 
       await page.getByRole('button', { name: 'Unlink no-cards' }).click();
       await dialog.getByText('because mail-policy still contains it').waitFor();
       await dialog.getByRole('button', { name: 'Unlink no-cards' }).click();
       await row(page, 'no-cards').getByText('direct link').waitFor({ state: 'detached' });
-      expect(await service.isAllowed('4111111111111111')).toBe(false);
+      expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
 
       await row(page, 'no-cards').getByRole('link', { name: 'in the policies' }).click();
       expect(query(page)).toEqual({ tab: 'policies' });
@@ -134,11 +117,11 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
       await dialog.getByText(`${COVERED} loses 1 control.`).waitFor();
       await dialog.getByRole('button', { name: 'Remove mail-policy' }).click();
       await page.getByText('The agent has no policy').waitFor();
-      expect(await service.isAllowed('4111111111111111')).toBe(true);
+      expect(await dashboard.service.isAllowed('4111111111111111')).toBe(true);
       await page.getByLabel('Policy to add').selectOption('mail-policy');
       await page.getByRole('button', { name: 'Add', exact: true }).click();
       await row(page, 'mail-policy').waitFor();
-      expect(await service.isAllowed('4111111111111111')).toBe(false);
+      expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
     });
   });
 
@@ -149,7 +132,7 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
       await events.getByRole('row').nth(1).waitFor();
       const total = async () => Number((await page.getByText(/^All \d+ events$/).innerText()).split(' ')[1]);
       const before = await total();
-      expect(await service.isAllowed('4111111111111111')).toBe(false);
+      expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
       await expect.poll(total, { timeout: 20_000 }).toBe(before + 1);
       await page
         .getByRole('region', { name: 'Top controls' })
