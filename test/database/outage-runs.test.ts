@@ -3,7 +3,7 @@ import { type CompiledService, compileService } from '../support/service-process
 import { fuzzSeed } from '../transport/wire/random.js';
 import { NOTHING_LOST, outageRuns } from './outage-runs.js';
 
-const OUTAGES = 3;
+const OUTAGES = 2;
 const LIMIT_MS = 240_000;
 
 describe('PostgreSQL that is stopped and restarted under load', () => {

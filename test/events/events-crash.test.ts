@@ -3,7 +3,7 @@ import { describeOnEachDatabase } from '../support/databases.js';
 import { type CompiledService, compileService } from '../support/service-process.js';
 import { crashRuns, NOTHING_WRONG } from './crash-runs.js';
 
-const KILLS = 5;
+const KILLS = 3;
 
 let compiled: CompiledService;
 beforeAll(async () => {

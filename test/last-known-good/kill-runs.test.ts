@@ -5,7 +5,7 @@ import { type CompiledService, compileService } from '../support/service-process
 import { fuzzSeed } from '../transport/wire/random.js';
 import { killRuns, NOTHING_WRONG } from './kill-runs.js';
 
-const KILLS = 4;
+const KILLS = 2;
 
 let compiled: CompiledService;
 beforeAll(async () => {

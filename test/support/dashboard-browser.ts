@@ -17,6 +17,8 @@ export async function openWatchedPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext(options);
+  // Only ends what hangs: on a busy machine everything takes its time.
+  context.setDefaultTimeout(180_000);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
