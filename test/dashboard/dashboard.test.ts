@@ -72,6 +72,33 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
     });
   });
 
+  it('lets a control be written and tried without JSON, and shows what it decides over gRPC', async () => {
+    await open(`/controls/new?agent=${AGENT}`, async ({ page }) => {
+      await page.getByLabel('Name', { exact: true }).fill('no-passwords');
+      await page.getByRole('treeitem').nth(1).click();
+      await page.getByLabel('Part of the step').fill('input.text');
+      await page.keyboard.press('Escape');
+      await page.getByLabel('Evaluator', { exact: true }).selectOption('regex');
+      await page.getByRole('textbox', { name: 'pattern' }).fill('password');
+      const trial = page.getByRole('region', { name: 'Try it' });
+      const step = trial.getByLabel('Step, as JSON');
+      await step.fill('{"type": "tool", "name": "send_mail", "input": {"text": "hello"}}');
+      await page.getByRole('treeitem', { name: /regex on input\.text.*false/ }).waitFor();
+      await step.fill('{"type": "tool", "name": "send_mail", "input": {"text": "my password"}}');
+      await page.getByRole('treeitem', { name: /regex on input\.text.*true/ }).waitFor();
+      await page.getByRole('button', { name: 'Create control' }).click();
+      await heading(page, 'no-passwords').waitFor();
+
+      await page.goto(address(`/live?agent=${AGENT}`));
+      await page.locator('[data-state=live]').waitFor();
+      await dashboard.service.evaluate('my password');
+      const row = page.getByRole('row').filter({ hasText: 'no-passwords' });
+      await row.getByText('deny').waitFor();
+      await row.getByRole('link').last().click();
+      await page.getByText('decided the check').waitFor();
+    });
+  });
+
   it('opens every address directly, after signing in there', async () => {
     await open(`/controls/${controlId}?tab=versions`, async ({ page }) => {
       await heading(page, 'no-card-numbers').waitFor();

@@ -26,7 +26,7 @@ const HOSTILE_CONTROL = {
   template_values: { words: [HOSTILE.markup] },
 };
 
-describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUrl) => {
+describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUrl, kind) => {
   let hostileId: number;
 
   async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
@@ -280,21 +280,24 @@ describeOnEachDatabase('evaluators and templates in a browser', (freshDatabaseUr
     '/templates/new?example=blank',
     `/controls/${hostileId}/template`,
   ];
-  it.each(['light', 'dark'] as const)(
-    'fits into 360 pixels without a barrier that axe finds, %s',
-    async (colorScheme) => {
-      await open(
-        '/evaluators',
-        async ({ page }) => {
-          for (const path of pages()) {
-            await page.goto(address(path));
-            await settled(page);
-            expect([path, await axeViolations(page)]).toEqual([path, []]);
-            expect([path, await overflow(page)]).toEqual([path, 0]);
-          }
-        },
-        { colorScheme, width: 360 },
-      );
-    },
-  );
+  // What it looks like does not depend on the database.
+  if (kind === 'sqlite') {
+    it.each(['light', 'dark'] as const)(
+      'fits into 360 pixels without a barrier that axe finds, %s',
+      async (colorScheme) => {
+        await open(
+          '/evaluators',
+          async ({ page }) => {
+            for (const path of pages()) {
+              await page.goto(address(path));
+              await settled(page);
+              expect([path, await axeViolations(page)]).toEqual([path, []]);
+              expect([path, await overflow(page)]).toEqual([path, 0]);
+            }
+          },
+          { colorScheme, width: 360 },
+        );
+      },
+    );
+  }
 });
