@@ -417,7 +417,7 @@ export const VARIABLES = {
     ['SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS', 'OBSERVABILITY_FLUSH_INTERVAL_SECONDS'],
     numberIn(0.01, 3600, '10'),
     10,
-    'How often the service writes the events that it records itself.',
+    'How often the service writes the events that it records itself. While a process has streams of `WatchEvents`, it writes at least every 0.25 seconds.',
   ),
   eventRetentionDays: variable(
     ['SERVICE_EVENT_RETENTION_DAYS'],

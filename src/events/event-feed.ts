@@ -10,6 +10,8 @@ export interface EventFeedOptions {
   /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly log: { error(facts: object, message: string): void };
+  /** Starts to store events that this process has recorded and not stored yet. Called at each poll. */
+  readonly storeRecorded?: () => void;
   readonly limits?: Partial<FeedLimits>;
 }
 
@@ -33,7 +35,8 @@ export const FEED_LIMITS: FeedLimits = {
 
 /**
  * Reads the end of the event log for all streams of this process: once for each of its own commits, and every
- * `pollMs` for those of others. Idle without watchers.
+ * `pollMs` for those of others. Then it has this process store its own, too, so that streams need not wait for the
+ * interval of the recorder. Idle without watchers.
  */
 export class EventFeed {
   readonly #options: EventFeedOptions;
@@ -95,6 +98,7 @@ export class EventFeed {
 
   #startPolling(): NodeJS.Timeout {
     const timer = setInterval(() => {
+      this.#options.storeRecorded?.();
       if (this.#reading === null) this.#refresh().catch(() => {});
     }, this.#limits.pollMs);
     return timer.unref();

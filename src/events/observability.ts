@@ -58,7 +58,7 @@ export function createObservability({
   }
   const search = createEventSearch(database.bulk);
   const tail = createEventTail(database.bulk);
-  const feed = new EventFeed({ tail, now: monotonic, log });
+  const feed = new EventFeed({ tail, now: monotonic, log, storeRecorded: () => recorder?.flushSoon() });
   const store = createEventWriter({ database, now });
   const ingest = createIngest({
     async write(events) {

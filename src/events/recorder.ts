@@ -35,6 +35,8 @@ export interface Recorder extends VerdictRecorder {
    * SERVICE_UNAVAILABLE when some of them have to wait for the database.
    */
   flush(): Promise<number>;
+  /** Starts to write what is buffered, unless the last attempt failed: then only the interval triggers the next one. */
+  flushSoon(): void;
   /** Starts writing at every interval. */
   start(): void;
   /** Writes the remaining events, and nothing after that. Never rejects. */
@@ -159,6 +161,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return flushing;
   }
 
+  function flushSoon(): void {
+    if (started && !away && buffer.length > 0) void flush();
+  }
+
   /** The same, with the events that were buffered after the start of a running write. */
   function flushLatest(): Promise<void> {
     if (flushing === undefined) return flush();
@@ -203,8 +209,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
           else lose(1, 'queue_full');
         }
       }
-      if (started && !away && buffer.length >= EARLY_FLUSH) void flush();
+      if (buffer.length >= EARLY_FLUSH) flushSoon();
     },
+    flushSoon,
     start() {
       started = true;
       timer = setInterval(() => void flush(), flushIntervalMs);

@@ -5,6 +5,7 @@ import { AppliesTo } from '../../gen/proto/enforcement/v1/observability_service_
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
 import { RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
+import { denyWord, evaluate, seeder } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { type EventWatcher, watchEvents } from './event-streams.support.js';
@@ -94,6 +95,21 @@ describeOnEachDatabase('WatchEvents', (freshDatabaseUrl) => {
       const name = `long-${'x'.repeat(1_020)}`;
       expect(await codeOf(watch({ agentName: name }, { protocol }))).toBe(Code.InvalidArgument);
     });
+  });
+
+  it('sends what the service records itself at once, however long its interval is', async () => {
+    const call = restClient(writer.url);
+    const { agent, control, link } = seeder(call);
+    await agent('recorded-bot-01');
+    await link('recorded-bot-01', await control('no-bad-words', denyWord('bad')));
+    const watcher = watch({ agentName: 'recorded-bot-01' });
+    await atEnd(watcher);
+    // Services of tests write what they record once an hour.
+    const { body } = await evaluate(call, 'recorded-bot-01', 'a bad word');
+    await watcher.reached(
+      (body.matches as { control_execution_id: string }[])[0]?.control_execution_id ?? '',
+    );
+    await watcher.stop();
   });
 
   it('sends every member of an event', async () => {

@@ -96,6 +96,23 @@ describe('the recorder', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
+  it('writes soon when asked, but leaves a database that is away to the interval', async () => {
+    const { record, start, flushSoon, batches } = recorder([unavailable('away')]);
+    record(REQUEST, verdict('a'), CALLER);
+    flushSoon();
+    start();
+    flushSoon();
+    await vi.advanceTimersByTimeAsync(0);
+    flushSoon();
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS - 1);
+    expect(batches).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    record(REQUEST, verdict('b'), CALLER);
+    flushSoon();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(batches).toEqual([['a'], ['b']]);
+  });
+
   it('keeps events, in order, until the database can be reached again', async () => {
     const { record, start, batches } = recorder([unavailable('away'), unavailable('away')]);
     start();

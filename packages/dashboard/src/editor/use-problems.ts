@@ -10,7 +10,7 @@ export function useProblems(state: EditorState, check: ServerCheck, outcome: Sav
   const { draft } = state;
   const checked = check.checked ?? draft;
   const refused = outcome.kind === 'refused' ? outcome.problems : NONE;
-  // A control that nobody has written anything into is not reproached with being empty.
+  // An untouched new control shows no problems for being empty.
   const isUntouched = state.past.length === 0 && refused === NONE && state.name === '';
   return useMemo(() => {
     if (isUntouched) return problemIndex(conditionOf(checked), []);

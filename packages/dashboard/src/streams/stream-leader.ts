@@ -34,7 +34,7 @@ type News = NewsLetter extends infer L
 
 /**
  * The streams of all tabs, opened by one of them. Listeners of the same request share a feed. One that is behind the
- * others gets a feed of its own until it has caught up, so nobody misses a message or waits for another one.
+ * others gets a feed of its own until it has caught up, so that none misses a message or waits for another one.
  */
 export class StreamLeader {
   readonly #feeds = new Set<Feed>();

@@ -32,7 +32,7 @@ interface Subscription {
 
 /**
  * The streams of one tab. Of all tabs that need streams, one is the leader: it opens the streams of all of them. When
- * it no longer needs any, or is closed, another one leads, and everyone continues by position.
+ * it no longer needs any, or is closed, another one leads, and all continue by position.
  */
 export class StreamTab {
   readonly #subscriptions = new Map<number, Subscription>();

@@ -46,7 +46,7 @@ async function readUsage(ids: readonly number[], signal: AbortSignal): Promise<B
     if (cursor !== undefined || reply.pagination?.hasMore) isComplete = false;
   };
   const results = await runBulk({ items: ids, act: read, signal });
-  // A control that is deleted meanwhile is used by nobody.
+  // A control that is deleted meanwhile has no users.
   return {
     agents: agents.size,
     policies: policies.size,
