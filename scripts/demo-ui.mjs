@@ -26,6 +26,9 @@ try {
     `\nThe dashboard: ${service.url}/ui/\nAgents take ${STEPS_PER_SECOND} steps a second. Ctrl+C ends it.\n`,
   );
   await takeSteps(call, { stepsPerSecond: STEPS_PER_SECOND, signal: stop.signal });
+} catch (error) {
+  // Ctrl+C ends the service as well, whatever it is asked then.
+  if (!stop.signal.aborted) throw error;
 } finally {
   await service.stop();
 }

@@ -23,7 +23,23 @@ const KEY = 'key-of-the-pictures';
 const QUALITY = 60;
 
 /** What a page waits for before its picture is taken, beside its data. */
-const PREPARATIONS = { live: (page) => page.getByRole('row').nth(8).waitFor() };
+const PREPARATIONS = {
+  live: (page) => page.getByRole('row').nth(8).waitFor(),
+  editor: async (page) => {
+    await page.getByRole('treeitem').nth(2).click();
+    await page.getByLabel('Step, as JSON').fill(DESTRUCTIVE_STEP);
+    await page.getByRole('treeitem', { name: /true/ }).first().waitFor();
+  },
+  playground: async (page) => {
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('denied', { exact: true }).waitFor();
+  },
+};
+const DESTRUCTIVE_STEP = JSON.stringify(
+  { type: 'tool', name: 'run_command', input: { command: 'rm -rf / --no-preserve-root' } },
+  null,
+  2,
+);
 
 const [only = ''] = process.argv.slice(2);
 const service = await startServiceProcess({
