@@ -124,8 +124,8 @@ describeOnEachDatabase('the dashboard in a browser', (freshDatabaseUrl) => {
     await open(`/playground?agent=${AGENT}`, async ({ page }) => {
       await page.getByRole('button', { name: 'Explain' }).click();
       await page.getByText('denied', { exact: true }).waitFor();
-      await page.getByText('✓ true').waitFor();
-      await page.getByText('✗ false').waitFor();
+      await page.getByText('✓ true').first().waitFor();
+      await page.getByText('✗ false').first().waitFor();
       await page.getByLabel('Step, as JSON').fill('{');
       await page.keyboard.press('Control+Enter');
       await page.getByText('This is not JSON').waitFor();

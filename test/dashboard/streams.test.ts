@@ -50,7 +50,7 @@ describeOnEachDatabase('the streams of a browser', (freshDatabaseUrl) => {
   /** Texts of the links to traces, latest first. */
   const traces = (page: Page) => page.locator('tbody [data-row-link]').allInnerTexts();
   const expectTraces = (page: Page, ...expected: string[]) =>
-    expect.poll(() => traces(page), { timeout: 30_000 }).toEqual(expected);
+    expect.poll(() => traces(page)).toEqual(expected);
 
   it('are shared by ten tabs over HTTP/1.1, which can all load pages, and survive the tab that opened them', async () => {
     const { context, first, problems } = await openContext();
@@ -160,7 +160,7 @@ describeOnEachDatabase('the streams of a browser', (freshDatabaseUrl) => {
     const ids = Array.from({ length: 200 }, (_, index) => `flood-${index}`);
     await service.store(...ids);
     await page.getByText('200 events received.').waitFor();
-    await expect.poll(async () => (await traces(page))[0], { timeout: 30_000 }).toBe('flood-199');
+    await expect.poll(async () => (await traces(page))[0]).toBe('flood-199');
     const skipped = (await page.locator('.skipped').allInnerTexts()).map((text) =>
       Number(/^\+(\d+) more$/.exec(text)?.[1]),
     );
