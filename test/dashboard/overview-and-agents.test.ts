@@ -133,7 +133,7 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
       const total = async () => Number((await page.getByText(/^All \d+ events$/).innerText()).split(' ')[1]);
       const before = await total();
       expect(await dashboard.service.isAllowed('4111111111111111')).toBe(false);
-      await expect.poll(total, { timeout: 20_000 }).toBe(before + 1);
+      await expect.poll(total).toBe(before + 1);
       await page
         .getByRole('region', { name: 'Top controls' })
         .getByRole('link', { name: 'no-cards' })
@@ -209,13 +209,13 @@ describeOnEachDatabase('Overview and the pages of agents', (freshDatabaseUrl, ki
       await health.getByText('healthy').waitFor();
       await page.getByText('answers and stores').waitFor();
       await setDatabase(false);
-      await health.getByText('degraded').waitFor({ timeout: 20_000 });
+      await health.getByText('degraded').waitFor();
       const words =
         kind === 'postgresql' ? 'The database does not answer' : 'Changes and events cannot be stored';
       await page.getByRole('status').getByText(words).waitFor();
       expect(await health.getAttribute('title')).toContain(words);
       await setDatabase(true);
-      await health.getByText('healthy').waitFor({ timeout: 20_000 });
+      await health.getByText('healthy').waitFor();
       await page.getByRole('status').getByText(words).waitFor({ state: 'detached' });
       // The browser itself reports replies of statistics that fail meanwhile.
       problems.splice(

@@ -8,7 +8,7 @@ function browserOf(server: EventServer, limits = LIMITS): FakeBrowser {
   return new FakeBrowser(new Map([[SOURCE, server.source]]), limits);
 }
 
-const poll = <T>(read: () => T) => expect.poll(read, { timeout: 20_000, interval: 2 });
+const poll = <T>(read: () => T) => expect.poll(read, { interval: 2 });
 const connected = (page: FakePage) => poll(() => page.isConnected()).toBe(true);
 const texts = (positions: readonly bigint[]) => positions.map(String);
 

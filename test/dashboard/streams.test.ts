@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser } from '../../scripts/browser.mjs';
-import { signIn } from '../support/dashboard-browser.js';
+import { signIn, TAB_TIMEOUT_MS } from '../support/dashboard-browser.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { CONTROL, STREAM_KEY, type StreamService, startStreamService } from './stream-service.js';
@@ -23,6 +23,7 @@ describeOnEachDatabase('the streams of a browser', (freshDatabaseUrl) => {
   /** Opens a browser of its own with one tab, which is signed in. */
   async function openContext(options: { readonly withoutLocks?: boolean } = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    context.setDefaultTimeout(TAB_TIMEOUT_MS);
     if (options.withoutLocks === true) {
       // As on a page over plain http from another host.
       await context.addInitScript(

@@ -6,6 +6,9 @@ import { expect } from 'vitest';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Limit of each wait in a tab. It only ends what hangs: on a busy machine everything takes its time. */
+export const TAB_TIMEOUT_MS = 180_000;
+
 /** A tab, with everything that must not happen in it: errors on the console, violations of the policy. */
 export interface WatchedPage {
   readonly page: Page;
@@ -17,8 +20,7 @@ export async function openWatchedPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext(options);
-  // Only ends what hangs: on a busy machine everything takes its time.
-  context.setDefaultTimeout(180_000);
+  context.setDefaultTimeout(TAB_TIMEOUT_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
