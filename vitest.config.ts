@@ -9,7 +9,6 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000 } },
-    // One more than the cores of the smallest machine: many tests wait for processes and timers.
-    maxWorkers: 3,
+    maxWorkers: 2,
   },
 });

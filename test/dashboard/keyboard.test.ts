@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { axeViolations, openWatchedPage, overflow, signIn } from '../support/dashboard-browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { ADMIN_KEY, AGENT, startDashboardService } from './dashboard-service.js';
 import { useDashboardTabs } from './dashboard-tabs.js';
 
-describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl, kind) => {
+describeOnSqlite('the frame of the dashboard', (freshDatabaseUrl) => {
   const dashboard = useDashboardTabs(async () => startDashboardService(await freshDatabaseUrl()));
   const { open, address } = dashboard;
 
@@ -236,38 +236,35 @@ describeOnEachDatabase('the frame of the dashboard', (freshDatabaseUrl, kind) =>
     await page.context().close();
   });
 
-  // What it looks like does not depend on the database.
-  if (kind === 'sqlite') {
-    it.each(['light', 'dark'] as const)(
-      'passes axe in the %s theme: sign-in, palette and shortcuts',
-      async (colorScheme) => {
-        const { page, problems } = await openWatchedPage(dashboard.browser, {
-          colorScheme,
-          viewport: { width: 360, height: 740 },
-        });
-        await page.goto(address('/'));
-        await page.getByLabel('API key').waitFor();
-        expect(await axeViolations(page)).toEqual([]);
-        expect(await overflow(page)).toBe(0);
-        await signIn(page, ADMIN_KEY);
-        await page.keyboard.press('Control+k');
-        await option(page, 'Overview').waitFor();
-        expect(await axeViolations(page)).toEqual([]);
-        await page.keyboard.press('Escape');
-        await page.keyboard.press('?');
-        await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-        expect(await axeViolations(page)).toEqual([]);
-        await page.keyboard.press('Escape');
-        expect(await page.getByRole('link', { name: 'Agents', exact: true }).isVisible()).toBe(false);
-        await page.getByRole('button', { name: 'Menu' }).click();
-        expect(await axeViolations(page)).toEqual([]);
-        expect(await overflow(page)).toBe(0);
-        await page.getByRole('link', { name: 'Agents', exact: true }).click();
-        await heading(page, 'Agents').waitFor();
-        expect(await page.getByRole('link', { name: 'Policies', exact: true }).isVisible()).toBe(false);
-        expect(problems).toEqual([]);
-        await page.context().close();
-      },
-    );
-  }
+  it.each(['light', 'dark'] as const)(
+    'passes axe in the %s theme: sign-in, palette and shortcuts',
+    async (colorScheme) => {
+      const { page, problems } = await openWatchedPage(dashboard.browser, {
+        colorScheme,
+        viewport: { width: 360, height: 740 },
+      });
+      await page.goto(address('/'));
+      await page.getByLabel('API key').waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      await signIn(page, ADMIN_KEY);
+      await page.keyboard.press('Control+k');
+      await option(page, 'Overview').waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      expect(await page.getByRole('link', { name: 'Agents', exact: true }).isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Menu' }).click();
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
+      await heading(page, 'Agents').waitFor();
+      expect(await page.getByRole('link', { name: 'Policies', exact: true }).isVisible()).toBe(false);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  );
 });

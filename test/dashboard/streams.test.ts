@@ -2,11 +2,11 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser } from '../../scripts/browser.mjs';
 import { signIn, TAB_TIMEOUT_MS } from '../support/dashboard-browser.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnSqlite } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { CONTROL, STREAM_KEY, type StreamService, startStreamService } from './stream-service.js';
 
-describeOnEachDatabase('the streams of a browser', (freshDatabaseUrl) => {
+describeOnSqlite('the streams of a browser', (freshDatabaseUrl) => {
   let browser: Browser;
   let databaseUrl: string;
   let service: StreamService;

@@ -50,12 +50,20 @@ export async function runOn(url: string, sql: string): Promise<void> {
   }
 }
 
+type Suite = (freshDatabaseUrl: () => Promise<string>, kind: DatabaseKind) => void;
+
 /** Defines a suite once for each database. Every call of `freshDatabaseUrl` creates an empty one; all are dropped. */
-export function describeOnEachDatabase(
-  name: string,
-  suite: (freshDatabaseUrl: () => Promise<string>, kind: DatabaseKind) => void,
-): void {
-  describe.each(DATABASE_KINDS)(`${name} on %s`, (kind) => {
+export function describeOnEachDatabase(name: string, suite: Suite): void {
+  describeOnDatabases(DATABASE_KINDS, name, suite);
+}
+
+/** Defines a suite about what does not depend on the database, with the one that is quicker to start. */
+export function describeOnSqlite(name: string, suite: Suite): void {
+  describeOnDatabases(['sqlite'], name, suite);
+}
+
+function describeOnDatabases(kinds: readonly DatabaseKind[], name: string, suite: Suite): void {
+  describe.each(kinds)(`${name} on %s`, (kind) => {
     const databases: TestDatabase[] = [];
     // Hooks run last registered first: whatever the suite opened is closed before this.
     afterAll(async () => {
