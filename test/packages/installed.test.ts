@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runExample, seedClientExample } from '../support/client-example.js';
+import { compileExamples, runCompiled, runExample, seedClientExample } from '../support/client-example.js';
 import { installPacked } from '../support/installed-packages.js';
 import { startService, type TestService } from '../support/service.js';
 
@@ -13,6 +13,8 @@ const FOR_USERS = ['client', 'evaluator-sdk', 'proto'];
 const MAX_ARCHIVE_BYTES = 300_000;
 const ENGINES = ['exact-json', 'json-schema', 'linear-text', 'sql-reader'];
 
+const TYPE_ROOTS = { typeRoots: [path.join(ROOT, 'node_modules', '@types')] };
+
 /** Code blocks of a language in the README of a package. */
 async function blocks(name: string, language: string): Promise<string[]> {
   const text = await readFile(path.join(ROOT, 'packages', name, 'README.md'), 'utf8');
@@ -22,7 +24,7 @@ async function blocks(name: string, language: string): Promise<string[]> {
 
 /** Runs a module that imports the installed packages, whose types are checked too. */
 const runModule = (folder: string, name: string, source: string): Promise<string> =>
-  runExample(folder, name, source, { typeRoots: [path.join(ROOT, 'node_modules', '@types')] });
+  runExample(folder, name, source, TYPE_ROOTS);
 
 describe('the packages for users, packed and installed in an empty folder', () => {
   let folder: string;
@@ -113,6 +115,11 @@ describe('docs/client.md', () => {
     folder = await installPacked(['client', 'proto'], ['zod@4.6.7', 're2js@2.10.0']);
     service = await startService({ OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.1' });
     await seedClientExample(service.url);
+    const sources = examples.map(([, source], index) => [
+      `example-${index}`,
+      source.replaceAll('http://localhost:8000', service.url),
+    ]);
+    await compileExamples(folder, Object.fromEntries(sources), TYPE_ROOTS);
   });
   afterAll(async () => {
     await service?.stop();
@@ -123,11 +130,10 @@ describe('docs/client.md', () => {
     expect(examples.length).toBe(page.match(/^```ts$/gm)?.length);
   });
 
-  it.each(examples.map(([heading, source, printed], index) => ({ heading, source, printed, index })))(
+  it.each(examples.map(([heading, , printed], index) => ({ heading, printed, index })))(
     'example $index does what the page says',
-    async ({ source, printed, index }) => {
-      const here = source.replaceAll('http://localhost:8000', service.url);
-      const text = await runModule(folder, `example-${index}`, here);
+    async ({ printed, index }) => {
+      const text = await runCompiled(folder, `example-${index}`);
       expect(text.replaceAll(service.url, 'http://localhost:8000')).toBe(printed);
     },
   );

@@ -28,16 +28,33 @@ export async function runExample(
   source: string,
   more: Record<string, unknown> = {},
 ): Promise<string> {
-  const home = path.join(folder, name);
-  await mkdir(home);
-  await writeFile(path.join(home, 'example.ts'), source);
+  await compileExamples(folder, { [name]: source }, more);
+  return runCompiled(folder, name);
+}
+
+/** Checks the types of modules, each in a folder of its own below `folder`, all at once. */
+export async function compileExamples(
+  folder: string,
+  sources: Readonly<Record<string, string>>,
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  const names = Object.keys(sources);
+  for (const name of names) {
+    await mkdir(path.join(folder, name));
+    await writeFile(path.join(folder, name, 'example.ts'), sources[name] ?? '');
+  }
   const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'], ...more };
+  const project = path.join(folder, `tsconfig.${names[0]}.json`);
   await writeFile(
-    path.join(home, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['example.ts'] }),
+    project,
+    JSON.stringify({ compilerOptions, files: names.map((name) => `${name}/example.ts`) }),
   );
-  await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', home]);
-  const { stdout, stderr } = await run(process.execPath, [path.join(home, 'example.js')]);
+  await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project]);
+}
+
+/** Runs a compiled example, and returns what it prints. */
+export async function runCompiled(folder: string, name: string): Promise<string> {
+  const { stdout, stderr } = await run(process.execPath, [path.join(folder, name, 'example.js')]);
   expect(stderr).toBe('');
   return stdout;
 }
