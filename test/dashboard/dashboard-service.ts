@@ -45,8 +45,9 @@ export function adminTransport(baseUrl: string): Transport {
   });
 }
 
-export async function startDashboardService(databaseUrl: string): Promise<DashboardService> {
-  const service = await spawnService(await compileService(), {
+/** A compiled service with an admin key and a regular one, and without data. */
+export async function spawnKeyedService(databaseUrl: string): Promise<ServiceProcess> {
+  return spawnService(await compileService(), {
     environment: {
       DATABASE_URL: databaseUrl,
       SERVICE_API_KEY_ENABLED: 'true',
@@ -55,6 +56,10 @@ export async function startDashboardService(databaseUrl: string): Promise<Dashbo
       OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
     },
   });
+}
+
+export async function startDashboardService(databaseUrl: string): Promise<DashboardService> {
+  const service = await spawnKeyedService(databaseUrl);
   const url = await service.listening();
   const transport = adminTransport(url);
   const evaluations = createClient(EvaluationService, transport);

@@ -5,8 +5,8 @@ import { ControlService } from '../../gen/proto/enforcement/v1/control_service_p
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { AppliesTo, ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../gen/proto/enforcement/v1/policy_service_pb.js';
-import { compileService, type ServiceProcess, spawnService } from '../support/service-process.js';
-import { ADMIN_KEY, adminTransport, REGULAR_KEY } from './dashboard-service.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { adminTransport, spawnKeyedService } from './dashboard-service.js';
 
 const MINUTE_MS = 60_000;
 
@@ -32,15 +32,7 @@ export const EVENT_AGES = {
 } as const;
 
 export async function startFleetService(databaseUrl: string): Promise<FleetService> {
-  const service = await spawnService(await compileService(), {
-    environment: {
-      DATABASE_URL: databaseUrl,
-      SERVICE_API_KEY_ENABLED: 'true',
-      SERVICE_API_KEYS: REGULAR_KEY,
-      SERVICE_ADMIN_API_KEYS: ADMIN_KEY,
-      OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
-    },
-  });
+  const service = await spawnKeyedService(databaseUrl);
   const url = await service.listening();
   const transport = adminTransport(url);
   const agents = createClient(AgentService, transport);

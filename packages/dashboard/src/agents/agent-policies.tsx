@@ -10,15 +10,14 @@ import { numberOf } from '../shared/numbers.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useChange } from '../shared/use-change.js';
+import { useNameSearch } from '../shared/use-name-search.js';
 import { UserText } from '../shared/user-text.js';
 import { Warnings } from '../shared/warnings.js';
 import { controlsOnlyBy } from './control-origins.js';
-
 import { type AgentLinks, useAgentLinks } from './use-agent-links.js';
 import './agents.css';
 
-const FOUND_AT_ONCE = 25;
 const COLUMNS = ['Policy', 'Controls', 'Only by this policy', 'Agents with it'];
 
 /** The policies of an agent, and a form that adds one. */
@@ -64,11 +63,7 @@ interface PolicyRowProps {
 }
 
 function PolicyRow({ agentName, policy, links, isAdmin }: PolicyRowProps) {
-  const queries = useQueryClient();
-  const remove = useMutation(PolicyService.method.removeAgentPolicy, {
-    // Not awaited: the dialog is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const remove = useChange(PolicyService.method.removeAgentPolicy);
   const own = controlsOnlyBy(policy.id, links.origins).length;
   const others = policy.controlIds.length - own;
   return (
@@ -108,14 +103,10 @@ interface AddPolicyProps {
 }
 
 function AddPolicy({ agentName, policies }: AddPolicyProps) {
-  const [search, setSearch] = useState('');
+  const search = useNameSearch();
   const [warnings, setWarnings] = useState<readonly Warning[]>([]);
-  const name = useDebounced(search).trim();
   const queries = useQueryClient();
-  const found = useQuery(PolicyService.method.listPolicies, {
-    limit: FOUND_AT_ONCE,
-    ...(name === '' ? {} : { name }),
-  });
+  const found = useQuery(PolicyService.method.listPolicies, search.request);
   const add = useMutation(PolicyService.method.addAgentPolicy, {
     onSuccess: (reply) => {
       setWarnings(reply.warnings);
@@ -130,8 +121,8 @@ function AddPolicy({ agentName, policies }: AddPolicyProps) {
     <>
       <SearchToAdd
         what="policy"
-        search={search}
-        onSearch={setSearch}
+        search={search.text}
+        onSearch={search.setText}
         found={options}
         onAdd={(id) => add.mutateAsync({ agentName, policyId: Number(id) })}
         isPending={add.isPending}

@@ -6,12 +6,11 @@ import type { Warning } from '../../../../gen/proto/enforcement/v1/control_pb.js
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useChange } from '../shared/use-change.js';
+import { useNameSearch } from '../shared/use-name-search.js';
 import { UserText } from '../shared/user-text.js';
 import { Warnings } from '../shared/warnings.js';
 import type { ControlOrigin } from './control-origins.js';
-
-const FOUND_AT_ONCE = 25;
 
 interface LinkControlProps {
   readonly agentName: string;
@@ -20,14 +19,10 @@ interface LinkControlProps {
 
 /** Links a control to an agent. Controls that its policies contain can be linked as well. */
 export function LinkControl({ agentName, origins }: LinkControlProps) {
-  const [search, setSearch] = useState('');
+  const search = useNameSearch();
   const [warnings, setWarnings] = useState<readonly Warning[]>([]);
-  const name = useDebounced(search).trim();
   const queries = useQueryClient();
-  const found = useQuery(ControlService.method.listControls, {
-    limit: FOUND_AT_ONCE,
-    ...(name === '' ? {} : { name }),
-  });
+  const found = useQuery(ControlService.method.listControls, search.request);
   const link = useMutation(AgentService.method.addAgentControl, {
     onSuccess: (reply) => {
       setWarnings(reply.warnings);
@@ -41,8 +36,8 @@ export function LinkControl({ agentName, origins }: LinkControlProps) {
     <>
       <SearchToAdd
         what="control"
-        search={search}
-        onSearch={setSearch}
+        search={search.text}
+        onSearch={search.setText}
         found={options}
         onAdd={(id) => link.mutateAsync({ agentName, controlId: Number(id) })}
         isPending={link.isPending}
@@ -62,11 +57,7 @@ interface UnlinkControlProps {
 
 /** Removes the direct link, after saying what that changes. */
 export function UnlinkControl({ agentName, controlId, name, origin }: UnlinkControlProps) {
-  const queries = useQueryClient();
-  const unlink = useMutation(AgentService.method.removeAgentControl, {
-    // Not awaited: the dialog is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const unlink = useChange(AgentService.method.removeAgentControl);
   const { policies } = origin;
   return (
     <ConfirmButton

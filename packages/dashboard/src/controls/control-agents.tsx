@@ -1,6 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import {
@@ -15,12 +13,12 @@ import { LoadMore } from '../shared/load-more.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useChange } from '../shared/use-change.js';
+import { useNameSearch } from '../shared/use-name-search.js';
 import { UserText } from '../shared/user-text.js';
 import { Warnings } from '../shared/warnings.js';
 
 const PAGE_SIZE = 50;
-const FOUND_AT_ONCE = 25;
 
 interface ControlProps {
   readonly control: GetControlResponse;
@@ -91,23 +89,15 @@ function NoAgents({ isAdmin }: { readonly isAdmin: boolean }) {
 }
 
 function LinkAgent({ control }: ControlProps) {
-  const [search, setSearch] = useState('');
-  const name = useDebounced(search).trim();
-  const queries = useQueryClient();
-  const found = useQuery(AgentService.method.listAgents, {
-    limit: FOUND_AT_ONCE,
-    ...(name === '' ? {} : { name }),
-  });
-  const link = useMutation(AgentService.method.addAgentControl, {
-    // Not awaited: the form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const search = useNameSearch();
+  const found = useQuery(AgentService.method.listAgents, search.request);
+  const link = useChange(AgentService.method.addAgentControl);
   return (
     <>
       <SearchToAdd
         what="agent"
-        search={search}
-        onSearch={setSearch}
+        search={search.text}
+        onSearch={search.setText}
         found={(found.data?.agents ?? []).map(({ agentName }) => [agentName, agentName] as const)}
         onAdd={(agentName) => link.mutateAsync({ agentName, controlId: control.id })}
         isPending={link.isPending}
@@ -123,11 +113,7 @@ interface UnlinkAgentProps extends ControlProps {
 }
 
 function UnlinkAgent({ control, agent: { agentName, policyIds } }: UnlinkAgentProps) {
-  const queries = useQueryClient();
-  const unlink = useMutation(AgentService.method.removeAgentControl, {
-    // Not awaited: the dialog is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const unlink = useChange(AgentService.method.removeAgentControl);
   return (
     <ConfirmButton
       verb="Unlink"

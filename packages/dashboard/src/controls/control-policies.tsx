@@ -1,6 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
 import {
   type ControlPolicy,
@@ -16,12 +14,12 @@ import { numberOf } from '../shared/numbers.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useChange } from '../shared/use-change.js';
+import { useNameSearch } from '../shared/use-name-search.js';
 import { UserText } from '../shared/user-text.js';
 import { Warnings } from '../shared/warnings.js';
 
 const PAGE_SIZE = 50;
-const FOUND_AT_ONCE = 25;
 
 interface ControlProps {
   readonly control: GetControlResponse;
@@ -73,13 +71,9 @@ interface PolicyRowProps extends ControlProps {
 }
 
 function PolicyRow({ control, policy, isAdmin }: PolicyRowProps) {
-  const queries = useQueryClient();
   const agentCount = useQuery(PolicyService.method.getPolicy, { policyId: policy.id }).data?.policy
     ?.agentCount;
-  const remove = useMutation(PolicyService.method.removePolicyControl, {
-    // Not awaited: the dialog is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const remove = useChange(PolicyService.method.removePolicyControl);
   return (
     <tr>
       <td>
@@ -110,17 +104,9 @@ function PolicyRow({ control, policy, isAdmin }: PolicyRowProps) {
 }
 
 function AddToPolicy({ control }: ControlProps) {
-  const [search, setSearch] = useState('');
-  const name = useDebounced(search).trim();
-  const queries = useQueryClient();
-  const found = useQuery(PolicyService.method.listPolicies, {
-    limit: FOUND_AT_ONCE,
-    ...(name === '' ? {} : { name }),
-  });
-  const add = useMutation(PolicyService.method.addPolicyControl, {
-    // Not awaited: the form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const search = useNameSearch();
+  const found = useQuery(PolicyService.method.listPolicies, search.request);
+  const add = useChange(PolicyService.method.addPolicyControl);
   const options = (found.data?.policies ?? [])
     .filter(({ controlIds }) => !controlIds.includes(control.id))
     .map(
@@ -131,8 +117,8 @@ function AddToPolicy({ control }: ControlProps) {
     <>
       <SearchToAdd
         what="policy"
-        search={search}
-        onSearch={setSearch}
+        search={search.text}
+        onSearch={search.setText}
         found={options}
         onAdd={(id) => add.mutateAsync({ policyId: Number(id), controlId: control.id })}
         isPending={add.isPending}

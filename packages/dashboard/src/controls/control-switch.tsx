@@ -1,21 +1,17 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@connectrpc/connect-query';
 import {
   ControlService,
   type GetControlResponse,
 } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { ConfirmButton } from '../shared/confirm-button.js';
 import { numberOf } from '../shared/numbers.js';
+import { useChange } from '../shared/use-change.js';
 
 /** Switches a control on or off, after a confirmation that names the number of affected agents. */
 export function ControlSwitch({ control }: { readonly control: GetControlResponse }) {
-  const queries = useQueryClient();
   const isOn = control.data?.enabled !== false;
   const usage = useQuery(ControlService.method.listControlAgents, { controlId: control.id, limit: 1 });
-  const change = useMutation(ControlService.method.updateControl, {
-    // Not awaited: the dialog or form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const change = useChange(ControlService.method.updateControl);
   return (
     <ConfirmButton
       verb={isOn ? 'Switch off' : 'Switch on'}

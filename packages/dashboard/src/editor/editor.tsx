@@ -9,7 +9,6 @@ import { UserText } from '../shared/user-text.js';
 import { type EditorState, editorReducer } from './editor-state.js';
 import { isSameJson, type JsonObject } from './json.js';
 import { NodeForm } from './node-form.js';
-
 import type { PlacedProblem } from './problem-place.js';
 import { ProblemSummary } from './problem-summary.js';
 import { FIRST_STEP } from './sample-step.js';

@@ -1,6 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
 import { Link } from 'wouter';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { type Policy, PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
@@ -12,11 +10,11 @@ import { numberOf } from '../shared/numbers.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useChange } from '../shared/use-change.js';
+import { useNameSearch } from '../shared/use-name-search.js';
 import { UserText } from '../shared/user-text.js';
 
 const PAGE_SIZE = 50;
-const FOUND_AT_ONCE = 25;
 
 /** The agents that have a policy, and a form that adds one. */
 export function PolicyAgents({ policy }: { readonly policy: Policy }) {
@@ -66,11 +64,7 @@ interface RemoveAgentProps {
 }
 
 function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
-  const queries = useQueryClient();
-  const remove = useMutation(PolicyService.method.removePolicyAgents, {
-    // Not awaited: the dialog or form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const remove = useChange(PolicyService.method.removePolicyAgents);
   return (
     <ConfirmButton
       verb="Remove"
@@ -84,25 +78,17 @@ function RemoveAgent({ policy, agentName }: RemoveAgentProps) {
 }
 
 function AddAgent({ policy }: { readonly policy: Policy }) {
-  const [search, setSearch] = useState('');
-  const name = useDebounced(search).trim();
-  const queries = useQueryClient();
-  const found = useQuery(AgentService.method.listAgents, {
-    limit: FOUND_AT_ONCE,
-    ...(name === '' ? {} : { name }),
-  });
-  const add = useMutation(PolicyService.method.addPolicyAgents, {
-    // Not awaited: the dialog or form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const search = useNameSearch();
+  const found = useQuery(AgentService.method.listAgents, search.request);
+  const add = useChange(PolicyService.method.addPolicyAgents);
   const options = (found.data?.agents ?? [])
     .filter(({ policyIds }) => !policyIds.includes(policy.id))
     .map(({ agentName }) => [agentName, agentName] as const);
   return (
     <SearchToAdd
       what="agent"
-      search={search}
-      onSearch={setSearch}
+      search={search.text}
+      onSearch={search.setText}
       found={options}
       onAdd={(agentName) => add.mutateAsync({ policyId: policy.id, agentNames: [agentName] })}
       isPending={add.isPending}

@@ -1,5 +1,4 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@connectrpc/connect-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
@@ -11,7 +10,8 @@ import { numberOf } from '../shared/numbers.js';
 import { SearchToAdd } from '../shared/search-to-add.js';
 import { Empty } from '../shared/states.js';
 import { Table } from '../shared/table.js';
-import { useDebounced } from '../shared/use-debounced.js';
+import { useChange } from '../shared/use-change.js';
+import { useNameSearch } from '../shared/use-name-search.js';
 import { UserText } from '../shared/user-text.js';
 
 const PAGE_SIZE = 25;
@@ -50,12 +50,8 @@ interface ControlRowProps {
 }
 
 function ControlRow({ policy, controlId, isAdmin }: ControlRowProps) {
-  const queries = useQueryClient();
   const control = useQuery(ControlService.method.getControl, { controlId }).data;
-  const remove = useMutation(PolicyService.method.removePolicyControl, {
-    // Not awaited: the dialog or form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const remove = useChange(PolicyService.method.removePolicyControl);
   const name = control?.name ?? `Control ${controlId}`;
   return (
     <tr>
@@ -85,17 +81,9 @@ function ControlRow({ policy, controlId, isAdmin }: ControlRowProps) {
 }
 
 function AddControl({ policy }: { readonly policy: Policy }) {
-  const [search, setSearch] = useState('');
-  const name = useDebounced(search).trim();
-  const queries = useQueryClient();
-  const found = useQuery(ControlService.method.listControls, {
-    limit: PAGE_SIZE,
-    ...(name === '' ? {} : { name }),
-  });
-  const add = useMutation(PolicyService.method.addPolicyControl, {
-    // Not awaited: the dialog or form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const search = useNameSearch();
+  const found = useQuery(ControlService.method.listControls, search.request);
+  const add = useChange(PolicyService.method.addPolicyControl);
   const members = new Set(policy.controlIds);
   const options = (found.data?.controls ?? [])
     .filter(({ id }) => !members.has(id))
@@ -103,8 +91,8 @@ function AddControl({ policy }: { readonly policy: Policy }) {
   return (
     <SearchToAdd
       what="control"
-      search={search}
-      onSearch={setSearch}
+      search={search.text}
+      onSearch={search.setText}
       found={options}
       onAdd={(id) => add.mutateAsync({ policyId: policy.id, controlId: Number(id) })}
       isPending={add.isPending}

@@ -12,6 +12,7 @@ import { TextField } from '../shared/select-field.js';
 import { Empty, QueryState } from '../shared/states.js';
 import { type Tab, Tabs } from '../shared/tabs.js';
 import { useAddressFilter } from '../shared/use-address-filter.js';
+import { useChange } from '../shared/use-change.js';
 import { UserText } from '../shared/user-text.js';
 import { PolicyAgents } from './policy-agents.js';
 import { PolicyControls } from './policy-controls.js';
@@ -68,11 +69,7 @@ function PolicyOfId({ policyId }: { readonly policyId: number }) {
 
 function RenamePolicy({ policy }: { readonly policy: Policy }) {
   const [name, setName] = useState(policy.name);
-  const queries = useQueryClient();
-  const rename = useMutation(PolicyService.method.updatePolicy, {
-    // Not awaited: the dialog or form is done.
-    onSuccess: () => void queries.invalidateQueries(),
-  });
+  const rename = useChange(PolicyService.method.updatePolicy);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     rename.mutate({ policyId: policy.id, name: name.trim(), ifVersion: policy.version });

@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react';
+import type { StatsTotals } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import { type QueryLike, QueryState } from '../shared/states.js';
+import { DecisionsChart } from './decisions-chart.js';
+import type { EventsOf } from './events-address.js';
+import { Figures } from './figures.js';
+import { LatestEvents } from './latest-events.js';
+import { RangeField } from './range-field.js';
+
+/** What every reply with statistics has. */
+interface Statistics {
+  readonly totals?: StatsTotals | undefined;
+  readonly timeRange: string;
+}
+
+interface ActivityViewProps<S extends Statistics> {
+  readonly query: QueryLike<S>;
+  /** What is counted. */
+  readonly of: Pick<EventsOf, 'agent' | 'control'>;
+  /** What stands below the chart if anything was recorded. */
+  readonly top: (statistics: S, totals: StatsTotals) => ReactNode;
+}
+
+/** Decisions of an agent or a control in a time range, and its latest events. */
+export function ActivityView<S extends Statistics>({ query, of, top }: ActivityViewProps<S>) {
+  return (
+    <>
+      <div className="filters">
+        <RangeField />
+      </div>
+      <QueryState query={query} what="statistics">
+        {(statistics) => {
+          const { totals, timeRange } = statistics;
+          return (
+            <>
+              <Figures totals={totals} of={{ range: timeRange, ...of }} />
+              {totals === undefined || totals.executionTotal === 0n ? (
+                <p className="muted">Nothing was recorded in this range.</p>
+              ) : (
+                <>
+                  <DecisionsChart totals={totals} of={of} />
+                  {top(statistics, totals)}
+                </>
+              )}
+            </>
+          );
+        }}
+      </QueryState>
+      <LatestEvents {...of} />
+    </>
+  );
+}
