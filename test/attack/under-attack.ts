@@ -79,7 +79,9 @@ export async function startAttacked(compiled: CompiledService, controls = 10): P
       return report as AttackReport;
     },
     async sample(name, labels = {}) {
-      const text = await (await fetch(`${operations}/metrics`)).text();
+      const response = await fetch(`${operations}/metrics`);
+      const text = await response.text();
+      if (!response.ok) throw new Error(`GET /metrics on the operations port: ${response.status} ${text}`);
       return metric(parseMetrics(text), `control_enforcement_server_${name}`, labels);
     },
     residentMib() {
