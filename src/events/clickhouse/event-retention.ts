@@ -1,0 +1,135 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase } from '../../database/bulk.js';
+import type { EventRetention } from '../store/event-retention.js';
+import type { ClickHouseConnection } from './clickhouse-connection.js';
+import { existsAt } from './event-search.js';
+import type { Leases, LogState } from './lease.js';
+import { monthOf } from './partitions.js';
+import type { WriteTurns } from './write-turns.js';
+
+/** A claim on pruning expires after this time without renewal, in milliseconds. Longer than any of its steps. */
+const CLAIM_MS = 90_000;
+/** Marks a lightweight deletion as done when all parts are changed. */
+const WAIT = 'SETTINGS lightweight_deletes_sync = 2';
+
+export interface RetentionOptions {
+  readonly connection: ClickHouseConnection;
+  readonly leases: Pick<Leases, 'state'>;
+  readonly turns: WriteTurns;
+  readonly bulk: Pick<BulkDatabase, 'transaction'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Deletes by a mark: what is older, and was stored when the mark was set, does not exist for any query. Partitions are
+ * dropped when nothing in them exists any more.
+ */
+export function createEventRetention({ connection, leases, turns, bulk, now }: RetentionOptions): EventRetention {
+  const numbers = async (text: string) => (await connection.read('search', { text })).map((row) => row.map(Number));
+
+  /** How many events before a time exist, and the highest of their positions. */
+  async function tooOld(log: LogState, beforeUs: bigint): Promise<{ events: number; last: bigint }> {
+    const [row] = await connection.read('search', {
+      text: `
+        SELECT sum(sign), max(position) FROM events
+        WHERE time_us < ${beforeUs} AND position <= ${log.position} AND ${existsAt(log) ?? '1'}`,
+    });
+    return { events: Number(row?.[0] ?? 0), last: BigInt(String(row?.[1] ?? 0)) };
+  }
+
+  /** Deletes rows at once: a mark that was set with a shorter retention does not include them. */
+  async function deleteBeyondMark(log: LogState, beforeUs: bigint): Promise<void> {
+    const where = `time_us < ${beforeUs} AND position > ${log.prunedUpTo} AND position <= ${log.position}`;
+    await connection.command(`DELETE FROM event_ids WHERE ${where} ${WAIT}`);
+    await connection.command(`DELETE FROM events WHERE ${where} ${WAIT}`);
+  }
+
+  /** Drops the partitions in which nothing exists. */
+  async function dropPartitions({ prunedBeforeUs, prunedUpTo }: LogState): Promise<void> {
+    const isDeleted = `max(time_us) < ${prunedBeforeUs} AND max(position) <= ${prunedUpTo}`;
+    const rows = await numbers(
+      `SELECT partition FROM events WHERE partition < ${monthOf(prunedBeforeUs)} GROUP BY partition HAVING ${isDeleted}`,
+    );
+    if (rows.length === 0) return;
+    // First the ids: events without an id would be merged with nothing, ids without an event are not known.
+    await connection.command(
+      `DELETE FROM event_ids WHERE time_us < ${prunedBeforeUs} AND position <= ${prunedUpTo} ${WAIT}`,
+    );
+    for (const [partition] of rows) await connection.command(`ALTER TABLE events DROP PARTITION ${partition}`);
+  }
+
+  /** Deletes all events that are too old. Returns their number. */
+  async function deleteEvents(beforeUs: bigint): Promise<number> {
+    return turns.run(async ({ state, finishPruning }) => {
+      const { events, last } = await tooOld(state, beforeUs);
+      if (events === 0) return 0;
+      const isEarlier = beforeUs < state.prunedBeforeUs && state.prunedUpTo > 0n;
+      if (isEarlier) await deleteBeyondMark(state, beforeUs);
+      const log: LogState = {
+        position: state.position,
+        prunedPosition: last > state.prunedPosition ? last : state.prunedPosition,
+        prunedBeforeUs: isEarlier ? state.prunedBeforeUs : beforeUs,
+        prunedUpTo: isEarlier ? state.prunedUpTo : state.position,
+      };
+      await finishPruning(log);
+      return events;
+    });
+  }
+
+  const isOldRollup = (unitS: number, beforeS: number) => `unit_s = ${unitS} AND start_s < ${beforeS}`;
+  const countRollups = async (where: string) => {
+    const [row] = await numbers(`
+      SELECT count() FROM (
+        SELECT 1 FROM event_rollups WHERE ${where}
+        GROUP BY unit_s, start_s, agent_name, control_id, control_name)`);
+    return row?.[0] ?? 0;
+  };
+
+  return {
+    async oldest() {
+      const log = await leases.state();
+      const [first] = await connection.read('search', {
+        text: `
+          SELECT time_us FROM events WHERE ${existsAt(log) ?? '1'}
+          GROUP BY time_us, position, version HAVING sum(sign) > 0 ORDER BY time_us LIMIT 1`,
+      });
+      const rollups = await numbers('SELECT unit_s, min(start_s) FROM event_rollups GROUP BY unit_s');
+      return {
+        eventUs: first === undefined ? null : BigInt(String(first[0])),
+        rollupS: new Map(rollups.map(([unitS = 0, startS = 0]) => [unitS, startS])),
+      };
+    },
+    async count({ eventsBeforeUs, rollups }) {
+      const log = await leases.state();
+      const { events } = eventsBeforeUs === null ? { events: 0 } : await tooOld(log, eventsBeforeUs);
+      let old = 0;
+      for (const { unitS, beforeS } of rollups) old += await countRollups(isOldRollup(unitS, beforeS));
+      return { events, rollups: old };
+    },
+    async claim() {
+      const nowMs = BigInt(now());
+      const limitMs = BigInt(CLAIM_MS);
+      return bulk.transaction(async (tx) => {
+        const [claimed] = await tx.run(Prisma.sql`
+          UPDATE "event_store_lease" SET "pruning_at_ms" = ${nowMs} WHERE "id" = 1
+            AND ("pruning_at_ms" <= ${nowMs - limitMs} OR "pruning_at_ms" > ${nowMs + limitMs})`);
+        return claimed?.changes === 1;
+      });
+    },
+    eventBatches: (beforeUs) => async () => {
+      const events = await deleteEvents(beforeUs);
+      // Also what an earlier attempt has left.
+      if (events === 0) await dropPartitions(await leases.state());
+      return events;
+    },
+    rollupBatches:
+      ({ unitS, beforeS }) =>
+      async () => {
+        const where = isOldRollup(unitS, beforeS);
+        const rollups = await countRollups(where);
+        if (rollups > 0) await connection.command(`DELETE FROM event_rollups WHERE ${where} ${WAIT}`);
+        return rollups;
+      },
+  };
+}
