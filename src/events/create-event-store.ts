@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Database } from '../database/database.js';
+import { createClickHouseEventStore } from './clickhouse/clickhouse-event-store.js';
 import { createSqlEventStore } from './sql/sql-event-store.js';
 import type { EventStore } from './store/event-store.js';
 
@@ -11,6 +12,7 @@ export interface EventStoreOptions {
 }
 
 /** The event store as configured. */
-export function createEventStore(options: EventStoreOptions): EventStore {
-  return createSqlEventStore(options);
+export function createEventStore({ config, database, now }: EventStoreOptions): EventStore {
+  if (config.store === null) return createSqlEventStore({ database, now });
+  return createClickHouseEventStore({ location: config.store, database, now });
 }

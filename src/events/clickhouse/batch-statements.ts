@@ -1,5 +1,5 @@
-import { COLUMN_NAMES } from './clickhouse-row.js';
 import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
+import { COLUMN_NAMES } from './clickhouse-row.js';
 import { addBatchToRollups, rowsOfBatch } from './rollup-statements.js';
 
 type Statement = Omit<Insertion, 'limitMs'>;

@@ -36,7 +36,7 @@ const AS_ONE_BLOCK: ClickHouseSettings = {
   max_block_size: '10000000',
   max_threads: 1,
   max_insert_threads: '1',
-  max_partitions_per_insert_block: 0,
+  max_partitions_per_insert_block: '0',
 };
 
 /** A statement of an insert: the same token never has an effect twice. */
@@ -171,7 +171,7 @@ async function inTime<T>(
   limitMs: number,
   work: (abort: AbortSignal, limit: ClickHouseSettings) => Promise<T>,
 ): Promise<T> {
-  const abort = AbortSignal.timeout(limitMs + ANSWER_MARGIN_MS);
+  const abort = AbortSignal.timeout(Math.ceil(limitMs) + ANSWER_MARGIN_MS);
   return work(abort, { max_execution_time: Math.max(1, Math.floor(limitMs / 1_000)) });
 }
 

@@ -24,7 +24,11 @@ export interface ClickHouseEventStoreOptions {
 }
 
 /** Events in ClickHouse. It is connected, and its tables are created, when it is used first. */
-export function createClickHouseEventStore({ location, database, now }: ClickHouseEventStoreOptions): EventStore {
+export function createClickHouseEventStore({
+  location,
+  database,
+  now,
+}: ClickHouseEventStoreOptions): EventStore {
   const { bulk } = database;
   const connection = createClickHouseConnection({ location });
   const leases = createLeases(database);

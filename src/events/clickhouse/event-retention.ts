@@ -25,8 +25,15 @@ export interface RetentionOptions {
  * Deletes by a mark: what is older, and was stored when the mark was set, does not exist for any query. Partitions are
  * dropped when nothing in them exists any more.
  */
-export function createEventRetention({ connection, leases, turns, bulk, now }: RetentionOptions): EventRetention {
-  const numbers = async (text: string) => (await connection.read('search', { text })).map((row) => row.map(Number));
+export function createEventRetention({
+  connection,
+  leases,
+  turns,
+  bulk,
+  now,
+}: RetentionOptions): EventRetention {
+  const numbers = async (text: string) =>
+    (await connection.read('search', { text })).map((row) => row.map(Number));
 
   /** How many events before a time exist, and the highest of their positions. */
   async function tooOld(log: LogState, beforeUs: bigint): Promise<{ events: number; last: bigint }> {
@@ -45,18 +52,21 @@ export function createEventRetention({ connection, leases, turns, bulk, now }: R
     await connection.command(`DELETE FROM events WHERE ${where} ${WAIT}`);
   }
 
-  /** Drops the partitions in which nothing exists. */
-  async function dropPartitions({ prunedBeforeUs, prunedUpTo }: LogState): Promise<void> {
-    const isDeleted = `max(time_us) < ${prunedBeforeUs} AND max(position) <= ${prunedUpTo}`;
-    const rows = await numbers(
-      `SELECT partition FROM events WHERE partition < ${monthOf(prunedBeforeUs)} GROUP BY partition HAVING ${isDeleted}`,
-    );
-    if (rows.length === 0) return;
-    // First the ids: events without an id would be merged with nothing, ids without an event are not known.
+  /** Drops the partitions in which nothing exists, while no process writes to them. */
+  async function dropPartitions(): Promise<void> {
+    const { prunedBeforeUs, prunedUpTo } = await leases.state();
+    const dropped = await turns.run(async () => {
+      const rows = await numbers(`
+        SELECT partition FROM events WHERE partition < ${monthOf(prunedBeforeUs)} GROUP BY partition
+        HAVING max(time_us) < ${prunedBeforeUs} AND max(position) <= ${prunedUpTo}`);
+      for (const [partition] of rows) await connection.command(`ALTER TABLE events DROP PARTITION ${partition}`);
+      return rows.length;
+    });
+    if (dropped === 0) return;
+    // By the mark, these ids are not known any more.
     await connection.command(
       `DELETE FROM event_ids WHERE time_us < ${prunedBeforeUs} AND position <= ${prunedUpTo} ${WAIT}`,
     );
-    for (const [partition] of rows) await connection.command(`ALTER TABLE events DROP PARTITION ${partition}`);
   }
 
   /** Deletes all events that are too old. Returns their number. */
@@ -120,7 +130,7 @@ export function createEventRetention({ connection, leases, turns, bulk, now }: R
     eventBatches: (beforeUs) => async () => {
       const events = await deleteEvents(beforeUs);
       // Also what an earlier attempt has left.
-      if (events === 0) await dropPartitions(await leases.state());
+      if (events === 0) await dropPartitions();
       return events;
     },
     rollupBatches:

@@ -4,7 +4,14 @@ import type { EventCursor, EventSearch } from '../store/event-search.js';
 import { PART_LIMITS, type PartLimits } from '../store/event-tail.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
 import { type ClickHouseEvent, COLUMN_NAMES, OCTETS, readRow } from './clickhouse-row.js';
-import { type Conditions, conditionsOf, NO_CONDITIONS, queryOf, whereOf, withCondition } from './conditions.js';
+import {
+  type Conditions,
+  conditionsOf,
+  NO_CONDITIONS,
+  queryOf,
+  whereOf,
+  withCondition,
+} from './conditions.js';
 import { withoutCancelled } from './known-events.js';
 import type { LogState } from './lease.js';
 

@@ -50,7 +50,12 @@ export function createEventTail({ connection, state, limits = MESSAGE_LIMITS }: 
   };
 
   /** The end of a part, and of the gap that it is in if it is empty. */
-  async function upTo(isEmpty: boolean, after: bigint, end: bigint, { position: head }: LogState): Promise<bigint> {
+  async function upTo(
+    isEmpty: boolean,
+    after: bigint,
+    end: bigint,
+    { position: head }: LogState,
+  ): Promise<bigint> {
     if (!isEmpty || end >= head) return after > head ? head : end;
     const [row] = await connection.read('search', {
       text: `SELECT min(position) FROM events WHERE position > ${end} AND position <= ${head}`,

@@ -45,7 +45,8 @@ export function createEventWriter({ connection, turns, now }: EventWriterOptions
   async function insertChanges(turn: WriteTurn, changes: readonly string[]): Promise<void> {
     batchesWithChanges += 1;
     // Those of earlier batches are complete.
-    if (batchesWithChanges % BATCHES_OF_CHANGES === 0) await connection.command('TRUNCATE TABLE event_changes');
+    if (batchesWithChanges % BATCHES_OF_CHANGES === 0)
+      await connection.command('TRUNCATE TABLE event_changes');
     await turn.insert(keptChanges(turn.batch, changes));
     await turn.insert(appliedChanges(turn.batch));
   }

@@ -23,7 +23,12 @@ export interface RebuildOptions {
  * Reconciles the rollups with the stored events, in parts, between which further events are stored. Rollups of events
  * that were deleted are unchanged.
  */
-export async function rebuildRollups({ connection, leases, turns, now }: RebuildOptions): Promise<RebuildResult> {
+export async function rebuildRollups({
+  connection,
+  leases,
+  turns,
+  now,
+}: RebuildOptions): Promise<RebuildResult> {
   const nowS = Math.floor(now() / 1_000);
   let corrected = 0;
 
@@ -67,9 +72,13 @@ export async function rebuildRollups({ connection, leases, turns, now }: Rebuild
   return { hours: hours.length, corrected };
 }
 
+const HOUR_US = BigInt(HOUR) * 1_000_000n;
+
 /** The first hour whose events all exist. */
 function firstWhole(prunedBeforeUs: bigint, prunedUpTo: bigint): number {
-  return prunedUpTo === 0n ? Number.MIN_SAFE_INTEGER : Math.ceil(Number(prunedBeforeUs / 1_000_000n) / HOUR + 1e-9) * HOUR;
+  if (prunedUpTo === 0n) return Number.MIN_SAFE_INTEGER;
+  const hours = prunedBeforeUs / HOUR_US;
+  return Number(hours * HOUR_US < prunedBeforeUs ? hours + 1n : hours) * HOUR;
 }
 
 /** Spans of consecutive hours with few enough events, at least one hour each. */

@@ -1,7 +1,7 @@
 import type { ClickHouseLocation } from '../../config/event-store-location.js';
 import { unavailable } from '../../database/errors.js';
 import { SUMS } from '../sql/rollups.js';
-import { COLUMN_DEFINITIONS, type ClickHouseRow } from './clickhouse-row.js';
+import { type ClickHouseRow, COLUMN_DEFINITIONS } from './clickhouse-row.js';
 
 /** Version of the tables below. A server with a later one belongs to a later release. */
 const SCHEMA_VERSION = 1;

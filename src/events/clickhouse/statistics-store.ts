@@ -7,7 +7,9 @@ import type { ClickHouseRow } from './clickhouse-row.js';
 
 /** Sums that can exceed 64 bits over many rollups. */
 const WIDE: ReadonlySet<string> = new Set(['confidence_nano', 'duration_high', 'duration_low']);
-const SUMMED = SUMS.map((name, index) => `sum(${WIDE.has(name) ? `toInt128(${name})` : name}) AS sum_${index}`);
+const SUMMED = SUMS.map(
+  (name, index) => `sum(${WIDE.has(name) ? `toInt128(${name})` : name}) AS sum_${index}`,
+);
 const SUM_ALIASES = SUMS.map((_, index) => `sum_${index}`);
 
 /** Groups of one query, by the number that `grouping` gives: a bit is set for each key that is left out. */
@@ -61,7 +63,7 @@ const NO_BUCKET = -1;
 
 /** Each segment is inside of one bucket, or in none. */
 function bucketOf({ startS, bucketS, bucketsEndS }: TimeWindow, byBucket: boolean): string {
-  if (!byBucket) return `toInt64(${NO_BUCKET})`;
+  if (!byBucket) return `materialize(toInt64(${NO_BUCKET}))`;
   return `if(start_s < ${bucketsEndS}, intDiv(start_s - ${startS}, ${bucketS}), ${NO_BUCKET})`;
 }
 
@@ -78,7 +80,8 @@ const FIRST_SUM = 5;
 /** In the order of `SUMS`. */
 function readSums(row: ClickHouseRow): Sums {
   const counts: (Count | undefined)[] = row.slice(FIRST_SUM).map(countOf);
-  const [executions, matches, nonMatches, errors, denies, steers, observes, nano, durations, high, low] = counts;
+  const [executions, matches, nonMatches, errors, denies, steers, observes, nano, durations, high, low] =
+    counts;
   return {
     executions: executions ?? 0,
     matches: matches ?? 0,
