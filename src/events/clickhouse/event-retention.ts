@@ -59,7 +59,8 @@ export function createEventRetention({
       const rows = await numbers(`
         SELECT partition FROM events WHERE partition < ${monthOf(prunedBeforeUs)} GROUP BY partition
         HAVING max(time_us) < ${prunedBeforeUs} AND max(position) <= ${prunedUpTo}`);
-      for (const [partition] of rows) await connection.command(`ALTER TABLE events DROP PARTITION ${partition}`);
+      for (const [partition] of rows)
+        await connection.command(`ALTER TABLE events DROP PARTITION ${partition}`);
       return rows.length;
     });
     if (dropped === 0) return;
