@@ -1,8 +1,12 @@
-import { defineConfig, mergeConfig } from 'vitest/config';
-import base from './vitest.config.js';
+import { defineConfig } from 'vitest/config';
 
-/** Tests with events on ClickHouse: `npm run test:clickhouse`. */
-export default mergeConfig(
-  base,
-  defineConfig({ test: { include: ['test/events/clickhouse/*.clickhouse.ts'] } }),
-);
+/** What is tested with ClickHouse alone: `npm run test:clickhouse`. */
+export default defineConfig({
+  test: {
+    include: ['test/events/clickhouse/*.clickhouse.ts'],
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
+    maxWorkers: 1,
+  },
+});
