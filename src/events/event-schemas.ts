@@ -39,6 +39,7 @@ const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 const STAGES = ['pre', 'post'] as const;
 const KINDS_OF_STEP = ['llm_call', 'tool_call'] as const;
 const DECISIONS = ['deny', 'steer', 'observe'] as const;
+const TOTAL_KINDS = ['exact', 'estimate', 'none'] as const;
 /** Former names of an observation in clients. */
 const OLDER_NAMES = ['allow', 'warn', 'log'] as const;
 
@@ -242,6 +243,7 @@ export function createEventSchemas(now: () => number) {
         cursor: nullable(cursor),
         include_step,
         include_buffered: withDefault(boolean(), false),
+        total: nullable(oneOf(TOTAL_KINDS)),
       }),
       { ...EXAMPLE_FILTERS, limit: 20 },
     ),

@@ -41,6 +41,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'confidence',
     'timestamp',
   ],
+  // Not counted if the request says so.
+  'QueryEventsResponse?': ['total'],
   'StatsTotals?': ['timeseries'],
 };
 
