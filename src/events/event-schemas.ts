@@ -25,6 +25,7 @@ import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from '.
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
 import { type EventTime, readTime, utcTimeOfMs } from './event-time.js';
+import { TOTAL_KINDS } from './event-total.js';
 import type { EventCursor } from './store/event-search.js';
 import { TIME_RANGES } from './time-range.js';
 
@@ -39,7 +40,6 @@ const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 const STAGES = ['pre', 'post'] as const;
 const KINDS_OF_STEP = ['llm_call', 'tool_call'] as const;
 const DECISIONS = ['deny', 'steer', 'observe'] as const;
-const TOTAL_KINDS = ['exact', 'estimate', 'none'] as const;
 /** Former names of an observation in clients. */
 const OLDER_NAMES = ['allow', 'warn', 'log'] as const;
 
