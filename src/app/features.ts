@@ -60,7 +60,7 @@ export function createFeatures(
   });
   const observability = createObservability({
     config: config.observability,
-    store: createEventStore({ database, now }),
+    store: createEventStore({ config: config.observability, database, now }),
     log,
     failures,
     meter: metrics.events,
