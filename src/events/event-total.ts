@@ -7,8 +7,8 @@ export type TotalKind = (typeof TOTAL_KINDS)[number];
 
 /** The members of a reply about the number of matching events. */
 export interface EventTotal {
-  /** Null if they are not counted. */
-  readonly total: number | null;
+  /** 0 if they are not counted: the JSON type of the member must not change. */
+  readonly total: number;
   readonly total_kind: TotalKind;
 }
 
@@ -20,7 +20,7 @@ export async function totalOf(
 ): Promise<EventTotal> {
   switch (wanted) {
     case 'none':
-      return { total: null, total_kind: 'none' };
+      return { total: 0, total_kind: 'none' };
     case 'exact':
       return { total: await search.count(filter), total_kind: 'exact' };
     case 'estimate': {

@@ -27,6 +27,12 @@ export function rolledFilter(filter: EventFilter): RolledFilter {
   };
 }
 
+/** The part of a filter that one index has together with the time. */
+export function walkedFilter({ agentName, controlIds = [] }: EventFilter): EventFilter {
+  if (agentName) return { agentName };
+  return controlIds.length === 1 ? { controlIds } : {};
+}
+
 /** Undefined for outcomes that are not summed by themselves. */
 function countOf({ actions = [], matched, hasError }: EventFilter): string | undefined {
   if (actions.length > 0) {

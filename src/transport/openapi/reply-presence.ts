@@ -41,8 +41,6 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'confidence',
     'timestamp',
   ],
-  // Not counted if the request says so.
-  'QueryEventsResponse?': ['total'],
   'StatsTotals?': ['timeseries'],
 };
 

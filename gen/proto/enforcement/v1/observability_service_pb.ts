@@ -628,7 +628,7 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
   events: ControlExecutionEvent[];
 
   /**
-   * Number of events that match the filters, see total_kind. If it is TOTAL_KIND_NONE: 0 over RPCs, null on JSON routes.
+   * Number of events that match the filters, as total_kind says. 0 if total_kind is TOTAL_KIND_NONE.
    *
    * @generated from field: int32 total = 2;
    */
@@ -663,8 +663,8 @@ export type QueryEventsResponse = Message<"enforcement.v1.QueryEventsResponse"> 
   eventTotal: bigint;
 
   /**
-   * What total is: TOTAL_KIND_EXACT, even if an estimate was requested, when the number is known to be exact. On JSON
-   * routes, part of a response only if the request has total.
+   * What total is, if the request has total: TOTAL_KIND_EXACT, even if an estimate was requested, when the number is
+   * known to be exact. Absent otherwise, and from servers without the feature "event_totals": total is exact then.
    *
    * @generated from field: enforcement.v1.TotalKind total_kind = 7;
    */
