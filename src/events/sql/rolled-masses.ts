@@ -41,12 +41,11 @@ export function createRolledMasses({
   /** Times of the first event, from `fromS` on, and of the last one, in seconds. */
   async function extent(walked: EventFilter, fromS: number): Promise<{ firstS: number; lastS: number }> {
     const where = conditionOf({ ...walked, fromUs: BigInt(fromS) * SECOND_US });
-    // Each by itself, or SQLite would read all of them.
     const [row] = await bulk.read(
       'search',
       Prisma.sql`
-        SELECT (SELECT MIN("time_us") FROM "events" WHERE ${where}),
-          (SELECT MAX("time_us") FROM "events" WHERE ${where})`,
+        SELECT (SELECT "time_us" FROM "events" WHERE ${where} ORDER BY "time_us" LIMIT 1),
+          (SELECT "time_us" FROM "events" WHERE ${where} ORDER BY "time_us" DESC LIMIT 1)`,
     );
     const [first, last] = [row?.[0], row?.[1]].map((us) => Math.floor(Number(us ?? 0) / 1e6));
     return { firstS: first ?? 0, lastS: last ?? 0 };
