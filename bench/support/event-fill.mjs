@@ -83,7 +83,7 @@ const INDEXES = {
 export async function fillEvents({ kind, url, count, nowMs }) {
   const { Prisma } = await import('../../dist/gen/prisma/sqlite/client.js');
   const { openDatabase } = await import('../../dist/src/database/database.js');
-  const { advanceRollups } = await import('../../dist/src/events/rollups.js');
+  const { advanceRollups } = await import('../../dist/src/events/sql/rollups.js');
   const database = await openDatabase({ url });
   const raw = await openRaw(kind, url);
   try {
@@ -112,7 +112,7 @@ export async function fillEvents({ kind, url, count, nowMs }) {
 /** Fails unless the sums are those of the rows. */
 export async function checkFill(url) {
   const { openDatabase } = await import('../../dist/src/database/database.js');
-  const { rebuildRollups } = await import('../../dist/src/events/rollup-rebuild.js');
+  const { rebuildRollups } = await import('../../dist/src/events/sql/rollup-rebuild.js');
   const database = await openDatabase({ url });
   try {
     const { hours, corrected } = await rebuildRollups({ database, now: () => Date.now() });

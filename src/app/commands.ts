@@ -3,9 +3,10 @@ import { backUp } from '../database/backup.js';
 import { type Database, openDatabase } from '../database/database.js';
 import { parseDatabaseUrl } from '../database/database-url.js';
 import { inspectDatabase } from '../database/inspect-database.js';
+import { createEventStore } from '../events/create-event-store.js';
 import { createEventPruner } from '../events/event-pruner.js';
-import { countPrunable, pruningLimits } from '../events/event-pruning.js';
-import { rebuildRollups } from '../events/rollup-rebuild.js';
+import { pruningLimits } from '../events/store/event-retention.js';
+import type { EventStore } from '../events/store/event-store.js';
 import { createLogger } from '../process/logger.js';
 import { createRepeatLog } from '../process/repeat-log.js';
 
@@ -40,20 +41,25 @@ const RESTORE_GAP = 1_000_000_000;
 
 const now = () => Date.now();
 
+/** Runs work on the event store of a configuration. */
+function onEvents(work: (store: EventStore, config: Config) => Promise<string>): Command['run'] {
+  return onDatabase((database, config) => work(createEventStore({ database, now }), config));
+}
+
 const rebuildStatistics: Command = {
   failure: 'The statistics cannot be rebuilt',
-  run: onDatabase(async (database) => {
-    const { hours, corrected } = await rebuildRollups({ database, now });
+  run: onEvents(async (store) => {
+    const { hours, corrected } = await store.rebuildStatistics();
     return `Compared ${hours} hours with the stored events; corrected ${corrected} sums.`;
   }),
 };
 
 const pruneEvents: Command = {
   failure: 'The events cannot be pruned',
-  run: onDatabase(async (database, { log, observability: { retentionDays } }) => {
+  run: onEvents(async ({ retention }, { log, observability: { retentionDays } }) => {
     const logger = createLogger(log).log;
     const failures = createRepeatLog({ log: logger });
-    const pruner = createEventPruner({ database, retentionDays, log: logger, failures, now });
+    const pruner = createEventPruner({ retention, retentionDays, log: logger, failures, now });
     const { events, rollups } = await pruner.prune();
     return `Deleted ${events} events and ${rollups} sums.`;
   }),
@@ -61,8 +67,8 @@ const pruneEvents: Command = {
 
 const countOldEvents: Command = {
   failure: 'The events cannot be counted',
-  run: onDatabase(async (database, { observability: { retentionDays } }) => {
-    const { events, rollups } = await countPrunable(database.bulk, pruningLimits(now(), retentionDays));
+  run: onEvents(async ({ retention }, { observability: { retentionDays } }) => {
+    const { events, rollups } = await retention.count(pruningLimits(now(), retentionDays));
     return `Would delete ${events} events and ${rollups} sums.`;
   }),
 };

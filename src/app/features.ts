@@ -15,6 +15,7 @@ import { createEvaluationService, type EvaluationService } from '../decisions/ev
 import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
+import { createEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createExplain } from '../explain/explain.js';
 import type { OperationalState } from '../operations/operations-routes.js';
@@ -59,7 +60,7 @@ export function createFeatures(
   });
   const observability = createObservability({
     config: config.observability,
-    database,
+    store: createEventStore({ database, now }),
     log,
     failures,
     meter: metrics.events,

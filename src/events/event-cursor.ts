@@ -1,4 +1,4 @@
-import type { EventCursor } from './event-search.js';
+import type { EventCursor } from './store/event-search.js';
 
 const CURSOR = /^(-?\d{1,18})\.(\d{1,18})$/;
 

@@ -2,7 +2,7 @@ import { unavailable } from '../database/errors.js';
 import { shownEvent } from './event.js';
 import { filterOf } from './event-filter.js';
 import type { ObservabilityInputs } from './event-schemas.js';
-import type { EventSearch } from './event-search.js';
+import type { EventSearch } from './store/event-search.js';
 
 /** Concurrent exports. Each holds about a megabyte of events, however slowly it is read. */
 const MAX_EXPORTS = 100;

@@ -1,9 +1,9 @@
 import { draining } from '../contract/errors/draining.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { unavailable } from '../database/errors.js';
-import type { EventTail } from './event-tail.js';
 import { LiveEvents } from './live-events.js';
 import type { RecentLimits } from './recent-events.js';
+import type { EventTail } from './store/event-tail.js';
 
 export interface EventFeedOptions {
   readonly tail: EventTail;

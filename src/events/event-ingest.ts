@@ -3,8 +3,8 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { asServiceError, isRefusedData, unavailable } from '../database/errors.js';
 import { type RepeatLog, reasonOf } from '../process/repeat-log.js';
 import { type ControlEvent, shownEvent } from './event.js';
-import { type EncodedEvent, encodeEvent, type WriteEvents } from './event-writer.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
+import type { EncodedEvent, EventStore } from './store/event-store.js';
 
 /** Most queued events: a few seconds of work. More would only wait until their senders timed out. */
 const MAX_QUEUED_EVENTS = 50_000;
@@ -12,10 +12,6 @@ const MAX_QUEUED_EVENTS = 50_000;
 const MAX_QUEUED_LENGTH = 128 * 1024 * 1024;
 /** Events converted to rows per turn, a fraction of a millisecond: evaluations must not wait for more. */
 const EVENTS_PER_TURN = 64;
-/** Events of one transaction: on SQLite, changes of controls wait for it. */
-const MAX_GROUP_EVENTS = 2_000;
-/** UTF-16 code units of the rows of one transaction. */
-const MAX_GROUP_LENGTH = 8 * 1024 * 1024;
 
 /**
  * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored:
@@ -35,7 +31,7 @@ export class IngestFullError extends ServiceError {
 }
 
 export interface IngestOptions {
-  readonly write: WriteEvents;
+  readonly store: Pick<EventStore, 'encode' | 'groupLimits' | 'write'>;
   readonly log: { info(facts: object, message: string): void };
   /** Whether each event is logged. */
   readonly logEvents: boolean;
@@ -57,7 +53,7 @@ interface Waiting {
  * large ones, and none waits for later ones.
  */
 export function createIngest(options: IngestOptions): Ingest {
-  const { write, log, logEvents, meter = createObservabilityMeter() } = options;
+  const { store, log, logEvents, meter = createObservabilityMeter() } = options;
   const maxQueued = options.limits?.queuedEvents ?? MAX_QUEUED_EVENTS;
   const queue: Waiting[] = [];
   let queuedEvents = 0;
@@ -72,13 +68,14 @@ export function createIngest(options: IngestOptions): Ingest {
 
   /** The calls of the next transaction: the first one, of any size, and those that fit with it. */
   function nextGroup(): Waiting[] {
+    const { groupLimits: limits } = store;
     let count = 0;
     let events = 0;
     let length = 0;
     for (const one of queue) {
       events += one.events.length;
       length += one.length;
-      if (count > 0 && (events > MAX_GROUP_EVENTS || length > MAX_GROUP_LENGTH)) break;
+      if (count > 0 && (events > limits.events || length > limits.length)) break;
       count += 1;
     }
     return queue.splice(0, count);
@@ -101,7 +98,7 @@ export function createIngest(options: IngestOptions): Ingest {
   async function writeGroup(group: readonly Waiting[]): Promise<void> {
     const startMs = performance.now();
     try {
-      await write(group.flatMap(({ events }) => events));
+      await store.write(group.flatMap(({ events }) => events));
       meter.committed((performance.now() - startMs) / 1000);
     } catch (error) {
       const thrown = asServiceError(error);
@@ -146,7 +143,7 @@ export function createIngest(options: IngestOptions): Ingest {
       throw new IngestFullError();
     }
     const isSmall = events.length <= EVENTS_PER_TURN;
-    await enqueue(isSmall ? events.map(encodeEvent) : await encode(events), onQueued);
+    await enqueue(isSmall ? events.map(store.encode) : await encode(events, store), onQueued);
     if (!logEvents) return;
     for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
   };
@@ -163,11 +160,14 @@ function storageFailure(failure: ServiceError): ServiceError {
 }
 
 /** Converts many events to rows, yielding in between. */
-async function encode(events: readonly ControlEvent[]): Promise<EncodedEvent[]> {
+async function encode(
+  events: readonly ControlEvent[],
+  store: Pick<EventStore, 'encode'>,
+): Promise<EncodedEvent[]> {
   const encoded: EncodedEvent[] = [];
   for (let at = 0; at < events.length; at += EVENTS_PER_TURN) {
     if (at > 0) await othersTurn();
-    for (const event of events.slice(at, at + EVENTS_PER_TURN)) encoded.push(encodeEvent(event));
+    for (const event of events.slice(at, at + EVENTS_PER_TURN)) encoded.push(store.encode(event));
   }
   return encoded;
 }

@@ -1,25 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { Database } from '../database/database.js';
 import type { RepeatLog } from '../process/repeat-log.js';
+import { createObservabilityMeter, type ObservabilityMeter } from './observability-meter.js';
 import {
-  eventSteps,
-  findOldest,
+  type DeleteBatch,
+  type EventRetention,
   isDue,
   type PruningCounts,
   type PruningLimits,
-  type PruningStep,
   pruningLimits,
-  rollupSteps,
-} from './event-pruning.js';
-import { createObservabilityMeter, type ObservabilityMeter } from './observability-meter.js';
+} from './store/event-retention.js';
 
 /** Interval of searches for old rows, in milliseconds. */
 const PRUNING_INTERVAL_MS = 60_000;
 /** Delay of the first search after the start of a process, to leave time for other start-up work. */
 const FIRST_LOOK_MS = 1_000;
-/** A claim on pruning expires after this time without renewal. Longer than any of its steps. */
-const CLAIM_MS = 30_000;
 /** The longest pause between two batches. It is as long as the batch, so writers get half of the time. */
 const MAX_REST_MS = 1_000;
 
@@ -34,7 +28,7 @@ export interface EventPruner {
 }
 
 export interface EventPrunerOptions {
-  readonly database: { readonly bulk: Pick<Database['bulk'], 'read' | 'transaction'> };
+  readonly retention: EventRetention;
   /** How long events are kept; 0 forever. Rollups are kept as long as statistics read them. */
   readonly retentionDays: number;
   readonly log: { info(facts: object, message: string): void };
@@ -49,29 +43,17 @@ export interface EventPrunerOptions {
  * on SQLite a transaction blocks all other writers, on PostgreSQL those of events.
  */
 export function createEventPruner(options: EventPrunerOptions): EventPruner {
-  const { retentionDays, log, failures, now, meter = createObservabilityMeter() } = options;
-  const { bulk } = options.database;
+  const { retention, retentionDays, log, failures, now, meter = createObservabilityMeter() } = options;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let first: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
-  /** Claims the work, unless another process has it. A claim far in the future is due to a wrong clock. */
-  async function claim(): Promise<boolean> {
-    const nowMs = now();
-    return bulk.transaction(async (tx) => {
-      const [claimed] = await tx.run(Prisma.sql`
-        UPDATE "event_log" SET "pruning_at_ms" = ${BigInt(nowMs)} WHERE "id" = 1
-          AND ("pruning_at_ms" <= ${BigInt(nowMs - CLAIM_MS)} OR "pruning_at_ms" > ${BigInt(nowMs + CLAIM_MS)})`);
-      return claimed?.changes === 1;
-    });
-  }
-
-  async function repeat(what: keyof PruningCounts, step: PruningStep): Promise<number> {
+  async function repeat(what: keyof PruningCounts, deleteBatch: DeleteBatch): Promise<number> {
     let all = 0;
     while (!closed) {
       const startMs = performance.now();
-      const rows = await bulk.transaction(step);
+      const rows = await deleteBatch();
       if (rows === 0) break;
       all += rows;
       meter.pruned[what] += rows;
@@ -82,9 +64,10 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
   }
 
   async function deleteOld({ eventsBeforeUs, rollups: levels }: PruningLimits): Promise<PruningCounts> {
-    const events = eventsBeforeUs === null ? 0 : await repeat('events', eventSteps(eventsBeforeUs, now));
+    const events =
+      eventsBeforeUs === null ? 0 : await repeat('events', retention.eventBatches(eventsBeforeUs));
     let rollups = 0;
-    for (const level of levels) rollups += await repeat('rollups', rollupSteps(level, now));
+    for (const level of levels) rollups += await repeat('rollups', retention.rollupBatches(level));
     meter.pruned.runs += 1;
     meter.lastPruningMs = now();
     return { events, rollups };
@@ -93,10 +76,10 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
   async function look(): Promise<void> {
     try {
       const limits = pruningLimits(now(), retentionDays);
-      const oldest = await findOldest(bulk);
+      const oldest = await retention.oldest();
       meter.oldestEventMs = oldest.eventUs === null ? null : Number(oldest.eventUs / 1_000n);
       // Usually there is nothing to delete, and then nothing is written.
-      if (!isDue(limits, oldest) || closed || !(await claim())) return;
+      if (!isDue(limits, oldest) || closed || !(await retention.claim())) return;
       const { events, rollups } = await deleteOld(limits);
       log.info({ events, rollups }, 'old events and sums were pruned');
     } catch (error) {

@@ -24,8 +24,8 @@ import type { Decision } from '../core/types.js';
 import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
-import type { EventCursor } from './event-search.js';
 import { type EventTime, readTime, utcTimeOfMs } from './event-time.js';
+import type { EventCursor } from './store/event-search.js';
 import { TIME_RANGES } from './time-range.js';
 
 /** Events of one request. */

@@ -5,8 +5,8 @@ import { createMutex } from '../database/mutex.js';
 import type { EventFeed } from './event-feed.js';
 import { eventTest, filterKey, filterOf } from './event-filter.js';
 import type { ObservabilityInputs } from './event-schemas.js';
-import type { EventTail } from './event-tail.js';
 import { eventMessage, type LiveEvents } from './live-events.js';
+import type { EventTail } from './store/event-tail.js';
 
 /** Pause before a stream that is behind retries an unresponsive database. */
 const RETRY_MS = 1_000;

@@ -1,8 +1,7 @@
 import { createWakeTurns } from '../contract/call/wake-turns.js';
 import { type ControlEvent, shownEvent } from './event.js';
-import { MESSAGE_LIMITS } from './event-part.js';
-import type { EventLogState, TailEvent, TailPart } from './event-tail.js';
 import { RecentEvents, type RecentLimits } from './recent-events.js';
+import { type EventLogState, MESSAGE_LIMITS, type TailEvent, type TailPart } from './store/event-tail.js';
 
 /** Messages cached for streams with the same filters and position; nearly all that keep up share one. */
 const MAX_SHARED_MESSAGES = 64;

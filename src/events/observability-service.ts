@@ -1,18 +1,16 @@
 import { ServiceError } from '../contract/errors/service-error.js';
 import { readAgentName } from '../contract/input/names.js';
 import { controlNotFound } from '../controls/control-errors.js';
-import type { Database } from '../database/database.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
 import { printCursor } from './event-cursor.js';
 import { filterOf } from './event-filter.js';
 import { type Ingest, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
-import type { EventSearch } from './event-search.js';
 import type { ObservabilityMeter } from './observability-meter.js';
 import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
-import { createStatisticsStore } from './statistics-store.js';
+import type { EventStore } from './store/event-store.js';
 import { timeWindow } from './time-range.js';
 
 /** Most controls in a reply about an agent. Their names are chosen by clients, so the number is unbounded. */
@@ -36,8 +34,7 @@ export interface ObservabilityService {
 }
 
 export interface ObservabilityOptions {
-  readonly database: Pick<Database, 'kind' | 'bulk'>;
-  readonly search: Pick<EventSearch, 'page' | 'count'>;
+  readonly store: Pick<EventStore, 'search' | 'statistics'>;
   readonly ingest: Ingest;
   readonly meter: Pick<ObservabilityMeter, 'dropped'>;
   readonly failures: Pick<RepeatLog, 'told'>;
@@ -48,8 +45,8 @@ export interface ObservabilityOptions {
 }
 
 export function createObservabilityService(options: ObservabilityOptions): ObservabilityService {
-  const { database, search, ingest, meter, failures, recorder, now } = options;
-  const statistics = createStatisticsStore(database);
+  const { ingest, meter, failures, recorder, now } = options;
+  const { search, statistics } = options.store;
 
   /** True when the events are committed, false when the database can never store them. */
   async function stored(events: readonly ControlEvent[]): Promise<boolean> {

@@ -1,27 +1,24 @@
 import type { ObservabilityService as ObservabilityServiceDesc } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
 import type { Config } from '../config/config.js';
 import type { HandlersOf } from '../contract/call/handler.js';
-import type { Database } from '../database/database.js';
 import type { FactsLog, RepeatLog } from '../process/repeat-log.js';
 import { createExportEvents } from './event-export.js';
 import { EventFeed } from './event-feed.js';
 import { createIngest } from './event-ingest.js';
 import { createEventPruner, type EventPruner } from './event-pruner.js';
-import { createEventSearch } from './event-search.js';
-import { createEventTail } from './event-tail.js';
 import { createWatchEvents } from './event-watch.js';
-import { createEventWriter } from './event-writer.js';
 import { createIngestStream } from './ingest-stream.js';
 import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
 import type { ObservabilityMeter } from './observability-meter.js';
 import { createObservabilityService } from './observability-service.js';
 import { createPublishStream } from './publish-stream.js';
 import { createRecorder, type Recorder } from './recorder.js';
+import type { EventStore } from './store/event-store.js';
 import { createStreamStore } from './stream-store.js';
 
 export interface ObservabilityParts {
   readonly config: Config['observability'];
-  readonly database: Database;
+  readonly store: EventStore;
   readonly log: FactsLog<'info' | 'warn' | 'error'>;
   /** For failures that recur while the database is unreachable. */
   readonly failures: RepeatLog;
@@ -45,7 +42,7 @@ export interface Observability {
 
 export function createObservability({
   config,
-  database,
+  store,
   log,
   failures,
   meter,
@@ -56,14 +53,15 @@ export function createObservability({
     const handlers = observabilityOffHandlers();
     return { handlers, recorder: undefined, pruner: undefined, endStreams: () => {} };
   }
-  const search = createEventSearch(database.bulk);
-  const tail = createEventTail(database.bulk);
+  const { search, tail, retention } = store;
   const feed = new EventFeed({ tail, now: monotonic, log, storeRecorded: () => recorder?.flushSoon() });
-  const store = createEventWriter({ database, now });
   const ingest = createIngest({
-    async write(events) {
-      await store(events);
-      feed.committed();
+    store: {
+      ...store,
+      async write(events) {
+        await store.write(events);
+        feed.committed();
+      },
     },
     log,
     logEvents: config.stdout,
@@ -79,7 +77,7 @@ export function createObservability({
     now,
   });
   const recorder = config.record === 'none' ? undefined : created;
-  const service = createObservabilityService({ database, search, ingest, meter, failures, recorder, now });
+  const service = createObservabilityService({ store, ingest, meter, failures, recorder, now });
   const streamStore = createStreamStore({ ingest, meter, failures });
   const streams = {
     ingest: createIngestStream(streamStore),
@@ -88,7 +86,7 @@ export function createObservability({
     watch: createWatchEvents({ feed, tail, now: monotonic }),
   };
   const pruner = createEventPruner({
-    database,
+    retention,
     retentionDays: config.retentionDays,
     log,
     failures,

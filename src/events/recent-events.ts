@@ -1,4 +1,4 @@
-import type { TailEvent } from './event-tail.js';
+import type { TailEvent } from './store/event-tail.js';
 
 /** Consecutive events, without gaps after `after`. */
 export interface EventRun {

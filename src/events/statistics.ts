@@ -1,5 +1,5 @@
 import { addCounts } from './count.js';
-import type { NamedSums, Statistics, Sums } from './statistics-store.js';
+import type { NamedSums, Statistics, Sums } from './store/event-statistics.js';
 import { bucketStart, type TimeWindow } from './time-range.js';
 
 const NOTHING: Sums = {

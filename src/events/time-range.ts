@@ -1,5 +1,5 @@
 import { utcTime } from './event-time.js';
-import { ROLLUP_LEVELS } from './rollups.js';
+import { ROLLUP_LEVELS } from './rollup-levels.js';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

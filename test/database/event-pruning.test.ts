@@ -3,12 +3,14 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import type { ControlEvent } from '../../src/events/event.js';
 import { createEventPruner } from '../../src/events/event-pruner.js';
-import { countPrunable, PRUNING_BATCH, pruningLimits } from '../../src/events/event-pruning.js';
-import { createEventWriter, encodeEvent } from '../../src/events/event-writer.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
-import { rebuildRollups } from '../../src/events/rollup-rebuild.js';
-import { ROLLUP_LEVELS } from '../../src/events/rollups.js';
-import { createStatisticsStore } from '../../src/events/statistics-store.js';
+import { ROLLUP_LEVELS } from '../../src/events/rollup-levels.js';
+import { createSqlRetention, PRUNING_BATCH } from '../../src/events/sql/event-pruning.js';
+import { encodeEvent } from '../../src/events/sql/event-row.js';
+import { createEventWriter } from '../../src/events/sql/event-writer.js';
+import { rebuildRollups } from '../../src/events/sql/rollup-rebuild.js';
+import { createStatisticsStore } from '../../src/events/sql/statistics-store.js';
+import { pruningLimits } from '../../src/events/store/event-retention.js';
 import { type TimeRange, timeWindow } from '../../src/events/time-range.js';
 import { allEvents, storedEvent } from '../events/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
@@ -58,7 +60,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     const { on = database, nowMs = NOW, retentionDays = RETENTION_DAYS } = more;
     const meter = createObservabilityMeter();
     const created = createEventPruner({
-      database: on,
+      retention: createSqlRetention(on.bulk, () => nowMs),
       retentionDays,
       log,
       failures,
@@ -109,7 +111,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     ]);
     const highest = await positionOf('long before');
     const limits = pruningLimits(NOW, RETENTION_DAYS);
-    const wouldDelete = await countPrunable(database.bulk, limits);
+    const wouldDelete = await createSqlRetention(database.bulk, () => NOW).count(limits);
     expect(wouldDelete).toMatchObject({ events: 2 });
     expect(await ids()).toHaveLength(5);
     expect(await logRow()).toMatchObject({ events: 5n, prunedBeforeUs: NEVER_PRUNED, prunedPosition: 0n });
@@ -120,7 +122,10 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     expect(await logRow()).toMatchObject({ events: 3n, prunedBeforeUs: CUTOFF_US, prunedPosition: highest });
     expect(meter.pruned).toMatchObject({ events: 2, runs: 1 });
     expect(meter.lastPruningMs).toBe(NOW);
-    expect(await countPrunable(database.bulk, limits)).toEqual({ events: 0, rollups: 0 });
+    expect(await createSqlRetention(database.bulk, () => NOW).count(limits)).toEqual({
+      events: 0,
+      rollups: 0,
+    });
     expect(await prune()).toEqual({ events: 0, rollups: 0 });
   });
 
@@ -223,7 +228,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     };
     const meter = createObservabilityMeter();
     const { prune } = createEventPruner({
-      database: watched,
+      retention: createSqlRetention(watched.bulk, () => NOW),
       retentionDays: RETENTION_DAYS,
       log,
       failures,
@@ -343,9 +348,10 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
   it('warns when the database prevents it', async () => {
     const warned: string[] = [];
     const failing = createEventPruner({
-      database: {
-        bulk: { read: () => Promise.reject(new Error('away')), transaction: database.bulk.transaction },
-      },
+      retention: createSqlRetention(
+        { read: () => Promise.reject(new Error('away')), transaction: database.bulk.transaction },
+        () => NOW,
+      ),
       retentionDays: 1,
       log,
       failures: { failed: (_kind, message) => warned.push(message) },

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type PostgresServer, startPostgresServer } from '../../scripts/postgres-server.mjs';
 import { openDatabase } from '../../src/database/database.js';
-import { rebuildRollups } from '../../src/events/rollup-rebuild.js';
+import { rebuildRollups } from '../../src/events/sql/rollup-rebuild.js';
 import { restClient } from '../support/http.js';
 import { denyWord, seeder } from '../support/seed.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';

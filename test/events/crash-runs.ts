@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { createEventPruner } from '../../src/events/event-pruner.js';
-import { rebuildRollups } from '../../src/events/rollup-rebuild.js';
-import { createStatisticsStore } from '../../src/events/statistics-store.js';
+import { createSqlRetention } from '../../src/events/sql/event-pruning.js';
+import { rebuildRollups } from '../../src/events/sql/rollup-rebuild.js';
+import { createStatisticsStore } from '../../src/events/sql/statistics-store.js';
 import { timeWindow } from '../../src/events/time-range.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../support/service-process.js';
@@ -241,7 +242,7 @@ async function compare(
   const now = () => Date.now();
   const log = { info: () => {} };
   await createEventPruner({
-    database,
+    retention: createSqlRetention(database.bulk, now),
     retentionDays: RETENTION_DAYS,
     log,
     failures: NO_FAILURES,

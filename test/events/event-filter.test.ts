@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import type { ControlEvent } from '../../src/events/event.js';
 import { type EventFilter, eventTest, filterKey } from '../../src/events/event-filter.js';
-import { createEventSearch } from '../../src/events/event-search.js';
-import { createEventTail } from '../../src/events/event-tail.js';
-import { createEventWriter, encodeEvent } from '../../src/events/event-writer.js';
+import { encodeEvent } from '../../src/events/sql/event-row.js';
+import { createEventSearch } from '../../src/events/sql/event-search.js';
+import { createEventTail } from '../../src/events/sql/event-tail.js';
+import { createEventWriter } from '../../src/events/sql/event-writer.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { eventArbitrary } from './events.support.js';
 

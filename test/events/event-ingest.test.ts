@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
 import { createIngest, IngestFullError } from '../../src/events/event-ingest.js';
-import type { EncodedEvent } from '../../src/events/event-writer.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
+import { encodeEvent } from '../../src/events/sql/event-row.js';
+import type { EncodedEvent } from '../../src/events/store/event-store.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
@@ -35,7 +36,13 @@ function ingest(limits?: { queuedEvents: number }) {
   const logged: object[] = [];
   const log = { info: (facts: object) => logged.push(facts) };
   const meter = createObservabilityMeter();
-  const options = { write, log, logEvents: true, meter, ...(limits === undefined ? {} : { limits }) };
+  const options = {
+    store: { encode: encodeEvent, groupLimits: { events: 2_000, length: 8 * 1024 * 1024 }, write },
+    log,
+    logEvents: true,
+    meter,
+    ...(limits === undefined ? {} : { limits }),
+  };
   return { batches, end, logged, meter, ingest: createIngest(options) };
 }
 

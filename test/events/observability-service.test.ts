@@ -4,6 +4,7 @@ import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
 import { IngestFullError } from '../../src/events/event-ingest.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { createObservabilityService } from '../../src/events/observability-service.js';
+import { createSqlEventStore } from '../../src/events/sql/sql-event-store.js';
 import { createRepeatLog } from '../../src/process/repeat-log.js';
 import { storedEvent } from './events.support.js';
 
@@ -13,9 +14,17 @@ function service(failure: Error) {
   const failures = createRepeatLog({
     log: { debug() {}, info() {}, error() {}, warn: (facts) => lines.push(facts) },
   });
+  const bulk = {
+    read: async () => [],
+    readAtOnce: () => Promise.reject(failure),
+    transaction: () => Promise.reject(failure),
+    close: async () => {},
+  };
   const { create } = createObservabilityService({
-    database: { kind: 'sqlite', bulk: { read: async () => [], transaction: () => Promise.reject(failure) } },
-    search: { page: async () => ({ events: [], next: undefined }), count: async () => 0 },
+    store: createSqlEventStore({
+      database: { kind: 'sqlite', bulk },
+      now: () => 1_000,
+    }),
     ingest: () => Promise.reject(failure),
     meter,
     failures,

@@ -1,5 +1,6 @@
 import { createIngest } from '../../src/events/event-ingest.js';
-import type { EncodedEvent } from '../../src/events/event-writer.js';
+import { encodeEvent } from '../../src/events/sql/event-row.js';
+import type { EncodedEvent } from '../../src/events/store/event-store.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
@@ -11,15 +12,19 @@ export function store(queuedEvents = 100_000) {
   const open: { events: readonly EncodedEvent[]; end: (error?: Error) => void }[] = [];
   let written = 0;
   const ingest = createIngest({
-    write: (events) =>
-      new Promise((resolve, reject) => {
-        const end = (error?: Error) => {
-          if (error === undefined) written += events.length;
-          if (error === undefined) resolve();
-          else reject(error);
-        };
-        open.push({ events, end });
-      }),
+    store: {
+      encode: encodeEvent,
+      groupLimits: { events: 2_000, length: 8 * 1024 * 1024 },
+      write: (events) =>
+        new Promise((resolve, reject) => {
+          const end = (error?: Error) => {
+            if (error === undefined) written += events.length;
+            if (error === undefined) resolve();
+            else reject(error);
+          };
+          open.push({ events, end });
+        }),
+    },
     log: { info: () => {} },
     logEvents: false,
     limits: { queuedEvents },

@@ -42,6 +42,7 @@ import { createMutator } from '../../../src/database/mutator.js';
 import { createControlLibrary } from '../../../src/decisions/control-library.js';
 import { evaluatorHandlers } from '../../../src/evaluators/evaluator-handlers.js';
 import { builtinEvaluators, createRegistry } from '../../../src/evaluators/load-evaluators.js';
+import { createEventStore } from '../../../src/events/create-event-store.js';
 import { createObservability } from '../../../src/events/observability.js';
 import { createObservabilityMeter } from '../../../src/events/observability-meter.js';
 import { explainHandler } from '../../../src/explain/explain-handler.js';
@@ -113,7 +114,7 @@ beforeAll(async () => {
     }),
     ...createObservability({
       config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1, retentionDays: 0 },
-      database,
+      store: createEventStore({ database, now: options.now }),
       meter: createObservabilityMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       failures: NO_FAILURES,

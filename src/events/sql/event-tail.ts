@@ -1,40 +1,10 @@
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkLane } from '../database/bulk.js';
-import { allOf, FALSE } from '../database/text.js';
-import { conditionsOf, type EventFilter } from './event-filter.js';
-import { hasMore, MESSAGE_LIMITS, type PartLimits, partOfEvents } from './event-part.js';
-import { READ_COLUMNS, readEvent, type StoredEvent } from './event-row.js';
-
-/** State of the event log. */
-export interface EventLogState {
-  /** Position of the last committed event, or of one skipped after it. */
-  readonly head: bigint;
-  /** The highest position of an event that was deleted because of its age. */
-  readonly prunedPosition: bigint;
-}
-
-/** An event and its approximate size in bytes. */
-export interface TailEvent extends StoredEvent {
-  readonly octets: number;
-}
-
-/** Events after a position, with the consistent state of the log. */
-export interface TailPart extends EventLogState {
-  /** In the order of their positions. */
-  readonly events: readonly TailEvent[];
-  /** Every event up to here was read. Below the requested position if the head is (restored database). */
-  readonly upTo: bigint;
-}
-
-/**
- * Reads events in the order in which they were committed. Positions are assigned under a lock that is held
- * until the commit, so a reader of a position has seen all before it.
- */
-export interface EventTail {
-  state(): Promise<EventLogState>;
-  /** The events after a position; reads only as many as fit into the limits, whether they match or not. */
-  after(lane: BulkLane, position: bigint, filter: EventFilter): Promise<TailPart>;
-}
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase } from '../../database/bulk.js';
+import { allOf, FALSE } from '../../database/text.js';
+import { type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-tail.js';
+import { conditionsOf } from './event-conditions.js';
+import { hasMore, partOfEvents } from './event-part.js';
+import { READ_COLUMNS, readEvent } from './event-row.js';
 
 const ORDER = Prisma.sql`"position"`;
 

@@ -1,11 +1,12 @@
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { BulkRow } from '../database/bulk.js';
-import type { Database } from '../database/database.js';
-import { jsonElements } from '../database/json-elements.js';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkRow } from '../../database/bulk.js';
+import type { Database } from '../../database/database.js';
+import { jsonElements } from '../../database/json-elements.js';
+import { ROLLUP_LEVELS } from '../rollup-levels.js';
+import type { RebuildResult } from '../store/event-store.js';
 import {
   ADD_TO_ROLLUP,
   levelTable,
-  ROLLUP_LEVELS,
   SUM_COLUMNS,
   SUM_OF_SUMS,
   SUMS,
@@ -17,14 +18,6 @@ const HOUR = 3_600;
 const DAY = 24 * HOUR;
 /** Rollups corrected by one transaction: writers of events wait for it. */
 const ROLLUPS_PER_WRITE = 2_000;
-
-/** Result of a rebuild. */
-export interface RebuildResult {
-  /** Hours that have events or rollups. */
-  readonly hours: number;
-  /** Number of wrong rollups; 0 when all of them agreed with the events. */
-  readonly corrected: number;
-}
 
 export interface RebuildOptions {
   readonly database: Pick<Database, 'kind' | 'bulk'>;

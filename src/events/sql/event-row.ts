@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import { type JsonObject, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
-import type { BulkRow } from '../database/bulk.js';
-import { type ControlEvent, ORIGINS, STEP_MEMBERS } from './event.js';
-import { facetsOf, readFacets } from './event-facets.js';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { type JsonObject, parseStoredJson, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import type { BulkRow } from '../../database/bulk.js';
+import { type ControlEvent, ORIGINS, STEP_MEMBERS } from '../event.js';
+import { facetsOf, readFacets } from '../event-facets.js';
+import type { EncodedEvent } from '../store/event-store.js';
+import type { StoredEvent } from '../store/event-tail.js';
 
 /** Longest control name used as its own key in the rollups, in UTF-16 code units: indexes limit texts. */
 const MAX_NAME_KEY_LENGTH = 64;
@@ -45,6 +47,10 @@ type Column = (typeof COLUMNS)[number][0];
 /** Whether a column of the step has a value. Few events of clients have one. */
 export function hasStep(event: ControlEvent): boolean {
   return STEP_MEMBERS.some((member) => event[member] !== null);
+}
+
+export function encodeEvent(event: ControlEvent): EncodedEvent {
+  return { event, row: eventRow(event) };
 }
 
 /**
@@ -163,12 +169,6 @@ export const SET_FROM_ELEMENT = Prisma.raw(
 export const READ_COLUMNS = Prisma.sql`"position", ${EVERY_COLUMN.names}`;
 
 const INDEX = Object.fromEntries(COLUMNS.map(([name], index) => [name, index + 1])) as Record<Column, number>;
-
-/** An event as stored. */
-export interface StoredEvent {
-  readonly position: bigint;
-  readonly event: ControlEvent;
-}
 
 /** Reads a row of `READ_COLUMNS`. */
 export function readEvent(row: BulkRow): StoredEvent {

@@ -1,9 +1,12 @@
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkTransaction } from '../database/bulk.js';
-import type { DatabaseLocation } from '../database/database-url.js';
-import { type JsonElements, jsonElements } from '../database/json-elements.js';
-import { TRUE } from '../database/text.js';
-import type { ControlEvent } from './event.js';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase, BulkTransaction } from '../../database/bulk.js';
+import type { DatabaseLocation } from '../../database/database-url.js';
+import { type JsonElements, jsonElements } from '../../database/json-elements.js';
+import { TRUE } from '../../database/text.js';
+import type { ControlEvent } from '../event.js';
+import { mergeEvents } from '../event-merge.js';
+import type { EncodedEvent, WriteEvents } from '../store/event-store.js';
+import type { StoredEvent } from '../store/event-tail.js';
 import {
   COLUMNS_WITHOUT_STEP,
   EVERY_COLUMN,
@@ -13,22 +16,8 @@ import {
   READ_COLUMNS,
   readEvent,
   SET_FROM_ELEMENT,
-  type StoredEvent,
 } from './event-row.js';
 import { advanceRollups } from './rollups.js';
-
-/** An event to be stored, with its row as text. */
-export interface EncodedEvent {
-  readonly event: ControlEvent;
-  readonly row: string;
-}
-
-export function encodeEvent(event: ControlEvent): EncodedEvent {
-  return { event, row: eventRow(event) };
-}
-
-/** Stores events and counts them, in one transaction. */
-export type WriteEvents = (events: readonly EncodedEvent[]) => Promise<void>;
 
 export interface EventWriterOptions {
   readonly database: {
@@ -164,42 +153,4 @@ async function mergeStored(
 
 function jsonList(items: readonly string[]): string {
   return `[${items.join(',')}]`;
-}
-
-/**
- * Merges the known event (`first`) and a later one (`later`) of the same check, or returns `first` itself
- * when the later one adds nothing.
- *
- * The events of a client and of the service for the same check become one event, in any order of arrival. The
- * service's own observations take precedence: agent, control, decision, outcome and time; a client cannot
- * rewrite the record of its own denial. The client adds data unknown to the service: duration, metadata, the
- * ids of its trace when the evaluation had none, and what the service does not know of the step. Its evaluator
- * and selector are kept where it names them. Of two events of clients the
- * first one is kept, and likewise for the service.
- */
-export function mergeEvents(first: ControlEvent, later: ControlEvent): ControlEvent {
-  const [one, other] = later.origin === 'client' ? [first, later] : [later, first];
-  if (other.origin !== 'client') return first;
-  if (one.origin !== 'service' && one.origin !== 'untraced_service') return first;
-  return withClientsPart(one, other);
-}
-
-function withClientsPart(own: ControlEvent, client: ControlEvent): ControlEvent {
-  const { trace_id, span_id } = own.origin === 'service' ? own : client;
-  return {
-    ...own,
-    origin: 'merged',
-    trace_id,
-    span_id,
-    execution_duration_ms: own.execution_duration_ms ?? client.execution_duration_ms,
-    evaluator_name: client.evaluator_name ?? own.evaluator_name,
-    selector_path: client.selector_path ?? own.selector_path,
-    metadata: Object.keys(own.metadata).length === 0 ? client.metadata : own.metadata,
-    step_type: own.step_type ?? client.step_type,
-    step_name: own.step_name ?? client.step_name,
-    session_id: own.session_id ?? client.session_id,
-    step_id: own.step_id ?? client.step_id,
-    revision: own.revision ?? client.revision,
-    decision_id: own.decision_id ?? client.decision_id,
-  };
 }

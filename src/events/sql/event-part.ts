@@ -1,17 +1,5 @@
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
-
-/** Size limits of one part of a long list of events. */
-export interface PartLimits {
-  readonly events: number;
-  /** Approximate bytes, exceeded by one event at most. */
-  readonly octets: number;
-}
-
-/** A few milliseconds of work for the thread that serves requests, and little memory for large events. */
-export const PART_LIMITS: PartLimits = { events: 500, octets: 1024 * 1024 };
-
-/** Message size of a stream: a stopped reader holds one such message, and there may be a thousand of them. */
-export const MESSAGE_LIMITS: PartLimits = { events: 500, octets: 256 * 1024 };
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { PartLimits } from '../store/event-tail.js';
 
 /** Memory of an event besides its unlimited texts: keys, numbers and texts with a limit. */
 const FIXED_OCTETS = 400;

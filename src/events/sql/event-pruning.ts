@@ -1,51 +1,40 @@
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
-import type { BulkDatabase, BulkRow, BulkTransaction } from '../database/bulk.js';
-import { ROLLUP_LEVELS, type RollupLevel } from './rollups.js';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase, BulkRow, BulkTransaction } from '../../database/bulk.js';
+import { ROLLUP_LEVELS } from '../rollup-levels.js';
+import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
 
 /** Rows deleted by one transaction: writers of events wait for it. */
 export const PRUNING_BATCH = 1_000;
 
-/**
- * Additional retention of rollups, in seconds. Clocks of several processes differ, and a rebuild uses the
- * time of its start: rows that it expects must still exist.
- */
-const ROLLUP_MARGIN_S = 3_600;
+/** A claim on pruning expires after this time without renewal, in milliseconds. Longer than any of its batches. */
+const CLAIM_MS = 30_000;
 
-const US_PER_S = 1_000_000n;
-const S_PER_DAY = 86_400;
-
-/** What to delete: everything older than these times. */
-export interface PruningLimits {
-  /** Microseconds since 1970; an event of exactly this time stays. Null keeps all events. */
-  readonly eventsBeforeUs: bigint | null;
-  /** Seconds since 1970, by level; a rollup that starts exactly then stays. */
-  readonly rollups: readonly { readonly unitS: number; readonly beforeS: number }[];
-}
-
-/** Numbers of rows. */
-export interface PruningCounts {
-  readonly events: number;
-  readonly rollups: number;
-}
-
-/** Limits as of now. `retentionDays` 0 keeps events forever; rollups are kept while statistics read them. */
-export function pruningLimits(nowMs: number, retentionDays: number): PruningLimits {
-  const nowS = Math.floor(nowMs / 1000);
+/** `now` is in milliseconds since 1970. */
+export function createSqlRetention(
+  bulk: Pick<BulkDatabase, 'read' | 'transaction'>,
+  now: () => number,
+): EventRetention {
+  const inTransactions = (step: PruningStep) => () => bulk.transaction(step);
   return {
-    eventsBeforeUs: retentionDays === 0 ? null : BigInt(nowMs) * 1_000n - daysInUs(retentionDays),
-    rollups: ROLLUP_LEVELS.map(({ unitS, keptS }: RollupLevel) => ({
-      unitS,
-      beforeS: nowS - keptS - ROLLUP_MARGIN_S,
-    })),
+    oldest: () => findOldest(bulk),
+    count: (limits) => countPrunable(bulk, limits),
+    claim: () => claim(bulk, now()),
+    eventBatches: (beforeUs) => inTransactions(eventSteps(beforeUs, now)),
+    rollupBatches: (level) => inTransactions(rollupSteps(level, now)),
   };
 }
 
-function daysInUs(days: number): bigint {
-  return BigInt(days * S_PER_DAY) * US_PER_S;
+/** Claims the work, unless another process has it. A claim far in the future is due to a wrong clock. */
+async function claim(bulk: Pick<BulkDatabase, 'transaction'>, nowMs: number): Promise<boolean> {
+  return bulk.transaction(async (tx) => {
+    const [claimed] = await tx.run(Prisma.sql`
+      UPDATE "event_log" SET "pruning_at_ms" = ${BigInt(nowMs)} WHERE "id" = 1
+        AND ("pruning_at_ms" <= ${BigInt(nowMs - CLAIM_MS)} OR "pruning_at_ms" > ${BigInt(nowMs + CLAIM_MS)})`);
+    return claimed?.changes === 1;
+  });
 }
 
-/** Counts the rows that the limits would delete. */
-export async function countPrunable(
+async function countPrunable(
   bulk: Pick<BulkDatabase, 'read'>,
   limits: PruningLimits,
 ): Promise<PruningCounts> {
@@ -63,15 +52,7 @@ export async function countPrunable(
   return { events, rollups };
 }
 
-/** The oldest existing rows. */
-export interface Oldest {
-  /** Microseconds since 1970; null when there is no event. */
-  readonly eventUs: bigint | null;
-  /** Start of the first rollup in seconds since 1970, by length of the unit. */
-  readonly rollupS: ReadonlyMap<number, number>;
-}
-
-export async function findOldest(bulk: Pick<BulkDatabase, 'read'>): Promise<Oldest> {
+async function findOldest(bulk: Pick<BulkDatabase, 'read'>): Promise<Oldest> {
   const rollups = ROLLUP_LEVELS.map(
     ({ unitS }) => Prisma.sql`
       SELECT CAST(${unitS} AS INTEGER), MIN("start_s") FROM "event_rollups" WHERE "unit_s" = ${unitS}`,
@@ -87,14 +68,8 @@ export async function findOldest(bulk: Pick<BulkDatabase, 'read'>): Promise<Olde
   return { eventUs: found.find(([unitS]) => unitS === 0)?.[1] ?? null, rollupS };
 }
 
-/** Whether the limits would delete anything. */
-export function isDue({ eventsBeforeUs, rollups }: PruningLimits, { eventUs, rollupS }: Oldest): boolean {
-  if (eventsBeforeUs !== null && eventUs !== null && eventUs < eventsBeforeUs) return true;
-  return rollups.some(({ unitS, beforeS }) => (rollupS.get(unitS) ?? beforeS) < beforeS);
-}
-
-/** One step of a pruning: returns the number of deleted rows; less than a full batch in the last one. */
-export type PruningStep = (tx: BulkTransaction) => Promise<number>;
+/** One batch: returns the number of deleted rows. */
+type PruningStep = (tx: BulkTransaction) => Promise<number>;
 
 /**
  * The steps that delete old events. Each begins with the lock that all writers of events acquire first, and
@@ -102,7 +77,7 @@ export type PruningStep = (tx: BulkTransaction) => Promise<number>;
  * must not treat pruned events as if they had never existed, and a reader by position has to know that some
  * are missing.
  */
-export function eventSteps(beforeUs: bigint, nowMs: () => number): PruningStep {
+function eventSteps(beforeUs: bigint, nowMs: () => number): PruningStep {
   let fromUs: bigint | null = null;
   return async (tx) => {
     await tx.run(Prisma.sql`
@@ -129,10 +104,7 @@ export function eventSteps(beforeUs: bigint, nowMs: () => number): PruningStep {
 }
 
 /** The steps that delete old rollups of one level. */
-export function rollupSteps(
-  { unitS, beforeS }: PruningLimits['rollups'][number],
-  nowMs: () => number,
-): PruningStep {
+function rollupSteps({ unitS, beforeS }: PruningLimits['rollups'][number], nowMs: () => number): PruningStep {
   let fromS: bigint | null = null;
   return async (tx) => {
     const from = fromS === null ? Prisma.empty : Prisma.sql`AND "start_s" >= ${fromS}`;

@@ -1,0 +1,20 @@
+/** One unit length of rollups, in seconds, and how long rollups of it are needed. */
+export interface RollupLevel {
+  readonly unitS: number;
+  readonly keptS: number;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/**
+ * Finest first; each unit divides the next one. Each level is kept longer than any window read from it, so
+ * that clocks of several processes may differ. Days only avoid reading the hours inside long windows.
+ */
+export const ROLLUP_LEVELS: readonly RollupLevel[] = [
+  { unitS: 1, keptS: 2 * HOUR },
+  { unitS: MINUTE, keptS: 8 * DAY },
+  { unitS: HOUR, keptS: 400 * DAY },
+  { unitS: DAY, keptS: 400 * DAY },
+];

@@ -1,0 +1,51 @@
+import type { ControlEvent } from '../event.js';
+import type { EventRetention } from './event-retention.js';
+import type { EventSearch } from './event-search.js';
+import type { StatisticsStore } from './event-statistics.js';
+import type { EventTail } from './event-tail.js';
+
+/** An event to be stored, with its row as text. */
+export interface EncodedEvent {
+  readonly event: ControlEvent;
+  readonly row: string;
+}
+
+/**
+ * Stores events and counts them: all of them or none. Events whose id is already stored change nothing, or are
+ * merged with the stored one (`mergeEvents`). Resolves when they survive a crash of the process and of the storage.
+ * Rejects with a `ServiceError`: SERVICE_UNAVAILABLE when they may be stored later, DATABASE_ERROR when the storage
+ * can never hold them, an `OutcomeUnknownError` when they may be stored.
+ */
+export type WriteEvents = (events: readonly EncodedEvent[]) => Promise<void>;
+
+/** Result of a rebuild. */
+export interface RebuildResult {
+  /** Hours that have events or rollups. */
+  readonly hours: number;
+  /** Number of wrong rollups; 0 when all of them agreed with the events. */
+  readonly corrected: number;
+}
+
+/** Most events, and UTF-16 code units of their rows, that one call of `write` takes. */
+export interface GroupLimits {
+  readonly events: number;
+  readonly length: number;
+}
+
+/**
+ * Stores events, and answers all questions about them. There is one implementation for the SQL databases and one
+ * for ClickHouse; `test/events/store` holds what all of them promise. Methods reject with a `ServiceError`.
+ */
+export interface EventStore {
+  readonly kind: 'sqlite' | 'postgresql' | 'clickhouse';
+  /** The form of an event in which `write` takes it. Pure: it may be called in any thread. */
+  encode(event: ControlEvent): EncodedEvent;
+  readonly groupLimits: GroupLimits;
+  readonly write: WriteEvents;
+  readonly search: EventSearch;
+  readonly tail: EventTail;
+  readonly statistics: StatisticsStore;
+  readonly retention: EventRetention;
+  /** Compares the rollups with the stored events, and corrects differences, while further events are stored. */
+  rebuildStatistics(): Promise<RebuildResult>;
+}
