@@ -429,7 +429,11 @@ export const VARIABLES = {
   ),
   kafkaBrokers: variable<readonly string[]>(
     ['SERVICE_EVENT_KAFKA_BROKERS'],
-    listSetting((entry) => HOST_AND_PORT.test(entry), 'hosts with ports, separated by commas', 'kafka-1:9092'),
+    listSetting(
+      (entry) => HOST_AND_PORT.test(entry),
+      'hosts with ports, separated by commas',
+      'kafka-1:9092',
+    ),
     [],
     'Kafka brokers that every stored event is sent to: hosts with ports, separated by commas.',
     'none',

@@ -84,9 +84,9 @@ function reasonOf(error) {
   if (!(error instanceof Error)) return String(error);
   const inner = error instanceof AggregateError ? error.errors : [];
   const causes = error.cause === undefined ? inner : [...inner, error.cause];
-  const { apiId } = /** @type {{ apiId?: unknown }} */ (error);
-  const own = typeof apiId === 'string' ? `${error.message} [${apiId}]` : error.message;
-  return [own, ...new Set(causes.map(reasonOf))].join(' ');
+  const { serverErrorMessage } = /** @type {{ serverErrorMessage?: unknown }} */ (error);
+  const own = typeof serverErrorMessage === 'string' ? [serverErrorMessage] : [];
+  return [error.message, ...own, ...new Set(causes.map(reasonOf))].join(' ');
 }
 
 port.on('message', async (/** @type {Request | 'close'} */ request) => {

@@ -157,7 +157,10 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
 
   function restored(position: bigint, head: bigint): void {
     const told = { ...facts, position: String(position), head: String(head) };
-    log.warn(told, 'the event log ends before the position of a sink: the database was restored to an earlier state');
+    log.warn(
+      told,
+      'the event log ends before the position of a sink: the database was restored to an earlier state',
+    );
   }
 
   /** Counts the positions of a part without an event, as far as events may have been deleted there. */

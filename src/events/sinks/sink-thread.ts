@@ -54,5 +54,8 @@ export function startSinkThread<Reply>({ entry, data, secrets }: SinkThreadOptio
 
 /** A text in which secrets are replaced by stars. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, '***')), text);
+  return secrets.reduce(
+    (masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, '***')),
+    text,
+  );
 }

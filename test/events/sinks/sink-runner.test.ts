@@ -126,8 +126,11 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
     expect(await dead.renew(0n)).toBe(false);
     await dead.release(0n);
     await late.close();
-    const [row] = await database.bulk.read('search', (await import('../../../gen/prisma/sqlite/client.js')).Prisma.sql`
-      SELECT "position", "owner" FROM "event_sinks"`);
+    const [row] = await database.bulk.read(
+      'search',
+      (await import('../../../gen/prisma/sqlite/client.js')).Prisma.sql`
+      SELECT "position", "owner" FROM "event_sinks"`,
+    );
     expect(BigInt(String(row?.[0]))).toBe(await head());
   });
 
@@ -157,7 +160,9 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
     expect(await received(sink, 700)).toEqual(ids);
     expect(sink).toMatchObject({ opened: 4, closed: 3 });
     expect(runner.figures.failures).toBe(3);
-    expect(runner.logged.map(({ message }) => message)).toContain('events could not be delivered to a sink now');
+    expect(runner.logged.map(({ message }) => message)).toContain(
+      'events could not be delivered to a sink now',
+    );
   });
 
   it('that is stuck does not delay the storing of events, and reports how far it is behind', async () => {
