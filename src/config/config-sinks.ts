@@ -66,11 +66,6 @@ function kafkaConfig(values: SinkValues, problems: string[]): KafkaConfig | null
       `${missing}: SERVICE_EVENT_KAFKA_SASL_MECHANISM needs a name and a password; for example ${missing}=text`,
     );
   }
-  if (mechanism === null && (username !== null || password !== null)) {
-    problems.push(
-      'SERVICE_EVENT_KAFKA_SASL_MECHANISM: a name or a password is set that would not be used; for example SERVICE_EVENT_KAFKA_SASL_MECHANISM=scram-sha-512',
-    );
-  }
   if (values.kafkaCaFile !== null && !values.kafkaTls) {
     problems.push(
       'SERVICE_EVENT_KAFKA_TLS: SERVICE_EVENT_KAFKA_CA_FILE is of no use without it; for example SERVICE_EVENT_KAFKA_TLS=true',

@@ -5,6 +5,7 @@ import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { EventTail } from '../store/event-tail.js';
 import type { EventSink } from './event-sink.js';
 import { createKafkaSink } from './kafka-sink.js';
+import { createParquetSink } from './parquet-sink.js';
 import { createSinkLease } from './sink-lease.js';
 import { figuresOf, type SinkMeter } from './sink-meter.js';
 import { createSinkRunner, type SinkRunner } from './sink-runner.js';
@@ -44,6 +45,11 @@ export function createEventSinks(options: EventSinksOptions): EventSinks {
 
   const runners: SinkRunner[] = [];
   if (config.kafka !== null) runners.push(runnerOf(createKafkaSink(config.kafka), config.kafka.from));
+  const { parquet } = config;
+  if (parquet !== null) {
+    const source = () => database.instanceId;
+    runners.push(runnerOf(createParquetSink({ config: parquet, source, now }), parquet.from));
+  }
   return {
     start() {
       for (const runner of runners) runner.start();

@@ -23,7 +23,7 @@ export const SINK_TIMES: SinkTimes = {
   idleMs: 500,
   standbyMs: 5_000,
   retryMs: 500,
-  longestRetryMs: 30_000,
+  longestRetryMs: 60_000,
   closeMs: 5_000,
 };
 
@@ -65,7 +65,7 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
   async function run(): Promise<void> {
     let retryMs = times.retryMs;
     while (!closing.signal.aborted) {
-      const before = figures.delivered;
+      const before = figures.position;
       try {
         const held = await lease.acquire();
         if (held !== null) await runOnce(held.position);
@@ -74,7 +74,7 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
       } catch (error) {
         figures.failures += 1;
         failures.failed(`sink ${sink.name}`, 'events could not be delivered to a sink now', error, facts);
-        if (figures.delivered > before) retryMs = times.retryMs;
+        if (figures.position > before) retryMs = times.retryMs;
         await pause(retryMs);
         retryMs = Math.min(2 * retryMs, times.longestRetryMs);
       }

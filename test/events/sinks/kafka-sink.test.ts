@@ -16,7 +16,8 @@ import { type TestRunner, testRunner } from './sinks.support.js';
 
 const TOPIC = 'events';
 const hasKcat = spawnSync('kcat', ['-V']).status === 0;
-if (!hasKcat) console.log('kcat is not installed: what librdkafka reads is not tested (apt-get install kcat)');
+if (!hasKcat)
+  console.log('kcat is not installed: what librdkafka reads is not tested (apt-get install kcat)');
 
 describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
   let url: string;

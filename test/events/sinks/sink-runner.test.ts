@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { createEventStore } from '../../../src/events/create-event-store.js';
 import { createSinkLease, LEASE_MS } from '../../../src/events/sinks/sink-lease.js';
@@ -128,7 +128,7 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
     await late.close();
     const [row] = await database.bulk.read(
       'search',
-      (await import('../../../gen/prisma/sqlite/client.js')).Prisma.sql`
+      Prisma.sql`
       SELECT "position", "owner" FROM "event_sinks"`,
     );
     expect(BigInt(String(row?.[0]))).toBe(await head());
@@ -273,6 +273,5 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
     );
     await runner.close();
     expect(sink.ids).toEqual([]);
-    await pause(0);
   });
 });

@@ -8,7 +8,7 @@ import type { EventTail } from '../../../src/events/store/event-tail.js';
 import { keptFailures, type LoggedFailure } from '../../support/failures.js';
 
 /** Short pauses, so that tests wait for events and not for time. */
-export const QUICK: SinkTimes = { idleMs: 5, standbyMs: 20, retryMs: 5, longestRetryMs: 20, closeMs: 2_000 };
+export const QUICK: SinkTimes = { idleMs: 5, standbyMs: 20, retryMs: 5, longestRetryMs: 20, closeMs: 300 };
 
 /** A runner with what it counts and logs. */
 export interface TestRunner extends SinkRunner {
