@@ -59,9 +59,10 @@ export async function openManifest(options: ManifestOptions): Promise<Manifest> 
   let part: Part;
   let previous: readonly ListedFile[] = [];
 
-  async function read(number: number): Promise<Part> {
+  /** Null when there is no such part. */
+  async function read(number: number): Promise<Part | null> {
     const found = await files.read(pathOf(number));
-    if (found === null) throw new Error(`${files.place} has no ${pathOf(number)}`);
+    if (found === null) return null;
     version = found.version;
     return readPart(number, found.bytes, source, files.place);
   }
@@ -80,15 +81,20 @@ export async function openManifest(options: ManifestOptions): Promise<Manifest> 
   const numbers = (await files.list('manifest/', ''))
     .flatMap((path) => NAME.exec(path)?.[1] ?? [])
     .map(Number);
-  const last = Math.max(0, ...numbers);
-  if (last === 0) {
+  let last: Part | null = null;
+  // A part that a process has created before it crashed may not be in the list: it is asked for.
+  for (let number = Math.max(1, ...numbers.map((each) => each - 1)); ; number += 1) {
+    const found = await read(number);
+    if (found === null) break;
+    if (last !== null) previous = last.files;
+    last = found;
+  }
+  if (last === null) {
+    if (numbers.length > 0) throw new Error(`${files.place} has not all parts of its manifest`);
     const start = await first();
     part = { number: 1, after: start, upTo: start, restorations: 0, sealed: false, files: [] };
     await write(part);
-  } else {
-    if (last > 1) previous = (await read(last - 1)).files;
-    part = await read(last);
-  }
+  } else part = last;
   return {
     get upTo() {
       return part.upTo;

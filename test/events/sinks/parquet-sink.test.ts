@@ -251,6 +251,30 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     expect(await files.list('date=', '')).toEqual((await listedFiles(files)).map(({ path: one }) => one));
   });
 
+  it('go on after a crash that came before the new part of the manifest was shown', async () => {
+    const place = inFolder();
+    const files = filesOf(place);
+    const open = () => openManifest({ files, source: 'one', first: async () => 0n, filesPerPart: 1 });
+    for (let count = 1; count <= 3; count += 1) {
+      await open();
+      // It is a version of the file already.
+      const shown = `manifest/0000000${count}.json`;
+      await files.remove(shown);
+      const manifest = await open();
+      expect(await files.list('manifest/0', '')).toContain(shown);
+      const file = { rows: 1, bytes: 1, sha256: 'x', restorations: 0, after: manifest.upTo };
+      await manifest.append({ path: `date=${count}`, upTo: manifest.upTo + 1n, ...file });
+      await manifest.append({
+        path: `date=${count}`,
+        ...file,
+        after: manifest.upTo,
+        upTo: manifest.upTo + 1n,
+      });
+    }
+    expect((await open()).upTo).toBe(6n);
+    expect(await listedFiles(files)).toHaveLength(6);
+  });
+
   it('of two processes that deliver at the same time hold events once', async () => {
     const place = inBucket();
     const files = filesOf(place);

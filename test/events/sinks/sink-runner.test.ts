@@ -266,7 +266,7 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
       };
     };
     await write(1);
-    const runner = run(sink);
+    const runner = run(sink, { times: { closeMs: 100 } });
     await until(
       () => session.fail,
       (fail) => fail !== undefined,

@@ -8,7 +8,7 @@ import type { EventTail } from '../../../src/events/store/event-tail.js';
 import { keptFailures, type LoggedFailure } from '../../support/failures.js';
 
 /** Short pauses, so that tests wait for events and not for time. */
-export const QUICK: SinkTimes = { idleMs: 5, standbyMs: 20, retryMs: 5, longestRetryMs: 20, closeMs: 300 };
+export const QUICK: SinkTimes = { idleMs: 5, standbyMs: 20, retryMs: 5, longestRetryMs: 20, closeMs: 30_000 };
 
 /** A runner with what it counts and logs. */
 export interface TestRunner extends SinkRunner {
@@ -23,6 +23,7 @@ export function testRunner(options: {
   readonly tail: EventTail;
   readonly from?: SinkStart;
   readonly now?: () => number;
+  readonly times?: Partial<SinkTimes>;
 }): TestRunner {
   const { sink, database, tail, from = 'oldest', now = () => Date.now() } = options;
   const logged: LoggedFailure[] = [];
@@ -37,7 +38,7 @@ export function testRunner(options: {
     log: { info: write, warn: write },
     failures: keptFailures(logged),
     monotonic: () => performance.now(),
-    times: QUICK,
+    times: { ...QUICK, ...options.times },
   });
   return { ...runner, figures, logged };
 }
