@@ -10,6 +10,8 @@ export interface S3ServerOptions {
   readonly region: string;
   /** Objects in one page of a list. */
   readonly pageSize?: number;
+  /** Whether it knows no conditions, as old compatible stores. */
+  readonly ignoresConditions?: boolean;
 }
 
 /** An object store in this process, which checks signatures (version 4), checksums and conditions as S3 does. */
@@ -97,6 +99,7 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
     if (key === '') return list(url.searchParams);
     const present = objects.get(key);
     if (request.method === 'PUT') {
+      if (options.ignoresConditions === true) request.headers = {};
       const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
       if (noneMatch === '*' && present !== undefined) return error(412, 'PreconditionFailed');
       if (match !== undefined && present === undefined) return error(404, 'NoSuchKey');

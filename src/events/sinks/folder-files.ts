@@ -12,21 +12,19 @@ const KEPT_VERSIONS = 16;
  */
 export function createFolderFiles(folder: string): SinkFiles {
   const fullPath = (path: string) => join(folder, path);
-  const versionPath = (path: string, version: number) =>
+  const versionPath = (path: string, version: number | string) =>
     fullPath(join(dirname(path), `.${basename(path)}.v${version}`));
 
-  /** 0 when there is none. Removes what processes that crashed have left; one that is alive fails, and tries again. */
-  async function latestVersion(path: string): Promise<number> {
-    const inside = dirname(fullPath(path));
+  /** Names of files beside a file that begin like its versions, with what follows. */
+  async function versionsOf(path: string): Promise<string[]> {
     const start = `.${basename(path)}.v`;
-    let latest = 0;
-    for (const name of await readdir(inside).catch(unlessMissing([]))) {
-      if (!name.startsWith(start)) continue;
-      const version = Number(name.slice(start.length));
-      if (Number.isInteger(version)) latest = Math.max(latest, version);
-      else await rm(join(inside, name), { force: true });
-    }
-    return latest;
+    const names = await readdir(dirname(fullPath(path))).catch(unlessMissing([]));
+    return names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
+  }
+
+  /** 0 when there is none. */
+  async function latestVersion(path: string): Promise<number> {
+    return Math.max(0, ...(await versionsOf(path)).map(Number).filter(Number.isInteger));
   }
 
   /** Replaces the file by the one at `from`, which goes. */
@@ -58,17 +56,20 @@ export function createFolderFiles(folder: string): SinkFiles {
         const bytes = await readFile(fullPath(path)).catch(unlessMissing(null));
         return bytes === null ? null : { bytes, version: '0' };
       }
-      const latest = versionPath(path, version);
-      const [shown, counted] = await Promise.all([
-        stat(fullPath(path)).catch(unlessMissing(null)),
-        stat(latest),
-      ]);
-      if (shown?.ino !== counted.ino) {
-        const copy = `${latest}.${randomUUID()}`;
-        await link(latest, copy);
-        await publish(path, copy);
+      return { bytes: await readFile(versionPath(path, version)), version: String(version) };
+    },
+    async repair(path) {
+      for (const version of await versionsOf(path)) {
+        if (!Number.isInteger(Number(version))) await rm(versionPath(path, version), { force: true });
       }
-      return { bytes: await readFile(latest), version: String(version) };
+      const latest = versionPath(path, await latestVersion(path));
+      const [shown, counted] = await Promise.all(
+        [fullPath(path), latest].map((each) => stat(each).catch(unlessMissing(null))),
+      );
+      if (counted === null || counted === undefined || shown?.ino === counted.ino) return;
+      const draft = `${latest}.${randomUUID()}`;
+      await link(latest, draft);
+      await publish(path, draft);
     },
     async write(path, bytes) {
       const full = fullPath(path);

@@ -1,5 +1,5 @@
 import { type JsonObject, parseStoredJson, stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { SinkFiles } from './sink-files.js';
+import { FileChangedError, type SinkFiles } from './sink-files.js';
 
 /** Files in one manifest; the next ones get a new one, so that what is written for each file stays small. */
 const FILES_PER_MANIFEST = 1_000;
@@ -94,7 +94,11 @@ export async function openManifest(options: ManifestOptions): Promise<Manifest> 
     const start = await first();
     part = { number: 1, after: start, upTo: start, restorations: 0, sealed: false, files: [] };
     await write(part);
-  } else part = last;
+    await demandConditions(files, part.number, bytesOf(part, source));
+  } else {
+    part = last;
+    await files.repair(pathOf(part.number));
+  }
   return {
     get upTo() {
       return part.upTo;
@@ -132,6 +136,20 @@ export async function openManifest(options: ManifestOptions): Promise<Manifest> 
       });
     },
   };
+}
+
+/** Rejects when a place lets a file be created that exists: two processes could list different files. */
+async function demandConditions(files: SinkFiles, number: number, bytes: Uint8Array): Promise<void> {
+  const isRefused = await files.replace(pathOf(number), bytes, null).then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof FileChangedError) return true;
+      throw error;
+    },
+  );
+  if (isRefused) return;
+  await files.remove(pathOf(number));
+  throw new Error(`${files.place} ignores the conditions of writes (If-None-Match), which are necessary`);
 }
 
 function pathOf(number: number): string {

@@ -120,6 +120,8 @@ export function createS3Files(config: S3Config): SinkFiles {
       if (reply.status >= 300) throw failure('PUT', path, reply);
       return reply.etag;
     },
+    // Objects are replaced as a whole.
+    repair: async () => {},
     async remove(path) {
       await send({ method: 'DELETE', path });
     },

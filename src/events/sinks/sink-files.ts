@@ -13,6 +13,8 @@ export interface SinkFiles {
    * version when it survives a crash; rejects with a `FileChangedError` when another process was first.
    */
   replace(path: string, bytes: Uint8Array, version: string | null): Promise<string>;
+  /** Completes what a crash of another process interrupted while it replaced this file. */
+  repair(path: string): Promise<void>;
   /** Does nothing when there is no such file. */
   remove(path: string): Promise<void>;
   /** Fails what is under way. */

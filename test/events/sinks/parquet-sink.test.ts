@@ -258,7 +258,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     for (let count = 1; count <= 3; count += 1) {
       await open();
       // It is a version of the file already.
-      const shown = `manifest/0000000${count}.json`;
+      const shown = (await files.list('manifest/0', '')).at(-1) ?? '';
       await files.remove(shown);
       const manifest = await open();
       expect(await files.list('manifest/0', '')).toContain(shown);
@@ -359,6 +359,16 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
       .open(null, async () => 0n)
       .catch((thrown: Error) => thrown);
     expect(String(error)).toContain('lists the events of another database');
+  });
+
+  it('are not written to a store that ignores the conditions of writes', async () => {
+    const old = await startS3Server({ ...KEY, bucket: 'audit', ignoresConditions: true });
+    const error = await sinkOf({ ...inBucket(), endpoint: old.url })
+      .open(null, async () => 0n)
+      .catch((thrown: Error) => thrown);
+    expect(String(error)).toContain('ignores the conditions of writes');
+    expect(old.objects.size).toBe(0);
+    await old.stop();
   });
 
   it('are listed in manifests of limited length, without a gap', async () => {

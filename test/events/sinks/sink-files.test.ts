@@ -109,6 +109,7 @@ describe('a folder', () => {
     await link(path.join(folder, '.m.json.v2.draft'), path.join(folder, '.m.json.v2'));
     expect(await readFile(path.join(folder, 'm.json'), 'utf8')).toBe('one');
     expect(await createFolderFiles(folder).read('m.json')).toEqual({ bytes: bytes('two'), version: '2' });
+    await createFolderFiles(folder).repair('m.json');
     expect(await readFile(path.join(folder, 'm.json'), 'utf8')).toBe('two');
     expect((await readdir(folder)).sort()).toEqual(['.m.json.v1', '.m.json.v2', 'm.json']);
   });
