@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '../../../src/database/database.js';
 import { createEventStore } from '../../../src/events/create-event-store.js';
 import { createFolderFiles } from '../../../src/events/sinks/folder-files.js';
-import { startKafkaBroker } from '../../support/kafka-broker.js';
+import { type KafkaBroker, startKafkaBroker } from '../../support/kafka-broker.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../../support/service-process.js';
 import { executeSql } from '../../support/sql.js';
 import { until } from '../../support/until.js';
@@ -15,8 +15,10 @@ import { allRows, listedFiles } from './parquet-files.js';
 
 const TOPIC = 'events';
 const CONNECTIONS = 4;
-/** How long the service runs at most after a first acknowledgement before it is killed. */
-const LONGEST_RUN_MS = 2_500;
+/** How long the service runs at most after a first delivery before it is killed. */
+const LONGEST_RUN_MS = 2_000;
+
+const countOf = ({ partitions }: KafkaBroker) => partitions.reduce((sum, { length }) => sum + length, 0);
 
 /** What the runs found; the last four have to be 0. */
 export interface SinkCrashReport {
@@ -117,9 +119,15 @@ export async function sinkCrashRuns(options: {
           acknowledgements += 1;
         }),
       );
+      const before = countOf(broker);
       await until(
         () => acknowledgements,
         (count) => count > 0,
+      );
+      // Both sinks are at work then.
+      await until(
+        () => countOf(broker),
+        (count) => count > before,
       );
       await pause(random.below(LONGEST_RUN_MS));
       service.process.kill('SIGKILL');
