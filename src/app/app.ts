@@ -181,6 +181,7 @@ function stack(
   { server, operations, load }: Transports,
   closers: Closers,
 ): void {
+  closers.add(() => observability.close());
   closers.add(() => eventSinks.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => observability.recorder?.close());

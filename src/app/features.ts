@@ -60,7 +60,7 @@ export function createFeatures(
     checkReferences: checkEvaluatorReferences,
     registrationNotes: createRegistrationNotes(),
   });
-  const store = createEventStore({ database, now });
+  const store = createEventStore({ config: config.observability, database, now });
   const eventSinks = createEventSinks({
     config: config.eventSinks,
     tail: store.tail,

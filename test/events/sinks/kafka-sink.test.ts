@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { KafkaConfig } from '../../../src/config/config-sinks.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
-import { createEventStore } from '../../../src/events/create-event-store.js';
 import { shownEvent } from '../../../src/events/event.js';
 import { createKafkaSink } from '../../../src/events/sinks/kafka-sink.js';
+import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import { type KafkaBroker, type KafkaBrokerOptions, startKafkaBroker } from '../../support/kafka-broker.js';
@@ -28,7 +28,7 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
   beforeAll(async () => {
     url = await freshDatabaseUrl();
     database = await openDatabase({ url });
-    store = createEventStore({ database, now: () => Date.now() });
+    store = createSqlEventStore({ database, now: () => Date.now() });
   });
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();

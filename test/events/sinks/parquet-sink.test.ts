@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { parseStoredJson } from '../../../packages/exact-json/src/index.js';
 import type { ParquetConfig, S3Config } from '../../../src/config/config-sinks.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
-import { createEventStore } from '../../../src/events/create-event-store.js';
 import { type ControlEvent, shownEvent } from '../../../src/events/event.js';
 import { createFolderFiles } from '../../../src/events/sinks/folder-files.js';
 import { openManifest } from '../../../src/events/sinks/parquet-manifest.js';
 import { createParquetSink } from '../../../src/events/sinks/parquet-sink.js';
 import { createS3Files } from '../../../src/events/sinks/s3-files.js';
 import { FileChangedError, type SinkFiles } from '../../../src/events/sinks/sink-files.js';
+import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { describeOnSqlite } from '../../support/databases.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
@@ -60,7 +60,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
   beforeAll(async () => {
     url = await freshDatabaseUrl();
     database = await openDatabase({ url });
-    store = createEventStore({ database, now: () => START_MS });
+    store = createSqlEventStore({ database, now: () => START_MS });
     folder = await mkdtemp(path.join(tmpdir(), 'parquet-'));
     s3 = await startS3Server({ ...KEY, bucket: 'audit' });
   });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '../../../src/database/database.js';
-import { createEventStore } from '../../../src/events/create-event-store.js';
 import { createFolderFiles } from '../../../src/events/sinks/folder-files.js';
+import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
 import { type KafkaBroker, startKafkaBroker } from '../../support/kafka-broker.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../../support/service-process.js';
 import { executeSql } from '../../support/sql.js';
@@ -138,7 +138,7 @@ export async function sinkCrashRuns(options: {
     }
     const database = await openDatabase({ url: databaseUrl });
     try {
-      const { head } = await createEventStore({ database, now: () => Date.now() }).tail.state();
+      const { head } = await createSqlEventStore({ database, now: () => Date.now() }).tail.state();
       service = await spawnService(compiled, { environment });
       await until(
         async () => (await listedFiles(files)).at(-1)?.up_to ?? 0,

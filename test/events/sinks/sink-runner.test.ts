@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
-import { createEventStore } from '../../../src/events/create-event-store.js';
 import { createSinkLease, LEASE_MS } from '../../../src/events/sinks/sink-lease.js';
+import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { describeOnEachDatabase } from '../../support/databases.js';
 import { executeSql } from '../../support/sql.js';
@@ -21,7 +21,7 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
   beforeAll(async () => {
     url = await freshDatabaseUrl();
     database = await openDatabase({ url });
-    store = createEventStore({ database, now: () => NOW });
+    store = createSqlEventStore({ database, now: () => NOW });
   });
   afterEach(async () => {
     for (const runner of runners.splice(0)) await runner.close();
