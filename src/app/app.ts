@@ -176,10 +176,11 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability }: Features,
+  { observability, eventReaders }: Features,
   { server, operations, load }: Transports,
   closers: Closers,
 ): void {
+  closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => watch.stop());

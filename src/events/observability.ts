@@ -22,7 +22,7 @@ import type { EventStore } from './store/event-store.js';
 import { createStreamStore } from './stream-store.js';
 
 export interface ObservabilityParts {
-  readonly config: Config['observability'];
+  readonly config: Omit<Config['observability'], 'readerThreads'>;
   readonly store: EventStore;
   readonly log: FactsLog<'info' | 'warn' | 'error'>;
   /** For failures that recur while the database is unreachable. */

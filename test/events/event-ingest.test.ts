@@ -4,7 +4,6 @@ import { createIngest, IngestFullError } from '../../src/events/event-ingest.js'
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
 import type { EncodedEvent } from '../../src/events/store/event-store.js';
-import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
 /** What PostgreSQL says of a number that a column cannot hold. */

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createApp } from '../../src/app/app.js';
 import { readConfig } from '../../src/config/config.js';
 import type { CallPolicy } from '../../src/transport/call/call-host.js';
+import { COMPILED_FOLDER } from './service-process.js';
 
 /** A running service of a test. */
 export interface TestService {
@@ -26,6 +28,12 @@ export interface StartOptions {
   readonly keepsLines?: boolean;
   /** Rules for the calls of every protocol. */
   readonly policies?: readonly CallPolicy[];
+}
+
+/** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
+function compiledEntry(file: string): URL | undefined {
+  const folder = process.env[COMPILED_FOLDER];
+  return folder === undefined ? undefined : pathToFileURL(path.join(folder, 'src', file));
 }
 
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
@@ -56,7 +64,13 @@ export async function startService(
     if (keepsLines) lines.push(line);
   };
   const log = pino({ level: config.log.level }, { write: keepIn(logLines) });
-  const app = await createApp({ config, log, policies, ...(keepsLines ? { onQuery: keepIn(queries) } : {}) });
+  const app = await createApp({
+    config,
+    log,
+    policies,
+    eventReaderEntry: compiledEntry('transport/event-reading/event-reader-thread.js'),
+    ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
+  });
   const { address: url, operations } = await app.listen();
   const { hostname, port } = new URL(url);
   return {
