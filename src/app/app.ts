@@ -180,6 +180,7 @@ function stack(
   { server, operations, load }: Transports,
   closers: Closers,
 ): void {
+  closers.add(() => observability.close());
   closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => observability.recorder?.close());

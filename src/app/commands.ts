@@ -43,7 +43,9 @@ const now = () => Date.now();
 
 /** Runs work on the event store of a configuration. */
 function onEvents(work: (store: EventStore, config: Config) => Promise<string>): Command['run'] {
-  return onDatabase((database, config) => work(createEventStore({ database, now }), config));
+  return onDatabase((database, config) =>
+    work(createEventStore({ config: config.observability, database, now }), config),
+  );
 }
 
 const rebuildStatistics: Command = {

@@ -62,7 +62,7 @@ export function createFeatures(
     checkReferences: checkEvaluatorReferences,
     registrationNotes: createRegistrationNotes(),
   });
-  const store = createEventStore({ database, now });
+  const store = createEventStore({ config: config.observability, database, now });
   const eventReaders = createEventReaders({
     kind: store.kind,
     threads: config.observability.enabled ? config.observability.readerThreads : 0,

@@ -10,6 +10,7 @@ import {
   textLike,
   textSetting,
 } from './config-readers.js';
+import { type ClickHouseLocation, EVENT_STORE } from './event-store-location.js';
 import { isTrustableNetwork } from './trusted-proxies.js';
 
 /** One variable: its names (the first one set is used), its reader, and its `--help` text. */
@@ -405,6 +406,13 @@ export const VARIABLES = {
     BOOLEAN,
     true,
     'Event store on or off.',
+  ),
+  eventStore: variable<ClickHouseLocation | null>(
+    ['SERVICE_EVENT_STORE'],
+    EVENT_STORE,
+    null,
+    'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
+    'database',
   ),
   observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
   observabilityRecord: variable(

@@ -5,6 +5,7 @@ import type { AdmissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, type Environment } from './config-database.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
+import type { ClickHouseLocation } from './event-store-location.js';
 
 /** Configuration of the service. Read once at start, then frozen. */
 export interface Config {
@@ -100,6 +101,8 @@ export interface Config {
   };
   readonly observability: {
     readonly enabled: boolean;
+    /** Null stands for the database of the controls. */
+    readonly store: ClickHouseLocation | null;
     readonly stdout: boolean;
     readonly record: 'none' | 'matches' | 'all';
     readonly flushIntervalSeconds: number;
@@ -243,6 +246,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     },
     observability: {
       enabled: values.observabilityEnabled,
+      store: values.eventStore,
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,

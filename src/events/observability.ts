@@ -45,6 +45,8 @@ export interface Observability {
   endStreams(): void;
   /** Undefined when the event store is disabled. */
   readonly pruner: EventPruner | undefined;
+  /** Closes the event store, when nothing is written to it any more. */
+  close(): Promise<void>;
 }
 
 export function createObservability({
@@ -59,7 +61,13 @@ export function createObservability({
 }: ObservabilityParts): Observability {
   if (!config.enabled) {
     const handlers = observabilityOffHandlers();
-    return { handlers, recorder: undefined, pruner: undefined, endStreams: () => {} };
+    return {
+      handlers,
+      recorder: undefined,
+      pruner: undefined,
+      endStreams: () => {},
+      close: () => store.close(),
+    };
   }
   const { search, tail, retention } = store;
   const feed = new EventFeed({ tail, now: monotonic, log, storeRecorded: () => recorder?.flushSoon() });
@@ -106,5 +114,6 @@ export function createObservability({
     recorder,
     endStreams: () => feed.close(),
     pruner,
+    close: () => store.close(),
   };
 }

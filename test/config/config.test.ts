@@ -562,6 +562,52 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: BOOLEAN_WORDS,
     refuses: NOT_BOOLEAN,
   },
+  eventStore: {
+    names: ['SERVICE_EVENT_STORE'],
+    value: (config) => config.observability.store,
+    fallback: null,
+    accepts: [
+      ['Database', null],
+      [
+        'clickhouse://events',
+        {
+          url: 'http://events:8123',
+          username: 'default',
+          password: '',
+          database: 'default',
+          isReplicated: false,
+        },
+      ],
+      [
+        'clickhouse://me:p%40ss@[::1]:80/agents?tls=true&replicated=true',
+        {
+          url: 'https://[::1]:80',
+          username: 'me',
+          password: 'p@ss',
+          database: 'agents',
+          isReplicated: true,
+        },
+      ],
+      [
+        'clickhouse://events/?tls=true',
+        {
+          url: 'https://events:8443',
+          username: 'default',
+          password: '',
+          database: 'default',
+          isReplicated: false,
+        },
+      ],
+    ],
+    refuses: [
+      'http://events:8123',
+      'clickhouse://',
+      'clickhouse://events/a-b',
+      'clickhouse://events?tls=yes',
+      'clickhouse://events?ssl=true',
+      'clickhouse://me:%zz@events',
+    ],
+  },
   observabilityRecord: {
     names: ['SERVICE_OBSERVABILITY_RECORD'],
     value: (config) => config.observability.record,

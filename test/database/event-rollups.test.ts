@@ -2,84 +2,18 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
-import { type ControlEvent, ORIGINS, shownEvent } from '../../src/events/event.js';
-import { mergeEvents } from '../../src/events/event-merge.js';
+import type { ControlEvent } from '../../src/events/event.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
-import { createEventSearch } from '../../src/events/sql/event-search.js';
 import { createEventWriter } from '../../src/events/sql/event-writer.js';
 import { rebuildRollups } from '../../src/events/sql/rollup-rebuild.js';
 import { createStatisticsStore } from '../../src/events/sql/statistics-store.js';
-import type { Statistics, Sums } from '../../src/events/store/event-statistics.js';
 import { segmentsOf, TIME_RANGES, type TimeWindow, timeWindow } from '../../src/events/time-range.js';
 import { allEvents, eventArbitrary, storedEvent } from '../events/events.support.js';
+import { naive, shown } from '../events/store/naive-statistics.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 
 const NOW = 1_760_000_000_123;
-const near = (value: number) => expect.closeTo(value, 5);
-
-function sumsOf(events: readonly ControlEvent[]): object {
-  const count = (wanted: (one: ControlEvent) => boolean) => events.filter(wanted).length;
-  const durations = events.flatMap(({ execution_duration_ms: duration }) => duration ?? []);
-  const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
-  return {
-    executions: events.length,
-    matches: count((one) => one.matched && one.error_message === null),
-    nonMatches: count((one) => !one.matched && one.error_message === null),
-    errors: count((one) => one.error_message !== null),
-    denies: count((one) => one.matched && one.action === 'deny'),
-    steers: count((one) => one.matched && one.action === 'steer'),
-    observes: count((one) => one.matched && one.action === 'observe'),
-    confidenceSum: near(sum(events.map(({ confidence }) => confidence))),
-    durations: durations.length,
-    // Of sums that large the last digits are beyond a double.
-    durationSum: expect.toSatisfy((shown: number) => {
-      const exact = sum(durations);
-      return Math.abs(shown - exact) <= 1e-5 + exact * 1e-12;
-    }),
-  };
-}
-
-/** Counts stored events one by one. */
-function naive(events: readonly ControlEvent[], window: TimeWindow, byBucket: boolean) {
-  const second = ({ timestamp }: ControlEvent) => Number(timestamp.us / 1_000_000n);
-  const inside = events.filter((one) => second(one) >= window.startS);
-  const bucketOf = (one: ControlEvent) =>
-    byBucket && second(one) < window.bucketsEndS
-      ? Math.floor((second(one) - window.startS) / window.bucketS)
-      : null;
-  const group = <K>(keyOf: (one: ControlEvent) => K): [K, object][] => {
-    const groups = new Map<K, ControlEvent[]>();
-    for (const one of inside) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-    return [...groups].map(([key, found]) => [key, sumsOf(found)]);
-  };
-  return {
-    buckets: new Map(group(bucketOf)),
-    agents: new Map(group((one) => one.agent_name)),
-    controls: new Map(group((one) => JSON.stringify([one.agent_name, one.control_id, one.control_name]))),
-    topControls: new Map(group((one) => JSON.stringify([one.control_id, one.control_name]))),
-  };
-}
-
-function shown(found: Statistics) {
-  return {
-    buckets: new Map(found.buckets),
-    agents: new Map(found.agents.map(({ agentName, ...sums }) => [agentName, sums])),
-    controls: new Map(
-      found.controls.map(({ agentName, controlId, controlName, ...sums }) => [
-        JSON.stringify([agentName, controlId, controlName]),
-        sums as Sums,
-      ]),
-    ),
-    topControls: new Map(
-      found.topControls.map(({ controlId, controlName, ...sums }) => [
-        JSON.stringify([controlId, controlName]),
-        sums as Sums,
-      ]),
-    ),
-  };
-}
-
 describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
   let url: string;
   let database: Database;
@@ -119,51 +53,7 @@ describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
       controls: 10_000,
       topControls: 10_000,
     });
-  const byId = (events: readonly ControlEvent[]) =>
-    new Map(events.map((one) => [one.control_execution_id, { ...shownEvent(one), origin: one.origin }]));
-
-  it('and rows match the batches, whatever their order, duplicates and times', async () => {
-    const origins = ORIGINS.filter((origin) => origin !== 'merged');
-    const batches = fc.array(
-      fc.array(eventArbitrary(NOW, origins), { minLength: 1, maxLength: 25, size: 'max' }),
-      { minLength: 1, maxLength: 5, size: 'max' },
-    );
-    await fc.assert(
-      fc
-        .asyncProperty(
-          batches,
-          fc.constantFrom(...TIME_RANGES),
-          fc.boolean(),
-          async (all, range, byBucket) => {
-            for (const batch of all) await writer(database)(batch);
-            const expected = new Map<string, ControlEvent>();
-            for (const one of all.flat()) {
-              const first = expected.get(one.control_execution_id);
-              expected.set(one.control_execution_id, first === undefined ? one : mergeEvents(first, one));
-            }
-            const stored = await allEvents(database);
-            expect(byId(stored)).toEqual(byId([...expected.values()]));
-            expect(await createEventSearch(database.bulk).count({})).toBe(stored.length);
-            const window = timeWindow(range, NOW);
-            expect(shown(await statistics(window, byBucket))).toEqual(naive(stored, window, byBucket));
-            const agent = 'rolled-bot-1';
-            const own = stored.filter((one) => one.agent_name === agent);
-            expect(shown(await statistics(window, byBucket, agent))).toEqual(naive(own, window, byBucket));
-            const ofControl = stored.filter((one) => one.control_id === 1);
-            expect(shown(await statistics(window, byBucket, null, 1))).toEqual(
-              naive(ofControl, window, byBucket),
-            );
-            // It looks at each hour on its own, of which there can be a hundred.
-            if (all.length > 1) return;
-            expect(await rebuildRollups({ database, now: () => NOW })).toMatchObject({ corrected: 0 });
-          },
-        )
-        .afterEach(clear),
-      { numRuns: 30, interruptAfterTimeLimit: 60_000 },
-    );
-  });
-
-  it('are right when several processes write the same checks at once, and positions come in order', async () => {
+  it('come with positions in order when several processes write the same checks at once', async () => {
     const writers = [writer(database)];
     for (let index = 0; index < 3; index += 1) {
       const other = await openDatabase({ url, migrate: false });
@@ -259,22 +149,6 @@ describeOnEachDatabase('rollups', (freshDatabaseUrl) => {
     const { agents } = await statistics(timeWindow('30d', NOW), false);
     expect(agents[0]?.executions).toBe(2);
     await executeSql(url, 'UPDATE "event_log" SET "pruned_before_us" = -1000000000000000000');
-  });
-
-  it('hold no more than the longest durations of a million events', async () => {
-    const longest = Array.from({ length: 1_500 }, (_, index) =>
-      storedEvent({
-        control_execution_id: `long-${index}`,
-        timestamp: { us: BigInt(NOW) * 1_000n, text: 'now' },
-        execution_duration_ms: Number.MAX_SAFE_INTEGER,
-      }),
-    );
-    await writer(database)(longest);
-    await writer(database)(
-      longest.map((one) => ({ ...one, control_execution_id: `${one.control_execution_id}b` })),
-    );
-    const { agents } = await statistics(timeWindow('1m', NOW), false);
-    expect((agents[0]?.durationSum ?? 0) / 3_000).toBeCloseTo(Number.MAX_SAFE_INTEGER, -3);
   });
 
   it('are looked up and written with few statements, however many events there are', async () => {

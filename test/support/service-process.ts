@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { eventStoreOf } from './clickhouse.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -118,6 +119,7 @@ export function spawnCommand(
       SERVICE_HOST: '127.0.0.1',
       SERVICE_PORT: '0',
       SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
+      ...eventStoreOf(environment.DATABASE_URL ?? directory),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

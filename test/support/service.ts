@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app/app.js';
 import { readConfig } from '../../src/config/config.js';
 import type { CallPolicy } from '../../src/transport/call/call-host.js';
+import { eventStoreOf } from './clickhouse.js';
 import { COMPILED_FOLDER } from './service-process.js';
 
 /** A running service of a test. */
@@ -42,10 +43,12 @@ export async function startService(
   { keepsLines = true, policies = [] }: StartOptions = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
+  const databaseUrl = environment.DATABASE_URL ?? `file:${path.join(directory, 'service.db')}`;
   const config = readConfig({
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: '0',
-    DATABASE_URL: `file:${path.join(directory, 'service.db')}`,
+    DATABASE_URL: databaseUrl,
+    ...eventStoreOf(databaseUrl),
     // Not below the working directory, where the default of PostgreSQL is.
     SERVICE_LAST_KNOWN_GOOD: path.join(directory, 'last-known-good'),
     SERVICE_DRAIN_SECONDS: '2',

@@ -29,5 +29,7 @@ export function createSqlEventStore({ database, now }: SqlEventStoreOptions): Ev
     statistics: createStatisticsStore(database),
     retention: createSqlRetention(database.bulk, now),
     rebuildStatistics: () => rebuildRollups({ database, now }),
+    // The database is closed by who opened it.
+    close: async () => {},
   };
 }

@@ -60,4 +60,6 @@ export interface EventStore {
   readonly retention: EventRetention;
   /** Compares the rollups with the stored events, and corrects differences, while further events are stored. */
   rebuildStatistics(): Promise<RebuildResult>;
+  /** Releases what the store itself has opened. Never rejects. */
+  close(): Promise<void>;
 }

@@ -28,6 +28,7 @@ import { createAgentService } from '../../../src/agents/agent-service.js';
 import { ControlFeed } from '../../../src/agents/control-feed.js';
 import { createRegistrationNotes } from '../../../src/agents/registration-notes.js';
 import { createWatchControls } from '../../../src/agents/watch-controls.js';
+import { readConfig } from '../../../src/config/config.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
 import { controlHandlers } from '../../../src/controls/control-handlers.js';
@@ -78,6 +79,7 @@ beforeAll(async () => {
     asked: { note: () => {}, forget: () => {} },
     strict: false,
   };
+  const { observability } = readConfig({ SERVICE_OBSERVABILITY_RECORD: 'none' });
   handlers = {
     ...agentHandlers(
       createAgentService(options),
@@ -113,8 +115,8 @@ beforeAll(async () => {
       }),
     }),
     ...createObservability({
-      config: { enabled: true, stdout: false, record: 'none', flushIntervalSeconds: 1, retentionDays: 0 },
-      store: createEventStore({ database, now: options.now }),
+      config: observability,
+      store: createEventStore({ config: observability, database, now: options.now }),
       meter: createObservabilityMeter(),
       log: { info: () => {}, warn: () => {}, error: () => {} },
       failures: NO_FAILURES,

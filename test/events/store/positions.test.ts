@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { utcTimeOfMs } from '../../../src/events/event-time.js';
+import type { EventStore } from '../../../src/events/store/event-store.js';
+import { storedEvent } from '../events.support.js';
+import { describeOnEachEventStore } from './event-stores.support.js';
+
+const NOW = 1_760_000_000_123;
+
+const event = (id: string, origin: 'client' | 'service' = 'client') =>
+  storedEvent({ control_execution_id: id, origin, timestamp: utcTimeOfMs(NOW) });
+
+/** All that is stored after a position, and the last position. */
+async function readAfter({ tail }: EventStore, from: bigint): Promise<{ ids: string[]; upTo: bigint }> {
+  const ids: string[] = [];
+  let upTo = from;
+  for (let more = true; more; ) {
+    const part = await tail.after('search', upTo, {});
+    ids.push(...part.events.map(({ event: { control_execution_id: id } }) => id));
+    more = part.upTo < part.head;
+    upTo = part.upTo;
+  }
+  return { ids, upTo };
+}
+
+describeOnEachEventStore('positions', (fresh) => {
+  it('are read without a gap while several processes write', async () => {
+    const { database, replica, store } = await fresh();
+    const writers = [database, await replica(), await replica()].map((on) => store(NOW, on));
+    const reader = store(NOW, await replica());
+    let { head: position } = await reader.tail.state();
+    let writing = true;
+    const told: string[] = [];
+    const reading = (async () => {
+      for (let last = false; !last; ) {
+        last = !writing;
+        const { ids, upTo } = await readAfter(reader, position);
+        told.push(...ids);
+        position = upTo;
+      }
+    })();
+    const sent = await Promise.all(
+      writers.map(async (one, writer) => {
+        const ids: string[] = [];
+        for (let batch = 0; batch < 15; batch += 1) {
+          const events = Array.from({ length: 1 + batch * 3 }, (_, index) =>
+            event(`${writer}-${batch}-${index}`),
+          );
+          await one.write(events.map(one.encode));
+          ids.push(...events.map(({ control_execution_id: id }) => id));
+        }
+        return ids;
+      }),
+    );
+    writing = false;
+    await reading;
+    expect(told).toHaveLength(new Set(told).size);
+    expect(told.toSorted()).toEqual(sent.flat().toSorted());
+    for (const [writer, ids] of sent.entries())
+      expect(told.filter((id) => id.startsWith(`${writer}-`))).toEqual(ids);
+  });
+
+  it('of events that are sent again, or completed later, stay the same', async () => {
+    const store = (await fresh()).store(NOW);
+    const before = (await store.tail.state()).head;
+    await store.write([event('a'), event('b')].map(store.encode));
+    const { upTo } = await readAfter(store, before);
+    await store.write([event('a'), event('b', 'service'), event('c')].map(store.encode));
+    expect((await readAfter(store, upTo)).ids).toEqual(['c']);
+    const all = await store.tail.after('search', before, {});
+    expect(all.events.map(({ event: { control_execution_id: id, origin } }) => [id, origin])).toEqual([
+      ['a', 'client'],
+      ['b', 'merged'],
+      ['c', 'client'],
+    ]);
+  });
+
+  it('of deleted events are reported', async () => {
+    const store = (await fresh()).store(NOW);
+    const before = (await store.tail.state()).head;
+    await store.write([store.encode({ ...event('old'), timestamp: utcTimeOfMs(NOW - 86_400_000) })]);
+    await store.write([store.encode(event('new'))]);
+    const remove = store.retention.eventBatches(BigInt(NOW - 3_600_000) * 1_000n);
+    while ((await remove()) > 0);
+    const part = await store.tail.after('search', before, {});
+    expect(part.events.map(({ event: { control_execution_id: id } }) => id)).toEqual(['new']);
+    expect(part.prunedPosition).toBeGreaterThan(before);
+    expect(part.prunedPosition).toBeLessThan(part.head);
+    expect(part.head).toBe((await store.tail.state()).head);
+  });
+});
