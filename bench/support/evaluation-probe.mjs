@@ -13,9 +13,12 @@ const STEP = { type: 'llm', name: 'answer', input: 'a quick brown fox' };
 
 /** Evaluates for an agent of the service at `url`. */
 export async function startProbe(url, agentName) {
-  const child = fork(import.meta.filename, [url, agentName], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(import.meta.filename, [url, agentName], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   await once(child, 'message');
   return {
+    pid: child.pid,
     /** The times of all evaluations within so many seconds. */
     async times(seconds) {
       child.send({ seconds });
@@ -31,7 +34,10 @@ const PREFIX = 5;
 
 function messageFor(agentName) {
   const stepForm = { case: 'stepJson', value: Buffer.from(JSON.stringify(STEP)) };
-  const bytes = toBinary(EvaluateRequestSchema, create(EvaluateRequestSchema, { agentName, stage: 1, stepForm }));
+  const bytes = toBinary(
+    EvaluateRequestSchema,
+    create(EvaluateRequestSchema, { agentName, stage: 1, stepForm }),
+  );
   const message = Buffer.alloc(PREFIX + bytes.length);
   message.writeUInt32BE(bytes.length, 1);
   message.set(bytes, PREFIX);

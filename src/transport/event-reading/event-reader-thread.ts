@@ -2,22 +2,18 @@
  * A thread that reads messages with events. It receives requests `UnreadEvents` with an `id` and answers each with a
  * `ReaderAnswer` of the same `id`.
  */
-import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { codecOf } from '../../events/event-codecs.js';
 import { packEvents } from '../../events/read-events.js';
+import { runInBackground } from '../../process/background-thread.js';
 import { createEventMessages, type UnreadEvents } from './event-messages.js';
 import type { ReaderAnswer, ReaderThreadData } from './event-readers.js';
 import { packError } from './sent-error.js';
 
-/** Evaluations go first where the processors are busy; 0 is that of the process, 19 the least. */
-const NICENESS = 5;
-
 const { kind } = workerData as ReaderThreadData;
 const codec = codecOf(kind);
 if (codec === undefined) throw new Error(`events for ${kind} are not read in threads`);
-// Only on Linux, threads have priorities of their own.
-if (process.platform === 'linux') os.setPriority(NICENESS);
+runInBackground();
 
 const read = createEventMessages(codec);
 parentPort?.on('message', (request: UnreadEvents & { readonly id: unknown }) => {
