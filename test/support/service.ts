@@ -29,7 +29,11 @@ export interface StartOptions {
   readonly keepsLines?: boolean;
   /** Rules for the calls of every protocol. */
   readonly policies?: readonly CallPolicy[];
+  /** The module of the threads that read events. */
+  readonly eventReaderEntry?: URL;
 }
+
+const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
 
 /** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
 function compiledEntry(file: string): URL | undefined {
@@ -40,7 +44,7 @@ function compiledEntry(file: string): URL | undefined {
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
 export async function startService(
   environment: Record<string, string> = {},
-  { keepsLines = true, policies = [] }: StartOptions = {},
+  { keepsLines = true, policies = [], eventReaderEntry = compiledEntry(EVENT_READER) }: StartOptions = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
   const databaseUrl = environment.DATABASE_URL ?? `file:${path.join(directory, 'service.db')}`;
@@ -71,7 +75,7 @@ export async function startService(
     config,
     log,
     policies,
-    eventReaderEntry: compiledEntry('transport/event-reading/event-reader-thread.js'),
+    eventReaderEntry,
     ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
   });
   const { address: url, operations } = await app.listen();
