@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import type { UnreadMessage } from '../../contract/call/handler.js';
 import { parseInput } from '../../contract/input/parse-input.js';
-import { createEventSchemas } from '../../events/event-schemas.js';
+import { createEventSchemas, MAX_EVENTS } from '../../events/event-schemas.js';
 import type { EventRpc } from '../../events/observability-handlers.js';
 import { type ReadEvents, readEvents } from '../../events/read-events.js';
 import type { EventCodec } from '../../events/store/event-store.js';
@@ -14,6 +14,7 @@ import { type RpcMethod, rpcMethods } from '../descriptors/rpc-methods.js';
 import { readInput } from '../rest/read-input.js';
 import { toConnectError } from '../wire/connect-error.js';
 import { correctedStatus } from '../wire/message-errors.js';
+import { withoutSurplus } from './surplus-events.js';
 
 /** A message of an RPC that stores events. */
 export interface UnreadEvents extends UnreadMessage {
@@ -54,7 +55,7 @@ function formsOf(
 ): Record<UnreadMessage['form'], (bytes: Uint8Array) => Input> {
   const plainOf = messageReader(method.desc);
   return {
-    binary: (bytes) => parseInput(schema, plainOf(bytes, true)),
+    binary: (bytes) => parseInput(schema, plainOf(withoutSurplus(bytes, MAX_EVENTS), true)),
     json: (bytes) => parseInput(schema, plainOf(bytes, false)),
     rest(bytes) {
       const [binding] = method.bindings;

@@ -20,10 +20,11 @@ const READ_LIMIT_MS = 60_000;
 /** Longest time for a thread to load its modules, in milliseconds. */
 const START_LIMIT_MS = 60_000;
 /**
- * Heap of a thread, in MB: the values of the largest message take a tenth of it. On Node.js 24, a thread with a large
- * young generation that exceeds its heap ends the process: https://github.com/nodejs/node/issues/47224.
+ * In MB. The rest of the heap has the limit of the process: a hostile message of the largest size takes a hundred times
+ * that, and on Node.js 24 a thread that exceeds a limit of its own can end the process:
+ * https://github.com/nodejs/node/issues/47224.
  */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 };
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16 };
 
 const ENTRY = new URL('./event-reader-thread.js', import.meta.url);
 

@@ -96,6 +96,9 @@ const CASES: Readonly<Record<string, Forms>> = {
   'an empty step text': all({ ...without(), session_id: '' }),
   'a step name that is too long': all({ ...without(), step_name: 'n'.repeat(1_025) }),
   'too many events': formsOf(Array.from({ length: 1_001 }, (_, index) => plainEvent(`ID-${index}`))),
+  'a hundred thousand empty events': {
+    binary: Buffer.from('0a00'.repeat(100_000), 'hex'),
+  },
   'many invalid events': formsOf(
     Array.from({ length: 1_000 }, (_, index) => plainEvent(`ID-${index}`, { confidence: 3, trace_id: '' })),
   ),
