@@ -11,7 +11,8 @@ import {
   COLUMNS_WITHOUT_STEP,
   EVERY_COLUMN,
   eventRow,
-  hasStep,
+  HAS_LONG_NAME,
+  HAS_STEP,
   nameKey,
   READ_COLUMNS,
   readEvent,
@@ -60,7 +61,7 @@ function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; sec
   const firsts = new Map<string, EncodedEvent>();
   const seconds = new Map<string, EncodedEvent>();
   for (const each of events) {
-    const id = each.event.control_execution_id;
+    const { id } = each;
     const first = firsts.get(id);
     if (first === undefined) firsts.set(id, each);
     else if (!seconds.has(id) && mergeEvents(first.event, each.event) !== first.event) seconds.set(id, each);
@@ -84,7 +85,9 @@ async function insert(
   batch: readonly EncodedEvent[],
   base: bigint,
 ): Promise<number> {
-  const { names, values } = batch.some(({ event }) => hasStep(event)) ? EVERY_COLUMN : COLUMNS_WITHOUT_STEP;
+  const { names, values } = batch.some(({ traits }) => (traits & HAS_STEP) !== 0)
+    ? EVERY_COLUMN
+    : COLUMNS_WITHOUT_STEP;
   const [result] = await tx.run(Prisma.sql`
     INSERT INTO "events" ("position", ${names})
     SELECT CAST(${base} AS BIGINT) + "ordinal", ${values}
@@ -100,7 +103,9 @@ async function keepLongNames(
   events: readonly EncodedEvent[],
 ): Promise<void> {
   const names = new Map<string, string>();
-  for (const { event } of events) {
+  for (const each of events) {
+    if ((each.traits & HAS_LONG_NAME) === 0) continue;
+    const { event } = each;
     const key = nameKey(event.control_name);
     if (key !== null) names.set(key, JSON.stringify([key, event.control_name]));
   }
