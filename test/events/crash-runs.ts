@@ -242,7 +242,7 @@ async function compare(
   const now = () => Date.now();
   const log = { info: () => {} };
   await createEventPruner({
-    retention: createSqlRetention(database.bulk, now),
+    retention: createSqlRetention(database, now),
     retentionDays: RETENTION_DAYS,
     log,
     failures: NO_FAILURES,

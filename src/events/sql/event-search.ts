@@ -7,6 +7,7 @@ import { PART_LIMITS, type PartLimits, type StoredEvent } from '../store/event-t
 import { conditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
+import { ALL_EVENTS } from './segment-tables.js';
 
 /** Latest first. */
 const ORDER = Prisma.sql`"time_us" DESC, "position" DESC`;
@@ -25,7 +26,7 @@ export function createEventSearch(
         'search',
         Prisma.sql`
           WITH ${partOfEvents(allOf(conditions), ORDER, partLimits)}
-          SELECT ${READ_COLUMNS}, ${hasMore(partLimits)} FROM "part" CROSS JOIN "events"
+          SELECT ${READ_COLUMNS}, ${hasMore(partLimits)} FROM "part" CROSS JOIN ${ALL_EVENTS} AS "events"
           WHERE "events"."position" = "part"."at" ORDER BY "ordinal"`,
       );
     } finally {
@@ -41,7 +42,7 @@ export function createEventSearch(
       const rows = await bulk.read(
         'search',
         Prisma.sql`
-          SELECT ${READ_COLUMNS} FROM "events" WHERE ${allOf(conditions)}
+          SELECT ${READ_COLUMNS} FROM ${ALL_EVENTS} WHERE ${allOf(conditions)}
           ORDER BY ${ORDER} LIMIT ${limit + 1} OFFSET ${offset}`,
       );
       const found = rows.slice(0, limit).map(readEvent);
@@ -57,7 +58,7 @@ export function createEventSearch(
         'search',
         conditions.length === 0
           ? Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`
-          : Prisma.sql`SELECT COUNT(*) FROM "events" WHERE ${allOf(conditions)}`,
+          : Prisma.sql`SELECT COUNT(*) FROM ${ALL_EVENTS} WHERE ${allOf(conditions)}`,
       );
       return Number(row?.[0] ?? 0);
     },
