@@ -152,7 +152,10 @@ export function createSegmentUpkeep({ kind, bulk, ids, failures }: UpkeepOptions
       if (again) return;
       await sleep(Math.min(MAX_REST_MS, performance.now() - startMs));
     }
-    if (!closed) failures.told('info', 'old events', 'all events of an older version were moved', { moved });
+    if (closed) return;
+    failures.told('info', 'moved events', 'all events of an older version were moved', { moved });
+    // Their last segment lacks its filter.
+    again = true;
   }
 
   function lookOnce(): void {

@@ -10,8 +10,8 @@ import { createSegmentUpkeep, type SegmentUpkeep } from './segment-upkeep.js';
 import { createStatisticsStore } from './statistics-store.js';
 import { StoredIds } from './stored-ids.js';
 
-/** On SQLite, changes of controls wait for the transaction of a group. */
-const GROUP_LIMITS: GroupLimits = { events: 2_000, length: 8 * 1024 * 1024 };
+/** On SQLite, changes of controls wait for the transaction of a group: a fifth of a second. */
+const GROUP_LIMITS: GroupLimits = { events: 5_000, length: 8 * 1024 * 1024 };
 
 export interface SqlEventStoreOptions {
   readonly database: Pick<Database, 'kind' | 'bulk'>;
