@@ -4,6 +4,7 @@ import { createMutex } from '../../database/mutex.js';
 import { allOf } from '../../database/text.js';
 import type { EventCursor, EventSearch } from '../store/event-search.js';
 import { PART_LIMITS, type PartLimits, type StoredEvent } from '../store/event-tail.js';
+import { countEvents } from './count-events.js';
 import { conditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
@@ -54,12 +55,8 @@ export function createEventSearch(
     async count(filter) {
       const conditions = conditionsOf(filter);
       if (conditions === 'nothing') return 0;
-      const [row] = await bulk.read(
-        'search',
-        conditions.length === 0
-          ? Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`
-          : Prisma.sql`SELECT COUNT(*) FROM ${ALL_EVENTS} WHERE ${allOf(conditions)}`,
-      );
+      if (conditions.length > 0) return countEvents(bulk, conditions);
+      const [row] = await bulk.read('search', Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`);
       return Number(row?.[0] ?? 0);
     },
     async *walk(filter) {
