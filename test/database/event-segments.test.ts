@@ -126,7 +126,7 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl) => {
           expect(positions).toEqual(positions.toSorted((a, b) => Number(a - b)));
         }),
       ),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 
@@ -185,6 +185,26 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl) => {
       ids.setFilter(segment?.number ?? 0, new IdFilter());
       await once(numbered(0, 1).map(store.encode));
       expect(await store.search.count({ executionId: 'id-0' })).toBe(2);
+    }));
+
+  it('begin later when somebody reads all the time, and storing goes on', () =>
+    withDatabase(async (database) => {
+      const store = storeOf(database);
+      await close(database);
+      await write(store, numbered(0, 10));
+      await database.readAtOnce(async (read) => {
+        await read(Prisma.sql`SELECT COUNT(*) FROM "all_events"`);
+        const closing = await close(database).then(
+          () => 'closed',
+          () => 'not now',
+        );
+        expect(closing).toBe(database.kind === 'sqlite' ? 'closed' : 'not now');
+        await write(store, numbered(5, 10));
+        expect(String((await read(Prisma.sql`SELECT COUNT(*) FROM "all_events"`))[0]?.[0])).toBe('10');
+      });
+      await close(database);
+      await write(store, numbered(10, 10));
+      expect(await allOf(store)).toHaveLength(20);
     }));
 
   it('are deleted as a whole when all of their events are old, else event by event', () =>
