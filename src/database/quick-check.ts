@@ -37,6 +37,7 @@ export const UNCHECKED_TABLES: readonly string[] = [
   'event_log',
   'event_rollups',
   'event_segments',
+  'event_sinks',
   'events',
 ];
 const WHOLE_CHECK = 'PRAGMA quick_check(1)';

@@ -1,5 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { isStorable } from '../../database/text.js';
+import { allOf, FALSE, isStorable } from '../../database/text.js';
 import { readFacets } from '../event-facets.js';
 import { type EventFilter, wantedFacets } from '../event-filter.js';
 import { idKey } from './event-row.js';
@@ -46,4 +46,10 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
 /** The same as `IS_DENIAL`. */
 function isDenial({ matched, action }: ReturnType<typeof readFacets>): boolean {
   return matched && action === 'deny';
+}
+
+/** The one condition that stands for a filter. */
+export function conditionOf(filter: EventFilter): Prisma.Sql {
+  const conditions = conditionsOf(filter);
+  return conditions === 'nothing' ? FALSE : allOf(conditions);
 }
