@@ -168,6 +168,7 @@ async function start(
   database.storage.watch();
   if (shared === undefined) lastKnownGood.keep();
   warmStart.start();
+  observability.start();
   observability.recorder?.start();
   observability.pruner?.start();
   eventSinks.start();
