@@ -80,6 +80,15 @@ describe('a reader of events', () => {
     expect(ids(await read(message(MANY, 'again')))).toHaveLength(MANY);
   });
 
+  it('fails a message that takes too long, and reads the next one', async () => {
+    const { read } = open({ limits: { readMs: 500 } })('createEvents');
+    const stuck = read(message(MANY, 'the thread is stuck here'));
+    await expect(stuck).rejects.toMatchObject(UNAVAILABLE);
+    expect(told).toEqual(['a thread that reads events ended']);
+    await threads?.close();
+    expect(ids(await open()('createEvents').read(message()))).toHaveLength(MANY);
+  });
+
   it('fails every message when its thread cannot start', async () => {
     const { read } = open({ entry: new URL('./no-such-module.mjs', import.meta.url) })('ingestEvents');
     const results = await Promise.allSettled([read(message()), read(message())]);
