@@ -184,6 +184,7 @@ async function measureReading(url, raw, name) {
     ['latest', {}],
     ['of an agent', { agent_name: AGENT }],
     ['denies', { actions: ['deny'], matched: true }],
+    ['errors', { has_error: true }],
     [
       'of a control, a day',
       { control_ids: [3], start_time: new Date(Date.now() - 86_400_000).toISOString() },
@@ -197,12 +198,15 @@ async function measureReading(url, raw, name) {
 }
 
 async function measureWriting(url, name, yardstick) {
+  let live;
   for (const [what, spreadDays] of [
     // What happens now, and what is spread over a year: then nearly every event has rollups of its own.
     ['live', 0],
     ['spread', DAYS],
   ]) {
     const { perSecond, cpuUs, delayMs } = await ingest(url, spreadDays);
+    live ??= perSecond;
+    if (spreadDays > 0) add(`${name} ingest live over ${what}`, live / perSecond, 'times');
     add(`${name} ingest ${what} rate`, perSecond, 'events/s', yardstick);
     add(`${name} ingest ${what} cpu`, cpuUs, 'µs of all threads per event');
     add(`${name} ingest ${what} loop delay max`, delayMs, 'ms');

@@ -17,6 +17,7 @@ import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
 import { createEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
+import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
@@ -34,6 +35,7 @@ export interface Features {
   readonly features: readonly Feature[];
   readonly evaluation: EvaluationService;
   readonly observability: Observability;
+  readonly eventSinks: EventSinks;
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
   /** Evaluations with controls from the last known good file. */
@@ -63,6 +65,16 @@ export function createFeatures(
     registrationNotes: createRegistrationNotes(),
   });
   const store = createEventStore({ config: config.observability, database, now });
+  const eventSinks = createEventSinks({
+    config: config.eventSinks,
+    tail: store.tail,
+    database,
+    log,
+    failures,
+    meter: metrics.eventSinks,
+    now,
+    monotonic,
+  });
   const eventReaders = createEventReaders({
     kind: store.kind,
     threads: config.observability.enabled ? config.observability.readerThreads : 0,
@@ -126,6 +138,7 @@ export function createFeatures(
     ],
     evaluation,
     observability,
+    eventSinks,
     eventReaders,
     keptEvaluations: () => keptEvaluations,
   };

@@ -41,6 +41,8 @@ export interface Observability {
   readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
   /** Undefined when the service itself records nothing. */
   readonly recorder: Recorder | undefined;
+  /** Begins what the event store does in the background. */
+  start(): void;
   /** Ends the endless streams. */
   endStreams(): void;
   /** Undefined when the event store is disabled. */
@@ -65,6 +67,7 @@ export function createObservability({
       handlers,
       recorder: undefined,
       pruner: undefined,
+      start: () => {},
       endStreams: () => {},
       close: () => store.close(),
     };
@@ -112,6 +115,7 @@ export function createObservability({
   return {
     handlers: observabilityHandlers(service, streams, { encode: store.encode, now, readers }),
     recorder,
+    start: () => store.start?.(failures),
     endStreams: () => feed.close(),
     pruner,
     close: () => store.close(),

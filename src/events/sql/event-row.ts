@@ -44,6 +44,22 @@ const STEP_COLUMNS = [
 const COLUMNS = [...MAIN_COLUMNS, ...STEP_COLUMNS];
 type Column = (typeof COLUMNS)[number][0];
 
+const NULLABLE: ReadonlySet<string> = new Set([
+  'span_key',
+  'name_key',
+  'duration_ms',
+  'evaluator_name',
+  'selector_path',
+  'error_message',
+  ...STEP_COLUMNS.map(([name]) => name),
+]);
+
+/** Columns of an event after its position, with their declarations on SQLite. */
+export const EVENT_COLUMNS = COLUMNS.map(([name, type]) => ({
+  name,
+  sqlite: `${type === 'DOUBLE PRECISION' ? 'REAL' : type}${NULLABLE.has(name) ? '' : ' NOT NULL'}`,
+}));
+
 /** Whether a column of the step has a value. Few events of clients have one. */
 export function hasStep(event: ControlEvent): boolean {
   return STEP_MEMBERS.some((member) => event[member] !== null);

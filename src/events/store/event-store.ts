@@ -1,3 +1,4 @@
+import type { RepeatLog } from '../../process/repeat-log.js';
 import type { ControlEvent } from '../event.js';
 import type { EventRetention } from './event-retention.js';
 import type { EventSearch } from './event-search.js';
@@ -60,6 +61,8 @@ export interface EventStore {
   readonly retention: EventRetention;
   /** Compares the rollups with the stored events, and corrects differences, while further events are stored. */
   rebuildStatistics(): Promise<RebuildResult>;
+  /** Begins work that no caller waits for, in a process that serves requests. `close` ends it. */
+  start?(failures: Pick<RepeatLog, 'failed' | 'told'>): void;
   /** Releases what the store itself has opened. Never rejects. */
   close(): Promise<void>;
 }
