@@ -2,15 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readConfig } from '../../../src/config/config.js';
 import { openDatabase } from '../../../src/database/database.js';
+import { createEventStore } from '../../../src/events/create-event-store.js';
 import { createFolderFiles } from '../../../src/events/sinks/folder-files.js';
-import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
+import { eventStoreOf } from '../../support/clickhouse.js';
 import { type KafkaBroker, startKafkaBroker } from '../../support/kafka-broker.js';
 import { type CompiledService, type ServiceProcess, spawnService } from '../../support/service-process.js';
 import { executeSql } from '../../support/sql.js';
 import { until } from '../../support/until.js';
 import { fuzzSeed, Random } from '../../transport/wire/random.js';
-import { allEvents } from '../events.support.js';
 import { allRows, listedFiles } from './parquet-files.js';
 
 const TOPIC = 'events';
@@ -138,13 +139,17 @@ export async function sinkCrashRuns(options: {
     }
     const database = await openDatabase({ url: databaseUrl });
     try {
-      const { head } = await createSqlEventStore({ database, now: () => Date.now() }).tail.state();
+      const config = readConfig(eventStoreOf(databaseUrl)).observability;
+      const store = createEventStore({ config, database, now: () => Date.now() });
+      const { head } = await store.tail.state();
       service = await spawnService(compiled, { environment });
       await until(
         async () => (await listedFiles(files)).at(-1)?.up_to ?? 0,
         (end) => end >= Number(head),
       );
-      const ids = (await allEvents(database)).map((event) => event.control_execution_id);
+      const ids: string[] = [];
+      for await (const part of store.search.walk({}))
+        ids.push(...part.map((event) => event.control_execution_id));
       const messages = await until(
         () => broker.partitions.flat().map(({ value }) => String(JSON.parse(value).control_execution_id)),
         (known) => new Set(known).size >= ids.length,
@@ -155,6 +160,7 @@ export async function sinkCrashRuns(options: {
       const sentOnce = new Set(messages);
       const inFiles = (await allRows(files)).map((row) => String(row.control_execution_id));
       const distinct = new Set(inFiles);
+      await store.close();
       return {
         seed,
         stored: ids.length,
