@@ -47,6 +47,7 @@ export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions)
 
   /** Repeats an insert while there is time, since one without an answer may have had its effect. */
   async function insert(lease: Lease, statement: Omit<Insertion, 'limitMs'>): Promise<void> {
+    let unknown: OutcomeUnknownError | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
         const limitMs = lease.left();
@@ -55,7 +56,9 @@ export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions)
         await connection.insert({ ...statement, limitMs });
         return;
       } catch (error) {
-        if (attempt === ATTEMPTS || lease.left() < LEAST_LEFT_MS + PAUSE_MS) throw error;
+        // Then the server may still be at work on an earlier attempt.
+        if (error instanceof OutcomeUnknownError) unknown = error;
+        if (attempt === ATTEMPTS || lease.left() < LEAST_LEFT_MS + PAUSE_MS) throw unknown ?? error;
         await sleep(PAUSE_MS);
       }
     }
