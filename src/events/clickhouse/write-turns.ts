@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OutcomeUnknownError } from '../../database/errors.js';
+import { OutcomeUnknownError, unavailable } from '../../database/errors.js';
 import { appliedChanges, countedEvents, knownIds, lastPosition } from './batch-statements.js';
 import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
 import type { Lease, Leases, LogState } from './lease.js';
@@ -7,7 +7,7 @@ import type { Lease, Leases, LogState } from './lease.js';
 /** Attempts of an insert, and the pause between them in milliseconds. It is repeated under the same token. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 200;
-/** An insert is not repeated with less time left, in milliseconds. */
+/** An insert is not begun with less time left, in milliseconds. */
 const LEAST_LEFT_MS = 1_000;
 
 /** The time in which this process alone may write. */
@@ -47,12 +47,18 @@ export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions)
 
   /** Repeats an insert while there is time, since one without an answer may have had its effect. */
   async function insert(lease: Lease, statement: Omit<Insertion, 'limitMs'>): Promise<void> {
+    let unknown: OutcomeUnknownError | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await connection.insert({ ...statement, limitMs: Math.max(LEAST_LEFT_MS, lease.left()) });
+        const limitMs = lease.left();
+        // An insert that ends after the lease could meet those of the next holder.
+        if (limitMs < LEAST_LEFT_MS) throw unavailable('The event store takes too long.');
+        await connection.insert({ ...statement, limitMs });
         return;
       } catch (error) {
-        if (attempt === ATTEMPTS || lease.left() < LEAST_LEFT_MS + PAUSE_MS) throw error;
+        // Then the server may still be at work on an earlier attempt.
+        if (error instanceof OutcomeUnknownError) unknown = error;
+        if (attempt === ATTEMPTS || lease.left() < LEAST_LEFT_MS + PAUSE_MS) throw unknown ?? error;
         await sleep(PAUSE_MS);
       }
     }
