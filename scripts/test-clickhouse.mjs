@@ -12,8 +12,19 @@ import path from 'node:path';
 const SERVER = path.resolve(import.meta.dirname, '../test/clickhouse-server');
 /** The tests in which events are stored or read, and those of ClickHouse alone. */
 const SUITES = [
-  // The deaths of the service are in the second suite, together with those of ClickHouse.
-  ['--config', 'vitest.config.ts', 'test/events', '--exclude', '**/events-crash.test.ts'],
+  // What does not depend on the store, and what looks into a database itself, is tested with the databases.
+  [
+    '--config',
+    'vitest.config.ts',
+    'test/events/store',
+    'test/e2e/events.test.ts',
+    'test/e2e/event-explanations.test.ts',
+    'test/e2e/event-statistics.test.ts',
+    'test/e2e/event-steps.test.ts',
+    'test/e2e/ingest-events.test.ts',
+    'test/e2e/publish-events.test.ts',
+    'test/e2e/watch-events.test.ts',
+  ],
   ['--config', 'vitest.clickhouse.config.ts'],
 ];
 
