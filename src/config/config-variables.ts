@@ -428,6 +428,12 @@ export const VARIABLES = {
     1024 * MIB,
     'Most bytes of events that a process keeps there. Further events are refused with 503.',
   ),
+  eventTakeoverSeconds: variable(
+    ['SERVICE_EVENT_TAKEOVER_SECONDS'],
+    integerIn(0, 86_400, '0'),
+    600,
+    'How long after its start a process leaves the table of events as it found it in the database of a version before 7.8: longer than processes of that version run beside it.',
+  ),
   observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
   observabilityRecord: variable(
     ['SERVICE_OBSERVABILITY_RECORD'],

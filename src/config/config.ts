@@ -102,6 +102,8 @@ export interface Config {
   };
   readonly observability: {
     readonly enabled: boolean;
+    /** How long the table of events of an earlier version is left as it is, in milliseconds. */
+    readonly takeoverDelayMs: number;
     /** Null stands for the database of the controls. */
     readonly store: ClickHouseLocation | null;
     /** Where events are kept while ClickHouse is away. */
@@ -252,6 +254,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       enabled: values.observabilityEnabled,
       store: values.eventStore,
       spool: { directory: values.eventSpoolDirectory, maxOctets: values.eventSpoolOctets },
+      takeoverDelayMs: values.eventTakeoverSeconds * 1000,
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,

@@ -16,7 +16,8 @@ export interface EventStoreOptions {
 
 /** The event store as configured, without a spool: for commands. */
 export function createEventStore({ config, database, now }: EventStoreOptions): EventStore {
-  if (config.store === null) return createSqlEventStore({ database, now });
+  if (config.store === null)
+    return createSqlEventStore({ database, now, takeoverDelayMs: config.takeoverDelayMs });
   return createClickHouseEventStore({ location: config.store, database, now });
 }
 

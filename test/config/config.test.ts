@@ -643,6 +643,13 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['1048576', 1_048_576]],
     refuses: ['0', '1GB'],
   },
+  eventTakeoverSeconds: {
+    names: ['SERVICE_EVENT_TAKEOVER_SECONDS'],
+    value: (config) => config.observability.takeoverDelayMs,
+    fallback: 600_000,
+    accepts: [['0', 0]],
+    refuses: ['-1', '86401', '1.5'],
+  },
   observabilityRecord: {
     names: ['SERVICE_OBSERVABILITY_RECORD'],
     value: (config) => config.observability.record,

@@ -95,6 +95,21 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl) => {
     }
   }
 
+  it.each([
+    ['is left as it is while processes of that version may run', 3_600_000, 0],
+    ['is taken over after that', 0, 1],
+  ])('the table of an earlier version %s', async (_, takeoverDelayMs, tables) => {
+    await withDatabase(async (database) => {
+      await write(storeOf(database), numbered(0, 10));
+      const store = createSqlEventStore({ database, now: () => NOW, takeoverDelayMs });
+      store.start?.(failures);
+      // Waits for what was begun.
+      await store.close();
+      expect((await segmentsOf(database)).filter(({ isOld }) => isOld)).toHaveLength(tables);
+      expect(await store.search.count({})).toBe(10);
+    });
+  });
+
   it('hold the same events and sums wherever one ends, with and without filters', async () => {
     const origins = ORIGINS.filter((origin) => origin !== 'merged');
     const batch = fc.array(eventArbitrary(NOW, origins), { minLength: 1, maxLength: 25, size: 'max' });

@@ -72,7 +72,11 @@ export async function upgradeRun(options: UpgradeOptions): Promise<UpgradeReport
   await createLandedEvents(kind, databaseUrl, { count: events, days, nowMs: Date.now() });
   const began = performance.now();
   const service = await spawnService(compiled, {
-    environment: { DATABASE_URL: databaseUrl, SERVICE_EVENT_RETENTION_DAYS: '0' },
+    environment: {
+      DATABASE_URL: databaseUrl,
+      SERVICE_EVENT_RETENTION_DAYS: '0',
+      SERVICE_EVENT_TAKEOVER_SECONDS: '0',
+    },
   });
   try {
     const url = await service.listening();

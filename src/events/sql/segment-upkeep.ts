@@ -32,6 +32,11 @@ export interface UpkeepOptions {
   readonly kind: DatabaseLocation['kind'];
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
   readonly ids: StoredIds;
+  /**
+   * How long after the start the table of an earlier version is left as it is, in milliseconds: processes of that version
+   * know no other table, so none of them should run when it is taken over.
+   */
+  readonly takeoverDelayMs: number;
   /** For failures that recur while the database is unreachable, or a table is used by others. */
   readonly failures: Pick<RepeatLog, 'failed' | 'told'>;
 }
@@ -49,7 +54,9 @@ export interface SegmentUpkeep {
  * Creates the upkeep. In this order, as long as there is something to do: it closes the open table when it is full, loads
  * filters of ids, builds those that are missing, and moves the events of an old table into segments.
  */
-export function createSegmentUpkeep({ kind, bulk, ids, failures }: UpkeepOptions): SegmentUpkeep {
+export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
+  const { kind, bulk, ids, failures } = options;
+  const takeoverMs = performance.now() + options.takeoverDelayMs;
   let closed = false;
   let again = false;
   let closeNotBeforeMs = 0;
@@ -82,6 +89,10 @@ export function createSegmentUpkeep({ kind, bulk, ids, failures }: UpkeepOptions
     );
     const [position, generation] = (log ?? []).map((value) => BigInt(String(value)));
     if (position === undefined) return;
+    if (generation === 0n && position > 0n && performance.now() < takeoverMs) {
+      closeNotBeforeMs = takeoverMs;
+      return;
+    }
     if (generation === 0n || isFull(position, await segments()))
       await bulk.transaction((tx) => closeSegment(kind, tx));
   }

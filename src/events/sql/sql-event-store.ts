@@ -18,10 +18,16 @@ export interface SqlEventStoreOptions {
   readonly database: Pick<Database, 'kind' | 'bulk'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** See `UpkeepOptions`; 0 by default. */
+  readonly takeoverDelayMs?: number;
 }
 
 /** Events in the database of the controls, SQLite or PostgreSQL. */
-export function createSqlEventStore({ database, now }: SqlEventStoreOptions): EventStore {
+export function createSqlEventStore({
+  database,
+  now,
+  takeoverDelayMs = 0,
+}: SqlEventStoreOptions): EventStore {
   const ids = new StoredIds();
   let upkeep: SegmentUpkeep | undefined;
   return {
@@ -35,7 +41,8 @@ export function createSqlEventStore({ database, now }: SqlEventStoreOptions): Ev
     retention: createSqlRetention(database, now),
     rebuildStatistics: () => rebuildRollups({ database, now }),
     start(failures) {
-      upkeep = createSegmentUpkeep({ kind: database.kind, bulk: database.bulk, ids, failures });
+      const { kind, bulk } = database;
+      upkeep = createSegmentUpkeep({ kind, bulk, ids, takeoverDelayMs, failures });
       upkeep.start();
     },
     // The database is closed by who opened it.
