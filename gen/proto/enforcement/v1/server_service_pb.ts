@@ -36,7 +36,7 @@ export const GetServerInfoRequestSchema: GenMessage<GetServerInfoRequest> = /*@_
  */
 export type GetServerInfoResponse = Message<"enforcement.v1.GetServerInfoResponse"> & {
   /**
-   * Version of the service, for example "7.7.0".
+   * Version of the service, for example "7.8.0".
    *
    * @generated from field: string version = 1;
    */
