@@ -56,15 +56,16 @@ describe('the metrics of events', () => {
     );
     const operations = (operation: string) =>
       metric(later, `${PREFIX}_database_duration_seconds_count`, { operation });
-    expect(operations('bulk_write')).toBe(2);
+    // The first table of events is closed at the start.
+    expect(operations('bulk_write')).toBe(3);
     // Agent, control and link.
     expect(operations('mutation')).toBe(3);
-    expect(operations('search')).toBe(0);
     await eventRoutes(rest).query({});
     await eventRoutes(rest).stats({ agent_name: 'metered-agent' });
     const asked = await scrape();
     for (const operation of ['search', 'statistics']) {
-      expect(metric(asked, `${PREFIX}_database_duration_seconds_count`, { operation })).toBeGreaterThan(0);
+      const count = metric(asked, `${PREFIX}_database_duration_seconds_count`, { operation });
+      expect(count).toBeGreaterThan(operations(operation));
     }
   });
 
