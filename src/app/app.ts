@@ -168,7 +168,9 @@ async function start(
   database.storage.watch();
   if (shared === undefined) lastKnownGood.keep();
   warmStart.start();
-  observability.start();
+  const prepared = observability.start();
+  // Without its database the process serves what it knows.
+  if (!watch.isBlind) await prepared;
   observability.recorder?.start();
   observability.pruner?.start();
   eventSinks.start();

@@ -42,7 +42,7 @@ export interface Observability {
   /** Undefined when the service itself records nothing. */
   readonly recorder: Recorder | undefined;
   /** Begins what the event store does in the background. */
-  start(): void;
+  start(): Promise<void>;
   /** Ends the endless streams. */
   endStreams(): void;
   /** Undefined when the event store is disabled. */
@@ -67,7 +67,7 @@ export function createObservability({
       handlers,
       recorder: undefined,
       pruner: undefined,
-      start: () => {},
+      start: async () => {},
       endStreams: () => {},
       close: () => store.close(),
     };
@@ -115,7 +115,7 @@ export function createObservability({
   return {
     handlers: observabilityHandlers(service, streams, { encode: store.encode, now, readers }),
     recorder,
-    start: () => store.start?.(failures),
+    start: async () => store.start?.(failures),
     endStreams: () => feed.close(),
     pruner,
     close: () => store.close(),

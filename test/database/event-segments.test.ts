@@ -18,7 +18,7 @@ import { StoredIds } from '../../src/events/sql/stored-ids.js';
 import { pruningLimits } from '../../src/events/store/event-retention.js';
 import type { EventStore } from '../../src/events/store/event-store.js';
 import { eventArbitrary, storedEvent } from '../events/events.support.js';
-import { describeOnEachDatabase } from '../support/databases.js';
+import { describeOnEachDatabase, runOn } from '../support/databases.js';
 import { executeSql } from '../support/sql.js';
 import { until } from '../support/until.js';
 
@@ -76,7 +76,7 @@ const numbered = (from: number, count: number, ageUs = 0n, more: Partial<Control
 
 /** Starts the background work of a store, and ends it when no segment lacks its filter and no old table is left. */
 async function finishUpkeep(database: Database, store: EventStore): Promise<void> {
-  store.start?.(failures);
+  void store.start?.(failures);
   await until(
     () => segmentsOf(database),
     (all) => all.every(({ hasFilter, isOld }) => hasFilter && !isOld),
@@ -84,7 +84,7 @@ async function finishUpkeep(database: Database, store: EventStore): Promise<void
   await store.close();
 }
 
-describeOnEachDatabase('segments of events', (freshDatabaseUrl) => {
+describeOnEachDatabase('segments of events', (freshDatabaseUrl, kind) => {
   async function withDatabase(work: (database: Database, url: string) => Promise<void>): Promise<void> {
     const url = await freshDatabaseUrl();
     const database = await openDatabase({ url });
@@ -102,13 +102,43 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl) => {
     await withDatabase(async (database) => {
       await write(storeOf(database), numbered(0, 10));
       const store = createSqlEventStore({ database, now: () => NOW, takeoverDelayMs });
-      store.start?.(failures);
+      void store.start?.(failures);
       // Waits for what was begun.
       await store.close();
       expect((await segmentsOf(database)).filter(({ isOld }) => isOld)).toHaveLength(tables);
       expect(await store.search.count({})).toBe(10);
     });
   });
+
+  if (kind === 'postgresql')
+    it('are not made by a user who does not own the table of events', async () => {
+      await withDatabase(async (owner, url) => {
+        const role = `role_${new URL(url).pathname.slice(1)}`;
+        await runOn(url, `CREATE ROLE ${role} LOGIN PASSWORD 'limited'`);
+        const limited = new URL(url);
+        limited.username = role;
+        limited.password = 'limited';
+        try {
+          await runOn(url, `GRANT ALL ON SCHEMA public TO ${role}`);
+          await runOn(url, `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+          await runOn(url, `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
+          const database = await openDatabase({ url: String(limited) });
+          const store = storeOf(database);
+          const told: string[] = [];
+          await store.start?.({ ...failures, told: (_level, kind) => told.push(kind) });
+          await write(store, numbered(0, 10));
+          expect(await store.search.count({})).toBe(10);
+          expect(database.storage.state).toBe('OK');
+          await store.close();
+          await database.close();
+          expect([...new Set(told)]).toEqual(['tables of events']);
+          expect(await segmentsOf(owner)).toEqual([]);
+        } finally {
+          await runOn(url, `DROP OWNED BY ${role} CASCADE`);
+          await runOn(url, `DROP ROLE ${role}`);
+        }
+      });
+    });
 
   it('hold the same events and sums wherever one ends, with and without filters', async () => {
     const origins = ORIGINS.filter((origin) => origin !== 'merged');
@@ -156,7 +186,7 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl) => {
     try {
       await close(first);
       const stores = databases.map(storeOf);
-      for (const store of stores) store.start?.(failures);
+      for (const store of stores) void store.start?.(failures);
       await Promise.all(
         stores.map(async (store, which) => {
           for (let at = 0; at < 400; at += 20) {
@@ -283,7 +313,7 @@ describeOnEachDatabase('segments of events', (freshDatabaseUrl) => {
       const client = (id: number) =>
         numbered(id, 1, 0n, { origin: 'client', execution_duration_ms: 4, metadata: { from: 'client' } });
       await write(store, [...client(10), ...client(5_000)]);
-      store.start?.(failures);
+      void store.start?.(failures);
       for (let id = 0; id < 40; id += 1) await write(store, [...client(id * 40 + 3), ...client(5_001 + id)]);
       await until(
         () => segmentsOf(database),

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../database/database-url.js';
 import type { RepeatLog } from '../../process/repeat-log.js';
 import { EVENT_COLUMNS } from './event-row.js';
 import { IdFilter } from './id-filter.js';
-import { type Segment, tableOf } from './segment-tables.js';
+import { OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
 import {
   closeSegment,
   createSegment,
@@ -43,7 +43,8 @@ export interface UpkeepOptions {
 
 /** The work on segments that no caller waits for. It can be interrupted at any time, and done by several processes. */
 export interface SegmentUpkeep {
-  start(): void;
+  /** Resolves when the tables of an empty log are there. Never rejects. */
+  start(): Promise<void>;
   /** Called when the open table should be closed. */
   closeSoon(): void;
   /** Ends after the current statement. Never rejects. */
@@ -73,9 +74,13 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
     }
   }
 
-  async function work(): Promise<void> {
+  async function closeOnce(): Promise<void> {
     const isClosed = await attempt('closing a table of events', closeFull);
     if (!isClosed) closeNotBeforeMs = performance.now() + CLOSE_AGAIN_MS;
+  }
+
+  async function work(): Promise<void> {
+    await closeOnce();
     await attempt('reading filters of events', loadFilters);
     await attempt('building filters of events', buildFilters);
     await attempt('moving events of an older version', moveOld);
@@ -93,8 +98,25 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
       closeNotBeforeMs = takeoverMs;
       return;
     }
-    if (generation === 0n || isFull(position, await segments()))
-      await bulk.transaction((tx) => closeSegment(kind, tx));
+    if (generation !== 0n && !isFull(position, await segments())) return;
+    if (await mayCreateTables()) await bulk.transaction((tx) => closeSegment(kind, tx));
+    else
+      failures.told('warn', 'tables of events', 'the open table of events stays open: storing gets slower', {
+        reason: 'the user of the database may not create tables, or does not own those of events',
+      });
+  }
+
+  /** A statement without permission would be reported as a failure of the storage. */
+  async function mayCreateTables(): Promise<boolean> {
+    if (kind === 'sqlite') return true;
+    const [row] = await bulk.read(
+      'search',
+      Prisma.sql`
+        SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') AND pg_has_role("relowner", 'USAGE')
+          THEN 1 ELSE 0 END
+        FROM pg_class WHERE "oid" = to_regclass('${OPEN_TABLE}')`,
+    );
+    return Number(row?.[0]) === 1;
   }
 
   async function loadFilters(): Promise<void> {
@@ -179,9 +201,12 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
   }
 
   return {
-    start() {
+    async start() {
       timer = setInterval(lookOnce, INTERVAL_MS);
       timer.unref();
+      running = closeOnce();
+      await running;
+      running = undefined;
       lookOnce();
     },
     closeSoon() {

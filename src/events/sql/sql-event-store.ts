@@ -43,7 +43,7 @@ export function createSqlEventStore({
     start(failures) {
       const { kind, bulk } = database;
       upkeep = createSegmentUpkeep({ kind, bulk, ids, takeoverDelayMs, failures });
-      upkeep.start();
+      return upkeep.start();
     },
     // The database is closed by who opened it.
     close: async () => upkeep?.close(),

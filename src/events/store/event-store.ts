@@ -61,8 +61,11 @@ export interface EventStore {
   readonly retention: EventRetention;
   /** Compares the rollups with the stored events, and corrects differences, while further events are stored. */
   rebuildStatistics(): Promise<RebuildResult>;
-  /** Begins work that no caller waits for, in a process that serves requests. `close` ends it. */
-  start?(failures: Pick<RepeatLog, 'failed' | 'told'>): void;
+  /**
+   * Begins the work in the background of a process that serves requests. Resolves when an empty store has its final
+   * structure, and never rejects. `close` ends the work.
+   */
+  start?(failures: Pick<RepeatLog, 'failed' | 'told'>): Promise<void>;
   /** Releases what the store itself has opened. Never rejects. */
   close(): Promise<void>;
 }
