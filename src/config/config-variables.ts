@@ -22,6 +22,8 @@ export interface Variable<T = unknown> {
   readonly help: string;
   /** The value if the variable is set but blank; by default that is the same as unset. */
   readonly blank?: T;
+  /** Whether the value is a secret, which can then also come from a file. */
+  readonly isSecret?: boolean;
 }
 
 function variable<T>(
@@ -37,6 +39,11 @@ function variable<T>(
 /** A variable for which a blank value has a meaning. */
 function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
   return { ...definition, blank };
+}
+
+/** A variable with a secret: `NAME_FILE` can name a file that contains it, see `secret-files.ts`. */
+function secret<T>(definition: Variable<T>): Variable<T> {
+  return { ...definition, isSecret: true };
 }
 
 const MIB = 1024 * 1024;
@@ -107,24 +114,25 @@ export const VARIABLES = {
     false,
     'Demand API keys. Off by default, for local development only.',
   ),
-  keys: variable<readonly string[]>(
-    ['SERVICE_API_KEYS'],
-    commaList(),
-    [],
-    'Regular keys, separated by commas.',
+  keys: secret(
+    variable<readonly string[]>(['SERVICE_API_KEYS'], commaList(), [], 'Regular keys, separated by commas.'),
   ),
-  adminKeys: variable<readonly string[]>(
-    ['SERVICE_ADMIN_API_KEYS'],
-    commaList(),
-    [],
-    'Admin keys, separated by commas.',
+  adminKeys: secret(
+    variable<readonly string[]>(
+      ['SERVICE_ADMIN_API_KEYS'],
+      commaList(),
+      [],
+      'Admin keys, separated by commas.',
+    ),
   ),
-  sessionSecret: variable<string | null>(
-    ['SERVICE_SESSION_SECRET'],
-    textSetting(),
-    null,
-    'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
-    'random',
+  sessionSecret: secret(
+    variable<string | null>(
+      ['SERVICE_SESSION_SECRET'],
+      textSetting(),
+      null,
+      'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
+      'random',
+    ),
   ),
   corsOrigins: variable<readonly string[] | '*'>(
     ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
@@ -389,11 +397,13 @@ export const VARIABLES = {
     10_000,
     'Compiled evaluators kept for controls that no loaded agent has any more. Agents always share equal ones.',
   ),
-  vendorApiKey: variable<string | null>(
-    ['VENDOR_API_KEY'],
-    textSetting(),
-    null,
-    'Key of the external model evaluator, vendor.model. Without it, its controls cannot be evaluated.',
+  vendorApiKey: secret(
+    variable<string | null>(
+      ['VENDOR_API_KEY'],
+      textSetting(),
+      null,
+      'Key of the external model evaluator, vendor.model. Without it, its controls cannot be evaluated.',
+    ),
   ),
   vendorApiUrl: variable<string | null>(
     ['VENDOR_API_URL'],
@@ -407,12 +417,14 @@ export const VARIABLES = {
     true,
     'Event store on or off.',
   ),
-  eventStore: variable<ClickHouseLocation | null>(
-    ['SERVICE_EVENT_STORE'],
-    EVENT_STORE,
-    null,
-    'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
-    'database',
+  eventStore: secret(
+    variable<ClickHouseLocation | null>(
+      ['SERVICE_EVENT_STORE'],
+      EVENT_STORE,
+      null,
+      'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
+      'database',
+    ),
   ),
   observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
   observabilityRecord: variable(

@@ -6,6 +6,7 @@ import { databaseUrl, databaseVariable, type Environment } from './config-databa
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
+import { withSecretFiles } from './secret-files.js';
 
 /** Configuration of the service. Read once at start, then frozen. */
 export interface Config {
@@ -126,9 +127,10 @@ export class ConfigError extends Error {
 
 type Values = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
 
-/** Reads the environment. Throws a ConfigError that lists all problems. */
-export function readConfig(environment: Environment): Config {
+/** Reads the environment, and the files of secrets it names. Throws a ConfigError that lists all problems. */
+export function readConfig(given: Environment): Config {
   const problems: string[] = [];
+  const environment = withSecretFiles(given, problems);
   const values: Record<string, unknown> = {};
   for (const [key, definition] of Object.entries(VARIABLES)) {
     values[key] = readVariable(definition as Variable, environment, problems);
