@@ -95,6 +95,18 @@ export const VARIABLES = {
     null,
     'PEM file with the private key.',
   ),
+  tlsClientCaFile: variable<string | null>(
+    ['SERVICE_TLS_CLIENT_CA_FILE'],
+    textSetting(),
+    null,
+    'PEM file with the authorities of client certificates, whose names the keys file gives rights. Turns mutual TLS on.',
+  ),
+  tlsClientCertificates: variable(
+    ['SERVICE_TLS_CLIENT_CERTIFICATES'],
+    oneOfWords(['optional', 'required']),
+    'optional',
+    'Whether a client without a certificate of these authorities can connect, with a key for example.',
+  ),
   uiEnabled: variable(['SERVICE_UI_ENABLED'], BOOLEAN, true, 'Serve the dashboard at /ui/.'),
   apiPrefix: variable(
     ['SERVICE_API_PREFIX', 'API_PREFIX'],
@@ -124,6 +136,12 @@ export const VARIABLES = {
       [],
       'Admin keys, separated by commas.',
     ),
+  ),
+  keysFile: variable<string | null>(
+    ['SERVICE_KEYS_FILE'],
+    textSetting(),
+    null,
+    'JSON file with keys that have names, roles, agents and times of expiry. Read again whenever it changes.',
   ),
   sessionSecret: secret(
     variable<string | null>(

@@ -64,7 +64,7 @@ export function guardHandler(
     }
     dropEndlessTimeout(request, call.protocol);
     const isPublic = callClassOf(call.route.method) === 'public';
-    const ending = longStreams === null ? request : withEnd(request, rpc, longStreams);
+    const ending = methodKind === 'unary' ? request : withEnd(request, rpc, longStreams);
     const counted = withBodyBytes(ending, rpc, takesOneMessage ? null : bodyTimeMs);
     const bounded = isPublic ? withSmallMessages(counted) : counted;
     const response = await handler(
@@ -99,16 +99,19 @@ function stateRetryAfter(header: Headers | undefined): void {
   header.set('retry-after', String(Math.ceil(Number(pushback) / 1_000)));
 }
 
-/** Aborts the signal of a stream when it is asked to end. */
+/** Aborts the signal of a stream when its key is withdrawn, and when it is asked to end. */
 function withEnd(
   request: UniversalServerRequest,
   { call, connection }: RpcCall,
-  longStreams: LongStreams,
+  longStreams: LongStreams | null,
 ): UniversalServerRequest {
   const asked = new AbortController();
   const stream: LongStream = { connection, end: (reason) => asked.abort(reason) };
-  longStreams.add(stream);
-  call.whenEnded(() => longStreams.remove(stream));
+  if (longStreams !== null) {
+    longStreams.add(stream);
+    call.whenEnded(() => longStreams.remove(stream));
+  }
+  call.whenWithdrawn(stream.end);
   return { ...request, signal: AbortSignal.any([request.signal, asked.signal]) };
 }
 
