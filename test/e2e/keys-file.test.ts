@@ -269,6 +269,23 @@ describe('the keys file', () => {
     expect(await error).toBe('ECONNRESET');
   });
 
+  it('may withdraw any number of keys whose clients still call, which does not count as guessing', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => ({ ...CLIENT, key: `client-key-${index}` }));
+    await start([ROOT, ...many]);
+    keys.set([ROOT]);
+    await until(
+      () => statusOf(many[0] ?? CLIENT),
+      (status) => status === 401,
+    );
+    for (const key of many) expect(await statusOf(key)).toBe(401);
+    keys.set([ROOT, CLIENT]);
+    await until(
+      () => statusOf({ ...CLIENT, key: 'client-key' }),
+      (status) => status !== 401,
+    );
+    expect(await statusOf(CLIENT)).toBe(200);
+  });
+
   it('ends the sessions of a key that it withdraws', async () => {
     await start([ROOT, CLIENT]);
     const cookies = [await logIn(service.url, 'root-key'), await logIn(service.url, 'client-key')];

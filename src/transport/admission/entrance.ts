@@ -52,7 +52,9 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   /** Throws the error for bad credentials, or RATE_LIMITED if calls without a valid key exceed the rate. */
   function refused(ticket: CallTicket, error: unknown, apiKey: string | undefined): never {
     if (error instanceof ServiceError && isUnauthenticated(error)) {
-      if (apiKey !== undefined) guessing.shown('call', ticket.address, apiKey, false);
+      // Clients whose keys were withdrawn guess nothing, and must not shut their address out.
+      if (apiKey !== undefined && !authenticator.wasValid(apiKey))
+        guessing.shown('call', ticket.address, apiKey, false);
       ticket.spendPublic(REFUSED_CALL_UNITS);
     }
     throw error;
@@ -99,7 +101,8 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
     guess(place, ticket, apiKey, look) {
       guessing.check(place, ticket.address, apiKey);
       const found = look();
-      guessing.shown(place, ticket.address, apiKey, found !== undefined);
+      if (found !== undefined || !authenticator.wasValid(apiKey))
+        guessing.shown(place, ticket.address, apiKey, found !== undefined);
       return found;
     },
   };

@@ -28,6 +28,8 @@ export interface Authenticator {
   ): Principal;
   /** The principal of a key; undefined when the key is not configured. */
   find(apiKey: string): Principal | undefined;
+  /** Whether a key was valid once, and is not any more. */
+  wasValid(apiKey: string): boolean;
   /** Whether the credentials are valid. */
   recognizes(credentials: Credentials): Promise<boolean>;
   /** Starts a session for a key; undefined when the key is not configured. Works when disabled, too. */
@@ -97,6 +99,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         : ofSession(principal, session, access);
     },
     find: (apiKey) => keyRing.find(apiKey)?.principal,
+    wasValid: (apiKey) => keyRing.wasValid(apiKey),
     async recognizes({ apiKey, session }) {
       if (apiKey !== undefined) return keyRing.find(apiKey) !== undefined;
       return session !== undefined && (await sessions.read(session.token)) !== undefined;

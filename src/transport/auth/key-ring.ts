@@ -7,6 +7,8 @@ export interface KeyLists {
   readonly adminKeys: readonly string[];
 }
 
+/** Most withdrawn keys that are remembered. */
+const MAX_WITHDRAWN = 10_000;
 /** Longest delay of a Node.js timer, in milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -20,6 +22,8 @@ export class KeyRing {
   /** The valid keys by id. */
   #live: ReadonlyMap<string, KnownKey> = new Map();
   #fingerprints: ReadonlyMap<string, KnownKey> = new Map();
+  /** Ids of keys that were withdrawn or have expired, oldest first. */
+  readonly #withdrawn = new Set<string>();
   #revision = 0;
   #expiry: NodeJS.Timeout | undefined;
 
@@ -69,6 +73,11 @@ export class KeyRing {
     return this.#isExpired(found) ? undefined : found;
   }
 
+  /** Whether this text was a valid key that was withdrawn or has expired: whoever sends it did not guess it. */
+  wasValid(apiKey: string): boolean {
+    return this.#withdrawn.has(`key ${sha256(apiKey).toString('hex')}`);
+  }
+
   /** The valid entry for the first of these names of a certificate that has one. */
   findCertificate(ids: readonly string[]): KnownKey | undefined {
     for (const id of ids) {
@@ -100,6 +109,12 @@ export class KeyRing {
 
   #refresh(): void {
     const live = [...this.#given, ...this.fixed].filter((key) => !this.#isExpired(key));
+    for (const { id } of [...this.#live.values(), ...this.#given]) this.#withdrawn.add(id);
+    for (const { id } of live) this.#withdrawn.delete(id);
+    for (const id of this.#withdrawn) {
+      if (this.#withdrawn.size <= MAX_WITHDRAWN) break;
+      this.#withdrawn.delete(id);
+    }
     this.#live = new Map(live.map((key) => [key.id, key]));
     this.#fingerprints = new Map(live.map((key) => [key.principal.keyFingerprint ?? '', key]));
     this.#revision += 1;

@@ -153,8 +153,15 @@ describe('the keys of a ring', () => {
     expect(principal !== undefined && ring.isCurrent(principal)).toBe(true);
     ring.replace(read({ keys: [{ ...ENTRY, agents: ['some-agent-1'] }] }));
     expect(principal !== undefined && ring.isCurrent(principal)).toBe(false);
+    expect(ring.wasValid('a-key')).toBe(false);
     ring.replace(read({ keys: [] }));
     expect(ring.find('a-key')).toBeUndefined();
+    // Who sends it now has not guessed it.
+    expect([ring.wasValid('a-key'), ring.wasValid('of-a-variable'), ring.wasValid('guess')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
     expect(ring.find('of-a-variable')).toBeDefined();
   });
 
@@ -170,6 +177,7 @@ describe('the keys of a ring', () => {
     expect([ring.find('a-key')?.principal, changes]).toEqual([principal, 0]);
     vi.advanceTimersByTime(1);
     expect([ring.find('a-key'), changes]).toEqual([undefined, 1]);
+    expect(ring.wasValid('a-key')).toBe(true);
     expect(principal !== undefined && ring.isCurrent(principal)).toBe(false);
     ring.close();
   });
