@@ -55,6 +55,16 @@ describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
     expect(await service.ended).toEqual({ code: 0, signal: null });
   });
 
+  it('passes SIGHUP on to each process that serves', async () => {
+    await run(workers);
+    await service.listening();
+    const serving = workers === '1' ? [undefined] : await workersOf(service);
+    service.process.kill('SIGHUP');
+    await until(told, (lines) => lines.length >= serving.length);
+    expect(new Set(told().map(({ pid }) => pid))).toEqual(new Set(serving));
+    await expectServing();
+  });
+
   it('continues after SIGUSR2, and after SIGPIPE without a log line', async () => {
     await run(workers);
     await service.listening();

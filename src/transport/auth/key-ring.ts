@@ -21,6 +21,8 @@ export class KeyRing {
   #given: readonly KnownKey[] = [];
   /** The valid keys by id. */
   #live: ReadonlyMap<string, KnownKey> = new Map();
+  /** The valid keys that are texts, by the start of their digest. */
+  #byDigest: ReadonlyMap<number, readonly KnownKey[]> = new Map();
   #fingerprints: ReadonlyMap<string, KnownKey> = new Map();
   /** Ids of keys that were withdrawn or have expired, oldest first. */
   readonly #withdrawn = new Set<string>();
@@ -68,9 +70,10 @@ export class KeyRing {
   find(apiKey: string): KnownKey | undefined {
     // Which keys exist does not follow from the time this takes: a caller cannot choose the digest of a guess.
     const digest = sha256(apiKey);
-    const found = this.#live.get(`key ${digest.toString('hex')}`);
-    if (found === undefined || !timingSafeEqual(found.digest, digest)) return undefined;
-    return this.#isExpired(found) ? undefined : found;
+    for (const key of this.#byDigest.get(startOf(digest)) ?? NO_KEYS) {
+      if (timingSafeEqual(key.digest, digest)) return this.#isExpired(key) ? undefined : key;
+    }
+    return undefined;
   }
 
   /** Whether this text was a valid key that was withdrawn or has expired: whoever sends it did not guess it. */
@@ -116,6 +119,7 @@ export class KeyRing {
       this.#withdrawn.delete(id);
     }
     this.#live = new Map(live.map((key) => [key.id, key]));
+    this.#byDigest = groupedByDigest(live.filter(({ isCertificate }) => !isCertificate));
     this.#fingerprints = new Map(live.map((key) => [key.principal.keyFingerprint ?? '', key]));
     this.#revision += 1;
     this.#awaitExpiry();
@@ -131,6 +135,22 @@ export class KeyRing {
     const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(1, next - this.#now()));
     this.#expiry = setTimeout(() => this.#refresh(), waitMs).unref();
   }
+}
+
+const NO_KEYS: readonly KnownKey[] = [];
+
+/** The first four bytes. */
+function startOf(digest: Buffer): number {
+  return digest.readUInt32LE(0);
+}
+
+function groupedByDigest(keys: readonly KnownKey[]): Map<number, KnownKey[]> {
+  const groups = new Map<number, KnownKey[]>();
+  for (const key of keys) {
+    const start = startOf(key.digest);
+    groups.set(start, [...(groups.get(start) ?? []), key]);
+  }
+  return groups;
 }
 
 function rightsOf(level: KeyRights['level']): KeyRights {
