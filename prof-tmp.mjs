@@ -1,0 +1,34 @@
+import { createClickHouseConnection } from './dist/src/events/clickhouse/clickhouse-connection.js';
+import { createEventWriter } from './dist/src/events/clickhouse/event-writer.js';
+import { createLeases } from './dist/src/events/clickhouse/lease.js';
+import { createWriteTurns } from './dist/src/events/clickhouse/write-turns.js';
+import { encodeEvent } from './dist/src/events/clickhouse/clickhouse-row.js';
+import { openDatabase } from './dist/src/database/database.js';
+import { randomUUID } from 'node:crypto';
+import { rmSync, mkdirSync, readFileSync } from 'node:fs';
+rmSync('/tmp/bench-db', {recursive:true, force:true}); mkdirSync('/tmp/bench-db');
+const pid = readFileSync('/tmp/chsrv.pid','utf8').trim();
+const cpu = () => { const f = readFileSync(`/proc/${pid}/stat`,'utf8').split(') ')[1].split(' '); return (Number(f[11])+Number(f[12]))*10; };
+const database = await openDatabase({ url: 'file:/tmp/bench-db/a.db' });
+const real = createClickHouseConnection({ location: { url: 'http://127.0.0.1:31888', username:'default', password:'', database:'b'+Date.now(), isReplicated:false } });
+const stat = {};
+const timed = async (name, f) => { const c=cpu(), t=performance.now(); const r = await f(); const s = stat[name] ??= {n:0, cpu:0, ms:0}; s.n++; s.cpu+=cpu()-c; s.ms+=performance.now()-t; return r; };
+const connection = {...real, read:(l,q)=>timed('read '+q.text.trim().slice(0,40), ()=>real.read(l,q)), insert:(i)=>timed('insert '+i.token.split('-')[1], ()=>real.insert(i)) };
+const now=()=>Date.now();
+const leases = createLeases(database);
+const turns = createWriteTurns({ connection, leases, now });
+const write = createEventWriter({ connection, turns, now });
+const N = Number(process.argv[2] ?? 20000), B = Number(process.argv[3] ?? 10), spreadMs = Number(process.argv[4] ?? 3600_000);
+const event = (i) => { const ms = Date.now() - Math.floor(Math.random()*spreadMs); return { origin:'client', control_execution_id: randomUUID(), trace_id: randomUUID().replaceAll('-',''), span_id: randomUUID().slice(0,16), agent_name: 'agent-'+(i%50), control_id: i%40, control_name: 'control-'+(i%40), check_stage:'pre', applies_to:'tool_call', action: ['deny','steer','observe'][i%3], matched: i%4!==0, confidence: Math.random(), timestamp: { us: BigInt(ms)*1000n, text: new Date(ms).toISOString() }, execution_duration_ms: i%2? Math.random()*50: null, evaluator_name:'regex', selector_path:'input.text', error_message:null, metadata:{a:1}, step_type:'tool', step_name:'send_mail', session_id:'session-'+(i>>5), step_id:null, revision:17, decision_id: randomUUID() }; };
+await write([encodeEvent(event(0))]);
+for (const k in stat) delete stat[k];
+let encCpu=0, wCpu=0; const s0=cpu(), T=performance.now();
+for (let b=0;b<B;b++) {
+  const events = Array.from({length:N}, (_, i) => event(b*N+i));
+  let c = process.cpuUsage(); const encoded = events.map(encodeEvent); let d = process.cpuUsage(c); encCpu += d.user+d.system;
+  c = process.cpuUsage(); await write(encoded); d = process.cpuUsage(c); wCpu += d.user+d.system;
+}
+console.log('service: encode us/event', (encCpu/N/B).toFixed(2), 'write us/event', (wCpu/N/B).toFixed(2));
+console.log('server cpu us/event', ((cpu()-s0)*1000/N/B).toFixed(2), 'wall events/s', Math.round(N*B/(performance.now()-T)*1000));
+for (const [k,s] of Object.entries(stat)) console.log(k.padEnd(50), s.n, 'cpu ms', (s.cpu/s.n).toFixed(0), 'wall ms', (s.ms/s.n).toFixed(0));
+await real.close(); await database.close();
