@@ -12,7 +12,8 @@ import path from 'node:path';
 const SERVER = path.resolve(import.meta.dirname, '../test/clickhouse-server');
 /** The tests in which events are stored or read, and those of ClickHouse alone. */
 const SUITES = [
-  ['--config', 'vitest.config.ts', 'test/events', 'test/e2e/event-steps.test.ts'],
+  // The deaths of the service are in the second suite, together with those of ClickHouse.
+  ['--config', 'vitest.config.ts', 'test/events', '--exclude', '**/events-crash.test.ts'],
   ['--config', 'vitest.clickhouse.config.ts'],
 ];
 
