@@ -9,7 +9,9 @@ import type { WriteTurns } from './write-turns.js';
 
 /** A claim on pruning expires after this time without renewal, in milliseconds. Longer than any of its steps. */
 const CLAIM_MS = 90_000;
-/** Marks a lightweight deletion as done when all parts are changed. */
+/** Rows among which the first event is looked for. */
+const FIRST_ROWS = 10_000;
+/** A lightweight deletion is done when it is in all parts. */
 const WAIT = 'SETTINGS lightweight_deletes_sync = 2';
 
 export interface RetentionOptions {
@@ -97,17 +99,28 @@ export function createEventRetention({
     return row?.[0] ?? 0;
   };
 
+  /** The time of the first event. Of thousands that were all replaced, it can be the time of the first of these. */
+  async function firstEvent(): Promise<bigint | null> {
+    const exists = existsAt(await leases.state()) ?? '1';
+    const [row] = await connection.read('search', {
+      text: `
+        SELECT minIf(time_us, sum > 0), min(time_us), countIf(sum > 0), count() FROM (
+          SELECT time_us, sum(sign) AS sum FROM (
+            SELECT time_us, position, version, sign FROM events WHERE ${exists}
+            ORDER BY time_us, position LIMIT ${FIRST_ROWS})
+          GROUP BY time_us, position, version)`,
+    });
+    const [first, replaced, events, all] = row ?? [];
+    if (Number(all ?? 0) === 0) return null;
+    return BigInt(String(Number(events) > 0 ? first : replaced));
+  }
+
   return {
     async oldest() {
-      const log = await leases.state();
-      const [first] = await connection.read('search', {
-        text: `
-          SELECT time_us FROM events WHERE ${existsAt(log) ?? '1'}
-          GROUP BY time_us, position, version HAVING sum(sign) > 0 ORDER BY time_us LIMIT 1`,
-      });
+      const eventUs = await firstEvent();
       const rollups = await numbers('SELECT unit_s, min(start_s) FROM event_rollups GROUP BY unit_s');
       return {
-        eventUs: first === undefined ? null : BigInt(String(first[0])),
+        eventUs,
         rollupS: new Map(rollups.map(([unitS = 0, startS = 0]) => [unitS, startS])),
       };
     },

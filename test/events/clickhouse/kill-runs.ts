@@ -125,6 +125,7 @@ export async function killRuns(options: KillOptions): Promise<KillReport> {
     }
     isOver = true;
     await ingesting;
+    if (victim !== 'ClickHouse') await service.ended;
   }
 
   try {
