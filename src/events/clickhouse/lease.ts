@@ -13,7 +13,7 @@ export const WORK_LIMIT_MS = 10_000;
  */
 const LEASE_MS = 15_000;
 /** How long a process waits for the lease: longer than the lease of one that died. */
-const WAIT_LIMIT_MS = 20_000;
+const WAIT_LIMIT_MS = 60_000;
 /** Pauses between attempts to take it. */
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
