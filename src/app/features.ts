@@ -17,6 +17,7 @@ import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
 import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
+import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
@@ -33,6 +34,7 @@ export interface Features {
   readonly features: readonly Feature[];
   readonly evaluation: EvaluationService;
   readonly observability: Observability;
+  readonly eventSinks: EventSinks;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -58,9 +60,20 @@ export function createFeatures(
     checkReferences: checkEvaluatorReferences,
     registrationNotes: createRegistrationNotes(),
   });
+  const store = createServiceEventStore({ config: config.observability, database, now, failures });
+  const eventSinks = createEventSinks({
+    config: config.eventSinks,
+    tail: store.tail,
+    database,
+    log,
+    failures,
+    meter: metrics.eventSinks,
+    now,
+    monotonic,
+  });
   const observability = createObservability({
     config: config.observability,
-    store: createServiceEventStore({ config: config.observability, database, now, failures }),
+    store,
     log,
     failures,
     meter: metrics.events,
@@ -113,6 +126,7 @@ export function createFeatures(
     ],
     evaluation,
     observability,
+    eventSinks,
     keptEvaluations: () => keptEvaluations,
   };
 }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import type { AdmissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, type Environment } from './config-database.js';
+import { type SinksConfig, sinksConfig } from './config-sinks.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
@@ -111,6 +112,7 @@ export interface Config {
     /** 0 keeps events forever. */
     readonly retentionDays: number;
   };
+  readonly eventSinks: SinksConfig;
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
@@ -254,6 +256,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       flushIntervalSeconds: values.flushIntervalSeconds,
       retentionDays: values.eventRetentionDays,
     },
+    eventSinks: sinksConfig(values, problems),
     unknownVariables: unknownVariables(environment),
   };
 }

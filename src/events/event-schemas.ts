@@ -25,6 +25,7 @@ import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from '.
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
 import { type EventTime, readTime, utcTimeOfMs } from './event-time.js';
+import { TOTAL_KINDS } from './event-total.js';
 import type { EventCursor } from './store/event-search.js';
 import { TIME_RANGES } from './time-range.js';
 
@@ -242,6 +243,7 @@ export function createEventSchemas(now: () => number) {
         cursor: nullable(cursor),
         include_step,
         include_buffered: withDefault(boolean(), false),
+        total: nullable(oneOf(TOTAL_KINDS)),
       }),
       { ...EXAMPLE_FILTERS, limit: 20 },
     ),

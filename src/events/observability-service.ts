@@ -7,6 +7,7 @@ import { printCursor } from './event-cursor.js';
 import { filterOf } from './event-filter.js';
 import { type Ingest, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
+import { totalOf } from './event-total.js';
 import type { ObservabilityMeter } from './observability-meter.js';
 import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
@@ -99,10 +100,19 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       if (input.include_buffered) await recorder?.flush();
       const { limit, offset, cursor: after } = input;
       const filter = filterOf(input);
-      const total = await search.count(filter);
+      const { total, total_kind } = await totalOf(search, filter, input.total);
       const { events, next } = await search.page(filter, { limit, offset, after });
       const next_cursor = next === undefined ? null : printCursor(next);
-      return { events: events.map(shownEvent), total, event_total: total, limit, offset, next_cursor };
+      return {
+        events: events.map(shownEvent),
+        total,
+        event_total: total,
+        // Replies to requests without the member stay as they are.
+        total_kind: input.total === undefined ? null : total_kind,
+        limit,
+        offset,
+        next_cursor,
+      };
     },
     async stats(input) {
       const { head, totals, controls } = await count(input, null);

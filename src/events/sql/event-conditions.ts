@@ -1,5 +1,5 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { isStorable } from '../../database/text.js';
+import { allOf, FALSE, isStorable } from '../../database/text.js';
 import { type EventFilter, wantedFacets } from '../event-filter.js';
 import { idKey } from './event-row.js';
 
@@ -37,4 +37,10 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   if (fromUs !== undefined) conditions.push(Prisma.sql`"time_us" >= ${fromUs}`);
   if (toUs !== undefined) conditions.push(Prisma.sql`"time_us" <= ${toUs}`);
   return conditions;
+}
+
+/** The one condition that stands for a filter. */
+export function conditionOf(filter: EventFilter): Prisma.Sql {
+  const conditions = conditionsOf(filter);
+  return conditions === 'nothing' ? FALSE : allOf(conditions);
 }

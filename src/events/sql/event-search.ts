@@ -14,7 +14,7 @@ const ORDER = Prisma.sql`"time_us" DESC, "position" DESC`;
 export function createEventSearch(
   bulk: Pick<BulkDatabase, 'read'>,
   partLimits: PartLimits = PART_LIMITS,
-): EventSearch {
+): Omit<EventSearch, 'estimate'> {
   /** One at a time, so that many walks leave connections to other work. */
   const walking = createMutex();
 

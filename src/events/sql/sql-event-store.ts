@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { EventStore, GroupLimits } from '../store/event-store.js';
+import { createEventEstimate } from './event-estimate.js';
 import { createSqlRetention } from './event-pruning.js';
 import { encodeEvent } from './event-row.js';
 import { createEventSearch } from './event-search.js';
@@ -24,7 +25,7 @@ export function createSqlEventStore({ database, now }: SqlEventStoreOptions): Ev
     encode: encodeEvent,
     groupLimits: GROUP_LIMITS,
     write: createEventWriter({ database, now }),
-    search: createEventSearch(database.bulk),
+    search: { ...createEventSearch(database.bulk), estimate: createEventEstimate({ database, now }) },
     tail: createEventTail(database.bulk),
     statistics: createStatisticsStore(database),
     retention: createSqlRetention(database.bulk, now),
