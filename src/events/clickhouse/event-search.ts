@@ -123,6 +123,28 @@ export function createEventSearch({
     return exists === undefined ? conditions : withCondition(conditions, exists);
   }
 
+  async function count(filter: EventFilter): Promise<number> {
+    const conditions = conditionsOf(filter);
+    if (conditions === 'nothing') return 0;
+    const log = await state();
+    const sum = async (all: Conditions) => {
+      const [row] = await connection.read(
+        'search',
+        queryOf(`SELECT sum(sign) FROM events WHERE ${whereOf(all)}`, all),
+      );
+      return Number(row?.[0] ?? 0);
+    };
+    const exists = existsAt(log);
+    if (exists === undefined) return sum(conditions);
+    if (conditions.texts.length > 0) return sum(withCondition(conditions, exists));
+    // Without a filter, reading the times of all events would take longest.
+    const [all, deleted] = await Promise.all([
+      sum(NO_CONDITIONS),
+      sum(withCondition(NO_CONDITIONS, deletedAt(log))),
+    ]);
+    return all - deleted;
+  }
+
   return {
     async page(filter, { limit, offset = 0, after }) {
       const conditions = await existing(filter);
@@ -136,27 +158,9 @@ export function createEventSearch({
         next: found.length > limit ? cursorOf(shown.at(-1)) : undefined,
       };
     },
-    async count(filter) {
-      const conditions = conditionsOf(filter);
-      if (conditions === 'nothing') return 0;
-      const log = await state();
-      const count = async (all: Conditions) => {
-        const [row] = await connection.read(
-          'search',
-          queryOf(`SELECT sum(sign) FROM events WHERE ${whereOf(all)}`, all),
-        );
-        return Number(row?.[0] ?? 0);
-      };
-      const exists = existsAt(log);
-      if (exists === undefined) return count(conditions);
-      if (conditions.texts.length > 0) return count(withCondition(conditions, exists));
-      // Without a filter, reading the times of all events would take longest.
-      const [all, deleted] = await Promise.all([
-        count(NO_CONDITIONS),
-        count(withCondition(NO_CONDITIONS, deletedAt(log))),
-      ]);
-      return all - deleted;
-    },
+    count,
+    // Counting reads a few bytes of each event.
+    estimate: async (filter) => ({ events: await count(filter), isExact: true }),
     async *walk(filter) {
       const conditions = await existing(filter);
       if (conditions === 'nothing') return;
