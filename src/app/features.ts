@@ -60,7 +60,13 @@ export function createFeatures(
     checkReferences: checkEvaluatorReferences,
     registrationNotes: createRegistrationNotes(),
   });
-  const store = createServiceEventStore({ config: config.observability, database, now, failures });
+  const store = createServiceEventStore({
+    config: config.observability,
+    database,
+    failures,
+    meter: metrics.events,
+    now,
+  });
   const eventSinks = createEventSinks({
     config: config.eventSinks,
     tail: store.tail,

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import type { Database } from '../database/database.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { createClickHouseEventStore } from './clickhouse/clickhouse-event-store.js';
+import type { ObservabilityMeter } from './observability-meter.js';
 import { createSpooledStore } from './spool/spooled-store.js';
 import { createSqlEventStore } from './sql/sql-event-store.js';
 import type { EventStore } from './store/event-store.js';
@@ -19,11 +20,17 @@ export function createEventStore({ config, database, now }: EventStoreOptions): 
   return createClickHouseEventStore({ location: config.store, database, now });
 }
 
+export interface ServiceEventStoreOptions extends EventStoreOptions {
+  readonly failures: Pick<RepeatLog, 'failed' | 'told'>;
+  readonly meter: Pick<ObservabilityMeter, 'spooledOctets'>;
+}
+
 /** The same for the service: what ClickHouse cannot take now waits in files. Throws when these cannot be created. */
-export function createServiceEventStore(
-  options: EventStoreOptions & { readonly failures: Pick<RepeatLog, 'failed' | 'told'> },
-): EventStore {
+export function createServiceEventStore(options: ServiceEventStoreOptions): EventStore {
+  const { config, failures, meter } = options;
   const store = createEventStore(options);
-  const { store: location, spool } = options.config;
-  return location === null ? store : createSpooledStore({ store, ...spool, failures: options.failures });
+  if (config.store === null) return store;
+  const spooled = createSpooledStore({ store, ...config.spool, failures });
+  meter.spooledOctets = () => spooled.spool.octets;
+  return spooled;
 }
