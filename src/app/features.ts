@@ -15,7 +15,7 @@ import { createEvaluationService, type EvaluationService } from '../decisions/ev
 import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
-import { createEventStore } from '../events/create-event-store.js';
+import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
@@ -64,7 +64,7 @@ export function createFeatures(
     checkReferences: checkEvaluatorReferences,
     registrationNotes: createRegistrationNotes(),
   });
-  const store = createEventStore({ config: config.observability, database, now });
+  const store = createServiceEventStore({ config: config.observability, database, now, failures });
   const eventSinks = createEventSinks({
     config: config.eventSinks,
     tail: store.tail,

@@ -416,6 +416,18 @@ export const VARIABLES = {
     'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
     'database',
   ),
+  eventSpoolDirectory: variable(
+    ['SERVICE_EVENT_SPOOL_DIR'],
+    textSetting(),
+    'data/event-spool',
+    'Directory for events while ClickHouse is away. Processes may share it. Not used with `SERVICE_EVENT_STORE=database`.',
+  ),
+  eventSpoolOctets: variable(
+    ['SERVICE_EVENT_SPOOL_BYTES'],
+    integerIn(MIB, 1_048_576 * MIB, '1073741824'),
+    1024 * MIB,
+    'Most bytes of events that a process keeps there. Further events are refused with 503.',
+  ),
   observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
   observabilityRecord: variable(
     ['SERVICE_OBSERVABILITY_RECORD'],

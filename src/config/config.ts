@@ -104,6 +104,8 @@ export interface Config {
     readonly enabled: boolean;
     /** Null stands for the database of the controls. */
     readonly store: ClickHouseLocation | null;
+    /** Where events are kept while ClickHouse is away. */
+    readonly spool: { readonly directory: string; readonly maxOctets: number };
     readonly stdout: boolean;
     readonly record: 'none' | 'matches' | 'all';
     readonly flushIntervalSeconds: number;
@@ -249,6 +251,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     observability: {
       enabled: values.observabilityEnabled,
       store: values.eventStore,
+      spool: { directory: values.eventSpoolDirectory, maxOctets: values.eventSpoolOctets },
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,

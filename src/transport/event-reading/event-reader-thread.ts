@@ -11,11 +11,9 @@ import type { ReaderAnswer, ReaderThreadData } from './event-readers.js';
 import { packError } from './sent-error.js';
 
 const { kind } = workerData as ReaderThreadData;
-const codec = codecOf(kind);
-if (codec === undefined) throw new Error(`events for ${kind} are not read in threads`);
 runInBackground();
 
-const read = createEventMessages(codec);
+const read = createEventMessages(codecOf(kind));
 parentPort?.on('message', (request: UnreadEvents & { readonly id: unknown }) => {
   parentPort?.postMessage({ id: request.id, ...answerTo(request) });
 });

@@ -57,15 +57,14 @@ export interface EventReaderThreads {
 
 /**
  * Threads start with the first large message. When one ends in the middle of its work, the message that it was reading
- * fails with SERVICE_UNAVAILABLE: it is not stored, and whoever sent it sends it again. Undefined for a store whose rows
- * are only made in the thread that serves requests.
+ * fails with SERVICE_UNAVAILABLE: it is not stored, and whoever sent it sends it again. Undefined without
+ * threads.
  */
 export function createEventReaders(options: EventReaderOptions): EventReaderThreads | undefined {
   const { kind, threads, failures, now, limits = {} } = options;
   const { minBytes = MIN_BYTES, waitingBytes: maxWaitingBytes = MAX_WAITING_BYTES } = limits;
-  const codec = codecOf(kind);
-  if (codec === undefined || threads === 0) return undefined;
-  const { decode } = codec;
+  if (threads === 0) return undefined;
+  const { decode } = codecOf(kind);
   const workerData: ReaderThreadData = { kind };
   const pool = new WorkerPool<WorkerJob<ReaderAnswer>, ReaderAnswer>({
     start: () => new Worker(options.entry ?? ENTRY, { workerData, resourceLimits: RESOURCE_LIMITS }),
