@@ -48,7 +48,7 @@ const INDEXES: readonly (readonly [name: string, columns: string, condition?: st
   ['session', '"session_id", "time_us", "position"', '"session_id" IS NOT NULL'],
   ['step', '"step_id"', '"step_id" IS NOT NULL'],
   ['decision', '"decision_id"', '"decision_id" IS NOT NULL'],
-  ['denial', '"time_us", "position"', IS_DENIAL.sql],
+  ['denial', '"time_us", "position", "facets"', IS_DENIAL.sql],
   ['error', '"time_us", "position"', '"error_message" IS NOT NULL'],
 ];
 
