@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { MessageReader, UnreadMessage } from '../../contract/call/handler.js';
+import { ServiceError } from '../../contract/errors/service-error.js';
 import { unavailable } from '../../database/errors.js';
 import { codecOf } from '../../events/event-codecs.js';
 import { IngestFullError } from '../../events/event-ingest.js';
@@ -15,7 +16,10 @@ import { type SentError, unpackError } from './sent-error.js';
 const MIN_BYTES = 2_048;
 /** Most bytes of messages of unary calls that wait for a thread: a second of its work. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Longest time to read one message, in milliseconds. The largest takes a tenth of a second of an idle processor. */
+/**
+ * Longest time to read one message, in milliseconds. As many events as a message may have take 15 on an idle processor,
+ * hostile messages of the largest size some seconds.
+ */
 const READ_LIMIT_MS = 60_000;
 /** Longest time for a thread to load its modules, in milliseconds. */
 const START_LIMIT_MS = 60_000;
@@ -45,7 +49,7 @@ export interface EventReaderOptions {
   readonly now: () => number;
   /** The module of the threads. */
   readonly entry?: URL;
-  readonly limits?: { readonly minBytes?: number; readonly waitingBytes?: number };
+  readonly limits?: { readonly waitingBytes?: number; readonly readMs?: number };
 }
 
 /** Threads that read, check and encode large messages with events, for all RPCs. */
@@ -62,7 +66,7 @@ export interface EventReaderThreads {
  */
 export function createEventReaders(options: EventReaderOptions): EventReaderThreads | undefined {
   const { kind, threads, failures, now, limits = {} } = options;
-  const { minBytes = MIN_BYTES, waitingBytes: maxWaitingBytes = MAX_WAITING_BYTES } = limits;
+  const { waitingBytes: maxWaitingBytes = MAX_WAITING_BYTES, readMs = READ_LIMIT_MS } = limits;
   if (threads === 0) return undefined;
   const { decode } = codecOf(kind);
   const workerData: ReaderThreadData = { kind };
@@ -71,11 +75,11 @@ export function createEventReaders(options: EventReaderOptions): EventReaderThre
     startLimit: { ms: START_LIMIT_MS, problem: 'the thread could not be started in time' },
     size: threads,
     maxQueued: Number.POSITIVE_INFINITY,
-    overdue: `reading took more than ${READ_LIMIT_MS / 1000} s`,
+    overdue: `reading took more than ${readMs / 1000} s`,
     onEnd({ error, code }) {
       const reason = error ?? new Error(`the thread ended with code ${code}`);
       failures.failed('event reader', 'a thread that reads events ended', reason);
-      return unavailable('The events could not be read.', reason);
+      return notRead(reason);
     },
   });
   /** Of unary calls. */
@@ -85,11 +89,12 @@ export function createEventReaders(options: EventReaderOptions): EventReaderThre
     const own = ownMemory(bytes);
     return new Promise((resolve, reject) => {
       pool.add({
-        limitMs: READ_LIMIT_MS,
+        limitMs: readMs,
         transfer: [own.buffer],
         begin: () => ({ rpc, form, bytes: own, nowMs: now() }) satisfies UnreadEvents,
         settle(answer) {
-          if (answer instanceof Error) reject(answer);
+          if (answer instanceof ServiceError) reject(answer);
+          else if (answer instanceof Error) reject(notRead(answer));
           else if ('error' in answer) reject(unpackError(answer.error));
           else resolve(unpackEvents(answer.events, decode));
         },
@@ -109,7 +114,7 @@ export function createEventReaders(options: EventReaderOptions): EventReaderThre
     }
   }
 
-  const takes = (bytes: number) => bytes >= minBytes;
+  const takes = (bytes: number) => bytes >= MIN_BYTES;
   return {
     readers(rpc): MessageReader<ReadEvents> {
       const isUnary = rpc === 'createEvents';
@@ -117,6 +122,10 @@ export function createEventReaders(options: EventReaderOptions): EventReaderThre
     },
     close: () => pool.close(unavailable('The service is shutting down.')),
   };
+}
+
+function notRead(reason: Error): ServiceError {
+  return unavailable('The events could not be read.', reason);
 }
 
 /** The bytes in memory that holds nothing else, so that it can be passed on without a copy. */

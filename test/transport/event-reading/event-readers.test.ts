@@ -6,6 +6,7 @@ import {
   type EventReaderOptions,
   type EventReaderThreads,
 } from '../../../src/transport/event-reading/event-readers.js';
+import { until } from '../../support/until.js';
 import { formsOf, MANY, plainEvent } from './messages.support.js';
 
 const MORTAL = new URL('./mortal-reader.mjs', import.meta.url);
@@ -78,6 +79,18 @@ describe('a reader of events', () => {
     ]);
     expect(told).toEqual(['a thread that reads events ended']);
     expect(ids(await read(message(MANY, 'again')))).toHaveLength(MANY);
+  });
+
+  it('fails a message that takes too long, and reads the next one', async () => {
+    const { read } = open({ limits: { readMs: 500 } })('createEvents');
+    const stuck = read(message(MANY, 'the thread is stuck here'));
+    await expect(stuck).rejects.toMatchObject(UNAVAILABLE);
+    await until(
+      () => told,
+      (lines) => lines.includes('a thread that reads events ended'),
+    );
+    await threads?.close();
+    expect(ids(await open()('createEvents').read(message()))).toHaveLength(MANY);
   });
 
   it('fails every message when its thread cannot start', async () => {
