@@ -441,6 +441,12 @@ export const VARIABLES = {
     10,
     'How often the service writes the events that it records itself. While a process has streams of `WatchEvents`, it writes at least every 0.25 seconds.',
   ),
+  eventReaderThreads: variable(
+    ['SERVICE_EVENT_READER_THREADS'],
+    integerIn(0, 16, '2'),
+    1,
+    'Threads of each process that read and check large messages with events, so that evaluations do not wait for them; 0 reads them in the thread that evaluates. One reads about 60,000 events a second.',
+  ),
   eventRetentionDays: variable(
     ['SERVICE_EVENT_RETENTION_DAYS'],
     integerIn(0, 36_500, '90'),

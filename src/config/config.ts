@@ -109,6 +109,7 @@ export interface Config {
     readonly stdout: boolean;
     readonly record: 'none' | 'matches' | 'all';
     readonly flushIntervalSeconds: number;
+    readonly readerThreads: number;
     /** 0 keeps events forever. */
     readonly retentionDays: number;
   };
@@ -254,6 +255,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,
+      readerThreads: values.eventReaderThreads,
       retentionDays: values.eventRetentionDays,
     },
     eventSinks: sinksConfig(values, problems),

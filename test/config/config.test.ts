@@ -660,6 +660,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['0.25', 0.25]],
     refuses: ['0', '3601'],
   },
+  eventReaderThreads: {
+    names: ['SERVICE_EVENT_READER_THREADS'],
+    value: (config) => config.observability.readerThreads,
+    fallback: 1,
+    accepts: [
+      ['0', 0],
+      ['16', 16],
+    ],
+    refuses: ['-1', '17', '1.5'],
+  },
   eventRetentionDays: {
     names: ['SERVICE_EVENT_RETENTION_DAYS'],
     value: (config) => config.observability.retentionDays,

@@ -78,7 +78,19 @@ export function encodeEvent(event: ControlEvent): EncodedEvent {
     metadataText(event.metadata),
     ...STEP_MEMBERS.map((member) => event[member]),
   ]);
-  return { event, row };
+  return { id: event.control_execution_id, row, traits: 0, event };
+}
+
+/** The event of a row that `encodeEvent` made. */
+export function decodeRow(row: string): ControlEvent {
+  const values = JSON.parse(row) as ClickHouseRow;
+  return readRow([...WRITTEN.map(() => 0), ...values]).event;
+}
+
+/** The time of a row that `encodeEvent` made, in microseconds since 1970: its first column, as text. */
+export function timeOfRow(row: string): bigint {
+  const from = row.indexOf('"') + 1;
+  return BigInt(row.slice(from, row.indexOf('"', from)));
 }
 
 /** Most events have none. */

@@ -3,7 +3,7 @@ import { mergeEvents } from '../event-merge.js';
 import type { EncodedEvent, WriteEvents } from '../store/event-store.js';
 import { appliedChanges, keptChanges, newEvents } from './batch-statements.js';
 import type { ClickHouseConnection } from './clickhouse-connection.js';
-import { encodeEvent, rowLine } from './clickhouse-row.js';
+import { encodeEvent, rowLine, timeOfRow } from './clickhouse-row.js';
 import { findKnown, type KnownEvents, readKnown } from './known-events.js';
 import { partitionOf } from './partitions.js';
 import type { WriteTurn, WriteTurns } from './write-turns.js';
@@ -21,7 +21,7 @@ export interface EventWriterOptions {
 /** All events of a call with the same id, in order. */
 interface Sent {
   readonly first: EncodedEvent;
-  readonly all: ControlEvent[];
+  readonly all: EncodedEvent[];
 }
 
 /** Creates the writer: it looks up which ids are known, inserts events with others, and merges the rest. */
@@ -32,7 +32,10 @@ export function createEventWriter({ connection, turns, now }: EventWriterOptions
   async function changesOf(known: KnownEvents, sent: ReadonlyMap<string, Sent>, batch: bigint) {
     const stored = await readKnown(connection, known.values());
     return stored.flatMap(({ event, position, version, partition }) => {
-      const merged = (sent.get(event.control_execution_id)?.all ?? []).reduce(mergeEvents, event);
+      const merged = (sent.get(event.control_execution_id)?.all ?? []).reduce(
+        (known: ControlEvent, later) => mergeEvents(known, later.event),
+        event,
+      );
       if (merged === event) return [];
       const keys = { position, batch, partition };
       return [
@@ -62,8 +65,8 @@ export function createEventWriter({ connection, turns, now }: EventWriterOptions
       for (const [id, one] of sent) {
         if (known.has(id)) continue;
         position += 1n;
-        const { event, row } = merged(one);
-        const partition = partitionOf(event.timestamp.us, nowMs);
+        const { row } = merged(one);
+        const partition = partitionOf(timeOfRow(row), nowMs);
         lines.push(rowLine({ sign: 1, version: 0, position, batch, partition }, row));
       }
       const changes = await changesOf(known, sent, batch);
@@ -78,9 +81,9 @@ export function createEventWriter({ connection, turns, now }: EventWriterOptions
 function byId(events: readonly EncodedEvent[]): ReadonlyMap<string, Sent> {
   const sent = new Map<string, Sent>();
   for (const one of events) {
-    const known = sent.get(one.event.control_execution_id);
-    if (known === undefined) sent.set(one.event.control_execution_id, { first: one, all: [one.event] });
-    else known.all.push(one.event);
+    const known = sent.get(one.id);
+    if (known === undefined) sent.set(one.id, { first: one, all: [one] });
+    else known.all.push(one);
   }
   return sent;
 }
@@ -88,6 +91,6 @@ function byId(events: readonly EncodedEvent[]): ReadonlyMap<string, Sent> {
 /** What is stored of several events of one check. */
 function merged({ first, all }: Sent): EncodedEvent {
   if (all.length === 1) return first;
-  const event = all.reduce(mergeEvents);
+  const event = all.map((one) => one.event).reduce(mergeEvents);
   return event === first.event ? first : encodeEvent(event);
 }

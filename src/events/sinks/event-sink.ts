@@ -6,9 +6,10 @@ export interface EventSink {
   readonly name: string;
   /**
    * Connects to the destination. `stored` is the position that the database has for it; `first` finds the position of
-   * a destination that has had no event yet. Rejects when the destination cannot be used now.
+   * a destination that has had no event yet. Rejects when the destination cannot be used now. When the signal is aborted,
+   * everything that is under way fails, in the session as well.
    */
-  open(stored: bigint | null, first: () => Promise<bigint>): Promise<SinkSession>;
+  open(stored: bigint | null, first: () => Promise<bigint>, signal: AbortSignal): Promise<SinkSession>;
 }
 
 /** An open destination. After a failure of any method it is closed, and another one is opened. */
@@ -28,7 +29,7 @@ export interface SinkSession {
   rewind(position: bigint): Promise<void>;
   /** Makes durable what was taken, in bounded time. Not called after a failure. */
   finish(): Promise<void>;
-  /** Releases resources, and fails what is under way. Never rejects, and may be called again. */
+  /** Releases resources. Never rejects. */
   close(): Promise<void>;
 }
 

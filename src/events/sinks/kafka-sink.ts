@@ -20,12 +20,13 @@ const CLOSE_MS = 2_000;
 export function createKafkaSink(config: KafkaConfig): EventSink {
   return {
     name: 'kafka',
-    async open(stored, first) {
+    async open(stored, first, signal) {
       const thread = startSinkThread<Reply>({
         entry: ENTRY,
         data: await settingsOf(config),
         secrets: config.sasl === null ? [] : [config.sasl.password],
       });
+      signal.addEventListener('abort', () => void thread.close(0));
       let durable: bigint;
       try {
         await thread.request({ connect: true });

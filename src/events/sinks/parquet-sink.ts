@@ -32,12 +32,14 @@ export function createParquetSink({ config, source, now }: ParquetSinkOptions): 
   const { place } = config;
   return {
     name: 'parquet',
-    async open(_stored, first) {
+    async open(_stored, first, signal) {
       const files = place.kind === 's3' ? createS3Files(place) : createFolderFiles(place.path);
+      signal.addEventListener('abort', () => files.close());
       try {
         const manifest = await openManifest({ files, source: source(), first });
         await removeUnlisted(files, manifest);
         const thread = startSinkThread<SizeReply | FileReply>({ entry: ENTRY, data: {}, secrets: [] });
+        signal.addEventListener('abort', () => void thread.close(0));
         return createSession({ config, files, manifest, thread, now });
       } catch (error) {
         files.close();

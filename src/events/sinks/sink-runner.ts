@@ -85,19 +85,21 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     let position = stored;
     const holder = createLeaseHolder({ lease, monotonic, position: () => position });
     let session: SinkSession | undefined;
-    let cutOff: NodeJS.Timeout | undefined;
+    const cutOff = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
     const cutOffSoon = () => {
-      cutOff = setTimeout(() => session?.close(), times.closeMs);
+      timer = setTimeout(() => cutOff.abort(), times.closeMs);
     };
     closing.signal.addEventListener('abort', cutOffSoon);
     try {
       /** Events deleted before the first delivery are not missed. */
       let missedFrom = 0n;
-      session = await sink.open(stored, async () => {
+      const first = async () => {
         const state = await tail.state();
         missedFrom = state.prunedPosition;
         return from === 'now' ? state.head : 0n;
-      });
+      };
+      session = await sink.open(stored, first, cutOff.signal);
       const opened = session;
       position = opened.durable;
       log.info({ ...facts, position: String(opened.start) }, 'events are delivered to a sink');
@@ -109,7 +111,7 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
       figures.isRunning = false;
       figures.lag.clear();
       closing.signal.removeEventListener('abort', cutOffSoon);
-      clearTimeout(cutOff);
+      clearTimeout(timer);
       await session?.close();
       await holder.end();
     }
@@ -125,7 +127,12 @@ export function createSinkRunner(options: SinkRunnerOptions): SinkRunner {
     let position = session.start;
     while (!closing.signal.aborted) {
       if (holder.isLost()) {
-        failures.told('warn', `sink ${sink.name} lost`, 'another process delivers to a sink now', facts);
+        failures.told(
+          'warn',
+          `sink ${sink.name} lost`,
+          'the lease of a sink was lost: another process may deliver now',
+          facts,
+        );
         return;
       }
       const part = await tail.after('search', position, {});

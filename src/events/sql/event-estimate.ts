@@ -7,6 +7,7 @@ import { type EventCount, type EventSearch, EXACT_ESTIMATES } from '../store/eve
 import { conditionOf, conditionsOf } from './event-conditions.js';
 import { type RolledFilter, rolledFilter, walkedFilter } from './rolled-filter.js';
 import { createRolledMasses, type Mass } from './rolled-masses.js';
+import { ALL_EVENTS } from './segment-tables.js';
 
 /** Sizes of an estimate. */
 export interface EstimateLimits {
@@ -45,7 +46,7 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
       'search',
       Prisma.sql`
         SELECT COUNT(*) FROM (
-          SELECT 1 FROM "events" WHERE ${allOf(conditions)} LIMIT ${limits.exact + 1}) AS "first_ones"`,
+          SELECT 1 FROM ${ALL_EVENTS} WHERE ${allOf(conditions)} LIMIT ${limits.exact + 1}) AS "first_ones"`,
     );
     return Number(row?.[0] ?? 0);
   }
@@ -57,7 +58,7 @@ export function createEventEstimate(options: EstimateOptions): EventSearch['esti
     const [base, wide, narrow] = [walked, rolled.filter, filter].map(conditionOf);
     const matching = (condition: Prisma.Sql | undefined) => Prisma.sql`
       (SELECT COUNT(*) FILTER (WHERE ${condition}) FROM (
-        SELECT * FROM "events" WHERE ${base} AND "time_us" <= CAST("item" ->> 0 AS BIGINT)
+        SELECT * FROM ${ALL_EVENTS} WHERE ${base} AND "time_us" <= CAST("item" ->> 0 AS BIGINT)
         ORDER BY "time_us" DESC, "position" DESC LIMIT ${limits.events}) AS "sample")`;
     const places = JSON.stringify(placesIn(masses, limits.places).map((us) => [String(us)]));
     const rows = await bulk.read(

@@ -7,6 +7,7 @@ import { ROLLUP_LEVELS } from '../rollup-levels.js';
 import { cover } from '../time-range.js';
 import { conditionOf } from './event-conditions.js';
 import { type RolledFilter, walkedFilter } from './rolled-filter.js';
+import { ALL_EVENTS } from './segment-tables.js';
 
 /** Number of events within one unit of time, or the part of it that is within the range of a filter. */
 export interface Mass {
@@ -44,8 +45,8 @@ export function createRolledMasses({
     const [row] = await bulk.read(
       'search',
       Prisma.sql`
-        SELECT (SELECT "time_us" FROM "events" WHERE ${where} ORDER BY "time_us" LIMIT 1),
-          (SELECT "time_us" FROM "events" WHERE ${where} ORDER BY "time_us" DESC LIMIT 1)`,
+        SELECT (SELECT "time_us" FROM ${ALL_EVENTS} WHERE ${where} ORDER BY "time_us" LIMIT 1),
+          (SELECT "time_us" FROM ${ALL_EVENTS} WHERE ${where} ORDER BY "time_us" DESC LIMIT 1)`,
     );
     const [first, last] = [row?.[0], row?.[1]].map((us) => Math.floor(Number(us ?? 0) / 1e6));
     return { firstS: first ?? 0, lastS: last ?? 0 };

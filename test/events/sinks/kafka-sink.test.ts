@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import net from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { KafkaConfig } from '../../../src/config/config-sinks.js';
 import { type Database, openDatabase } from '../../../src/database/database.js';
 import { shownEvent } from '../../../src/events/event.js';
 import { createKafkaSink } from '../../../src/events/sinks/kafka-sink.js';
+import type { SinkTimes } from '../../../src/events/sinks/sink-runner.js';
 import { createSqlEventStore } from '../../../src/events/sql/sql-event-store.js';
 import type { EventStore } from '../../../src/events/store/event-store.js';
 import { describeOnSqlite } from '../../support/databases.js';
@@ -53,7 +55,7 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
     closers.push(() => started.stop());
     return started;
   }
-  function run(port: number, more: Partial<KafkaConfig> = {}): TestRunner {
+  function run(port: number, more: Partial<KafkaConfig> = {}, times: Partial<SinkTimes> = {}): TestRunner {
     const config: KafkaConfig = {
       brokers: [`127.0.0.1:${port}`],
       topic: TOPIC,
@@ -63,7 +65,7 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
       from: 'oldest',
       ...more,
     };
-    const runner = testRunner({ sink: createKafkaSink(config), database, tail: store.tail });
+    const runner = testRunner({ sink: createKafkaSink(config), database, tail: store.tail, times });
     closers.push(() => runner.close());
     runner.start();
     return runner;
@@ -184,9 +186,22 @@ describeOnSqlite('a topic of Kafka', (freshDatabaseUrl) => {
       sasl: { mechanism: 'PLAIN', username: 'writer', password: 'a-long-secret' },
       from: 'oldest',
     });
-    const error = await sink.open(null, async () => 0n).catch((thrown: Error) => thrown);
+    const error = await sink
+      .open(null, async () => 0n, new AbortController().signal)
+      .catch((thrown: Error) => thrown);
     expect(String(error)).toContain('wrong password ***');
     expect(String(error)).not.toContain('a-long-secret');
+  });
+
+  it('whose broker does not answer is given up when the service stops', async () => {
+    const silent = net.createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const accepted = new Promise((resolve) => silent.once('connection', resolve));
+    const runner = run((silent.address() as net.AddressInfo).port, {}, { closeMs: 50 });
+    await accepted;
+    await runner.close();
+    expect(runner.figures.failures).toBe(1);
+    silent.close();
   });
 
   it.skipIf(!hasKcat)('is read by librdkafka from the broker that it has for tests', async () => {

@@ -23,6 +23,7 @@ import { allRows, listedFiles, type ParquetRow } from './parquet-files.js';
 import { type TestRunner, testRunner } from './sinks.support.js';
 
 const HOUR_MS = 3_600_000;
+const NEVER = new AbortController().signal;
 const START_MS = Date.parse('2026-12-08T10:00:00Z');
 const KEY = { accessKeyId: 'key-id', secretAccessKey: 'secret', region: 'us-east-1' };
 
@@ -221,6 +222,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
       const session = await sinkOf(place, { maxRows: end === 'taken' ? 1_000 : 1 }).open(
         null,
         async () => 0n,
+        NEVER,
       );
       all.push(...(await write(5)));
       const part = await store.tail.after('search', session.start, {});
@@ -278,8 +280,8 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
   it('of two processes that deliver at the same time hold events once', async () => {
     const place = inBucket();
     const files = filesOf(place);
-    const first = await sinkOf(place, { maxRows: 1 }).open(null, async () => 0n);
-    const second = await sinkOf(place, { maxRows: 1 }).open(null, async () => 0n);
+    const first = await sinkOf(place, { maxRows: 1 }).open(null, async () => 0n, NEVER);
+    const second = await sinkOf(place, { maxRows: 1 }).open(null, async () => 0n, NEVER);
     const all = await write(5);
     const part = await store.tail.after('search', first.start, {});
     await second.take(part.events, part.upTo);
@@ -356,7 +358,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
     const place = inFolder();
     await openManifest({ files: filesOf(place), source: 'another', first: async () => 0n });
     const error = await sinkOf(place)
-      .open(null, async () => 0n)
+      .open(null, async () => 0n, NEVER)
       .catch((thrown: Error) => thrown);
     expect(String(error)).toContain('lists the events of another database');
   });
@@ -364,7 +366,7 @@ describeOnSqlite('Parquet files', (freshDatabaseUrl) => {
   it('are not written to a store that ignores the conditions of writes', async () => {
     const old = await startS3Server({ ...KEY, bucket: 'audit', ignoresConditions: true });
     const error = await sinkOf({ ...inBucket(), endpoint: old.url })
-      .open(null, async () => 0n)
+      .open(null, async () => 0n, NEVER)
       .catch((thrown: Error) => thrown);
     expect(String(error)).toContain('ignores the conditions of writes');
     expect(old.objects.size).toBe(0);

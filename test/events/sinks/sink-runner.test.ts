@@ -246,32 +246,20 @@ describeOnEachDatabase('a sink', (freshDatabaseUrl) => {
 
   it('that hangs while the service stops is cut off', async () => {
     const sink = new MemorySink();
-    const session: { fail?: (error: Error) => void } = {};
-    sink.before = () =>
+    let hangs = false;
+    sink.before = (signal) =>
       new Promise((_resolve, reject) => {
-        session.fail = reject;
+        signal.addEventListener('abort', () => reject(new Error('cut off')));
+        hangs = true;
       });
-    const open = sink.open.bind(sink);
-    sink.open = async (...given) => {
-      const opened = await open(...given);
-      return {
-        ...opened,
-        get durable() {
-          return opened.durable;
-        },
-        async close() {
-          session.fail?.(new Error('closed'));
-          await opened.close();
-        },
-      };
-    };
     await write(1);
     const runner = run(sink, { times: { closeMs: 100 } });
     await until(
-      () => session.fail,
-      (fail) => fail !== undefined,
+      () => hangs,
+      (isHanging) => isHanging,
     );
     await runner.close();
     expect(sink.ids).toEqual([]);
+    expect(sink).toMatchObject({ finished: 0, closed: 1 });
   });
 });

@@ -52,9 +52,9 @@ export class MemorySink implements EventSink {
   closed = 0;
   finished = 0;
   /** Called before events are taken; may wait, or fail. */
-  before: () => Promise<void> | void = () => {};
+  before: (signal: AbortSignal) => Promise<void> | void = () => {};
 
-  async open(stored: bigint | null, first: () => Promise<bigint>): Promise<SinkSession> {
+  async open(stored: bigint | null, first: () => Promise<bigint>, signal: AbortSignal): Promise<SinkSession> {
     this.opened += 1;
     const sink = this;
     let durable = stored ?? (await first());
@@ -64,7 +64,7 @@ export class MemorySink implements EventSink {
         return durable;
       },
       async take(events, upTo) {
-        await sink.before();
+        await sink.before(signal);
         sink.ids.push(...events.map(({ event }) => event.control_execution_id));
         durable = upTo;
       },
