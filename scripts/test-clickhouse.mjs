@@ -1,7 +1,7 @@
 /**
  * Runs the tests of events with ClickHouse: on the server of TEST_CLICKHOUSE_URL, else on one of its own, which is the
  * engine as a library behind ClickHouse's HTTP protocol (test/clickhouse-server, installed when it is missing).
- * Arguments go to vitest, for example a file name.
+ * Arguments go to vitest, for example a file name. With TEST_RESULTS_FOLDER, the results are written there as JSON.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -63,13 +63,20 @@ function runVitest(args, url) {
   });
 }
 
+/** Options of vitest that write the results of a suite into a file. */
+function resultsTo(name) {
+  const folder = process.env.TEST_RESULTS_FOLDER;
+  if (folder === undefined) return [];
+  return ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(folder, `${name}.json`)}`];
+}
+
 const given = process.env.TEST_CLICKHOUSE_URL;
 const server = given === undefined ? await startServer() : { url: given, stop: async () => {} };
 try {
   const only = process.argv.slice(2);
-  for (const suite of SUITES) {
+  for (const [index, suite] of SUITES.entries()) {
     const args = only.length === 0 ? suite : [...suite.slice(0, 2), ...only, '--passWithNoTests'];
-    if ((await runVitest(args, server.url)) !== 0) process.exitCode = 1;
+    if ((await runVitest([...args, ...resultsTo(`clickhouse-${index}`)], server.url)) !== 0) process.exitCode = 1;
   }
 } finally {
   await server.stop();
