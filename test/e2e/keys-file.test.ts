@@ -21,6 +21,7 @@ import { logIn, sendJson } from '../support/browser.js';
 import { createKeysFile, type KeyEntry, type TestKeysFile } from '../support/keys-file.js';
 import { metric, parseMetrics } from '../support/prometheus.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, type RpcProtocol, rpcTransport } from '../support/rpc-transports.js';
+import { denyWord } from '../support/seed.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -388,6 +389,29 @@ describe.each(LANES)('with the lanes %s, a key that is limited to agents', (lane
     for (const route of ['/agents', '/controls', '/policies', '/observability/stats/overview'])
       expect([route, (await rest('GET', route, undefined, LIMITED)).status]).toEqual([route, 403]);
     expect((await rest('POST', '/observability/events/query', {}, LIMITED)).status).toBe(403);
-    expect((await rest('PUT', '/controls', { name: 'c', data: {} }, LIMITED)).status).not.toBe(200);
+    expect((await rest('PUT', '/controls', { name: 'c', data: denyWord('x') }, LIMITED)).status).toBe(403);
+  });
+
+  // Large messages are read in another thread.
+  it.each([1, 100])('sends events of its agents only, %d in a request', async (count) => {
+    const send = async (...agents: string[]) => {
+      const events = Array.from({ length: count }, (_, index) => ({
+        trace_id: 't',
+        span_id: 's',
+        agent_name: agents[index % agents.length],
+        control_id: 1,
+        control_name: 'c',
+        check_stage: 'pre',
+        applies_to: 'tool_call',
+        action: 'deny',
+        matched: true,
+        confidence: 1,
+      }));
+      return (await rest('POST', '/observability/events', { events }, LIMITED)).status;
+    };
+    expect([await send(OWN), await send(OTHER)]).toEqual([202, 403]);
+    if (count > 1) expect(await send(OWN, OTHER)).toBe(403);
+    const stored = await rest('POST', '/observability/events/query', { agent_name: OTHER }, ROOT);
+    expect(stored.json.total).toBe(0);
   });
 });

@@ -26,7 +26,7 @@ export function agentScopeOf({ name, desc }: Pick<RpcMethod, 'name' | 'desc'>): 
   // Links of a policy concern its agents only; the policy itself is shared.
   if (members.has('agent_names')) return (input) => listed(input, 'agent_names');
   if (members.has('events')) {
-    return (input) => listed(input, 'events').map((event) => member(event, 'agent_name'));
+    return (input) => eventsOf(input).map((event) => member(event, 'agent_name'));
   }
   return 'beyond';
 }
@@ -89,6 +89,11 @@ async function* eachChecked<Item>(
 
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** The events of a message, see `EventMessage`: large messages are read in another thread, which encodes them. */
+function eventsOf(input: unknown): readonly unknown[] {
+  return [...listed(input, 'events'), ...listed(input, 'encoded').map((one) => member(one, 'event'))];
 }
 
 function listed(value: unknown, name: string): readonly unknown[] {
