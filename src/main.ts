@@ -74,6 +74,7 @@ async function serve(): Promise<void> {
     if (stopper.stopping) return;
     // Workers have to be ended even before they serve.
     if (isShared) stopper.closes(app);
+    signals.onReload(() => app.reload());
     const addresses = await app.listen();
     stopper.closes(app);
     if (stopper.stopping) return;
@@ -103,7 +104,8 @@ async function single(config: Config, { log }: ServiceLog): Promise<App> {
 async function primary(config: Config, { log, flushed }: ServiceLog): Promise<Primary> {
   const { createPrimary } = await import('./cluster/primary.js');
   // Workers read the files, but errors in them are reported once.
-  if (config.tls !== null) (await import('./app/tls-files.js')).readTlsFiles(config.tls);
+  const { checkStartFiles } = await import('./app/live-files.js');
+  checkStartFiles(config);
   const created = createPrimary({
     config,
     log,

@@ -34,6 +34,8 @@ export interface App {
   accept(socket: Socket, port: PortName): void;
   /** Saves the last known good state from now on. One of several processes on a port must. */
   keepLastKnownGood(): void;
+  /** Reads the files again that may change while the service runs. */
+  reload(): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and releases all resources. */
@@ -94,6 +96,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
       else operations?.accept(socket);
     },
     keepLastKnownGood: () => programs.lastKnownGood.keep(),
+    reload: () => transports.files.reload(),
     measure: () => metrics.measure(),
     async listen() {
       await server.listen({
@@ -181,7 +184,7 @@ function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
   { observability, eventSinks, eventReaders }: Features,
-  { server, operations, load }: Transports,
+  { server, operations, load, files }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
@@ -194,6 +197,7 @@ function stack(
   closers.add(() => lastKnownGood.close());
   closers.add(() => started.wait?.stop());
   closers.add(() => load.stop());
+  closers.add(() => files.stop());
   // Closed after the server, so that draining stays visible.
   closers.add(() => operations?.close());
   closers.add(() => server.close());

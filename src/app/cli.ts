@@ -1,12 +1,19 @@
-import { DATABASE_PART_NAMES, DATABASE_URL_NAMES, DEFAULT_DATABASE_URL } from '../config/config-database.js';
+import {
+  DATABASE_PART_NAMES,
+  DATABASE_SECRET_NAMES,
+  DATABASE_URL_NAMES,
+  DEFAULT_DATABASE_URL,
+} from '../config/config-database.js';
 import { VARIABLES, type Variable } from '../config/config-variables.js';
+import { fileVariableOf } from '../config/secret-files.js';
 
 /** The variables as a Markdown table, for docs/configuration.md. */
 export function configurationTable(): string {
   const rows = Object.values(VARIABLES).map((definition) => {
-    const { names, help, shownDefault } = definition as Variable;
+    const { names, help, shownDefault, isSecret } = definition as Variable;
     const fallback = shownDefault === '' ? 'not set' : `\`${shownDefault}\``;
-    return `| ${names.map((name) => `\`${name}\``).join(', ')} | ${fallback} | ${help} |`;
+    const file = isSecret === true ? ` Or in a file: \`${fileVariableOf(names[0])}\`.` : '';
+    return `| ${names.map((name) => `\`${name}\``).join(', ')} | ${fallback} | ${help}${file} |`;
   });
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
@@ -14,9 +21,10 @@ export function configurationTable(): string {
 /** Text of `--help`: usage and every variable. */
 export function helpText(): string {
   const rows = Object.values(VARIABLES).map((definition) => {
-    const { names, help, shownDefault } = definition as Variable;
+    const { names, help, shownDefault, isSecret } = definition as Variable;
     const fallback = shownDefault === '' ? 'not set' : shownDefault;
-    return `  ${names.join(', ')}\n      ${help} Default: ${fallback}.`;
+    const file = isSecret === true ? ` Or in a file: ${fileVariableOf(names[0])}.` : '';
+    return `  ${names.join(', ')}\n      ${help}${file} Default: ${fallback}.`;
   });
   return [
     'Control Enforcement Service',
@@ -41,5 +49,7 @@ export function helpText(): string {
     `      Database: postgresql://… or file:… for SQLite. Default: ${DEFAULT_DATABASE_URL}.`,
     `  ${DATABASE_PART_NAMES.map((name) => `SERVICE_DB_${name}`).join(', ')}`,
     '      The parts of a PostgreSQL address, used when no URL is given (DB_… works as well).',
+    `  ${DATABASE_SECRET_NAMES.map(fileVariableOf).join(', ')}`,
+    '      Files with a database address or password, instead of the variable without _FILE.',
   ].join('\n');
 }

@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { AnyHandler } from '../contract/call/handler.js';
+import { limitedToAgents } from '../transport/auth/agent-scope.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
 
 /** RPCs of one service implemented by handlers, for every protocol. */
@@ -19,7 +20,7 @@ export function feature(service: DescService, handlers: Readonly<Record<string, 
   const methods: ServedMethod[] = [];
   for (const method of rpcMethods(service)) {
     const handler = handlers[method.desc.localName];
-    if (handler !== undefined) methods.push({ method, handler });
+    if (handler !== undefined) methods.push({ method, handler: limitedToAgents(method, handler) });
   }
   return { service, methods };
 }

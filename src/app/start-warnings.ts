@@ -6,14 +6,15 @@ const SAFE_SECRET_LENGTH = 32;
 const SAFE_KEY_LENGTH = 16;
 
 const KEYS_WITHOUT_EFFECT =
-  'SERVICE_API_KEYS and SERVICE_ADMIN_API_KEYS have no effect: set SERVICE_API_KEY_ENABLED=true, or remove them';
+  'SERVICE_API_KEYS, SERVICE_ADMIN_API_KEYS and SERVICE_KEYS_FILE have no effect: set SERVICE_API_KEY_ENABLED=true, or remove them';
 
 /** Warnings about a valid but questionable configuration, one sentence each. Never contains a secret. */
 export function startWarnings({ auth, host, unknownVariables }: Config): string[] {
   const warnings = unknownVariables.map((name) => `${name} is not a variable of this service`);
   if (!auth.enabled) {
     warnings.push(keysOffWarning(host));
-    if (auth.keys.length + auth.adminKeys.length > 0) warnings.push(KEYS_WITHOUT_EFFECT);
+    if (auth.keysFile !== null || auth.keys.length + auth.adminKeys.length > 0)
+      warnings.push(KEYS_WITHOUT_EFFECT);
   }
   warnings.push(...shortKeys('SERVICE_API_KEYS', auth.keys));
   warnings.push(...shortKeys('SERVICE_ADMIN_API_KEYS', auth.adminKeys));

@@ -14,10 +14,12 @@ import { createFrontGate } from '../transport/admission/front-gate.js';
 import { createKeyGuessing } from '../transport/admission/key-guessing.js';
 import { createLoadShedder, type LoadShedder } from '../transport/admission/load-shedder.js';
 import { createAuthenticator } from '../transport/auth/authenticator.js';
-import { fingerprintOf } from '../transport/auth/key-ring.js';
+import { KeyRing } from '../transport/auth/key-ring.js';
+import { fingerprintOf } from '../transport/auth/known-key.js';
 import type { CallHost } from '../transport/call/call-host.js';
 import { DueTimes } from '../transport/call/due-times.js';
 import { LongStreams } from '../transport/call/long-streams.js';
+import { createWithdrawals } from '../transport/call/withdrawals.js';
 import { evaluationRpcs } from '../transport/connect/evaluation-rpcs.js';
 import { handlerRpc } from '../transport/connect/handler-rpc.js';
 import { type RpcMethod, rpcMethods } from '../transport/descriptors/rpc-methods.js';
@@ -37,9 +39,10 @@ import { directCodec } from '../transport/wire/direct-codec.js';
 import { VERSION_HEADER } from '../transport/wire/reply-headers.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
+import { createLiveFiles, type LiveFiles, readStartFiles } from './live-files.js';
 import { createOperationsPort, type OperationsPort } from './operations-port.js';
 import { createServer, type ServerOptions } from './server.js';
-import { readTlsFiles } from './tls-files.js';
+import { credentialsOf } from './tls-files.js';
 
 /**
  * How much later than an RPC the listener times out an incomplete request, in milliseconds: an RPC answers in
@@ -56,6 +59,8 @@ export interface Transports {
   readonly listener: Listener;
   /** Null if there is no operations port. */
   readonly operations: OperationsPort | null;
+  /** The files that are read again while serving. */
+  readonly files: LiveFiles;
   readonly admission: Admission;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
@@ -92,7 +97,12 @@ export async function createTransports(
     hasKeys: config.auth.enabled,
     now: monotonic,
   });
-  const authenticator = createAuthenticator(config.auth);
+  const keyRing = new KeyRing(config.auth);
+  const startFiles = readStartFiles(config, keyRing);
+  keyRing.onChange(() =>
+    admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined),
+  );
+  const authenticator = createAuthenticator({ ...config.auth, keyRing });
   const entrance = createEntrance({
     admission,
     authenticator,
@@ -120,6 +130,7 @@ export async function createTransports(
     admission,
     entrance,
     policies,
+    withdrawals: createWithdrawals(keyRing),
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
@@ -161,7 +172,7 @@ export async function createTransports(
     refuse: createRefusedCalls({ version: VERSION, log, now: errors.now, isRpc: isRpcPath }),
   });
   const listener = createListener({
-    ...(config.tls === null ? {} : { tls: readTlsFiles(config.tls) }),
+    ...(config.tls === null ? {} : { tls: listenerTls(config.tls, startFiles.tls) }),
     limits: listenerLimits(config),
     admission,
     gate,
@@ -210,8 +221,9 @@ export async function createTransports(
   };
   const server = await createServer({ ...serverOptions, listener, gate });
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
+  const files = createLiveFiles({ config, keyRing, listener, initial: startFiles, log, metrics });
   const streamNames = createStreamNames(services, config.apiBase);
-  return { server, listener, operations, admission, load, streamNames, shutdown, longStreams };
+  return { server, listener, operations, files, admission, load, streamNames, shutdown, longStreams };
 }
 
 /** The readers of the handlers, by the name of their RPC. */
@@ -243,6 +255,13 @@ function evaluationMethods({ features }: Features): Map<string, RpcMethod> {
       .filter(({ name }) => !handled.has(name))
       .map((method) => [method.desc.name, method]),
   );
+}
+
+function listenerTls(
+  { clients }: NonNullable<Config['tls']>,
+  contents: readonly Buffer[],
+): NonNullable<ListenerOptions['tls']> {
+  return { ...credentialsOf(contents), requiresClientCertificate: clients?.isRequired };
 }
 
 function listenerLimits({ limits }: Config): NonNullable<ListenerOptions['limits']> {

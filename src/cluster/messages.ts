@@ -23,6 +23,8 @@ export type FromPrimary =
   | { readonly type: 'reported'; readonly id: number; readonly text: string }
   /** The answer to `leaving`: sent after every connection that was handed over. */
   | { readonly type: 'left' }
+  /** Asks to read the files again that may change while the service runs. */
+  | { readonly type: 'reload' }
   | { readonly type: 'stop' };
 
 export type ToPrimary =

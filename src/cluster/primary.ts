@@ -19,6 +19,8 @@ const SECRET_BYTES = 32;
 export interface Primary {
   /** Starts the workers, then listens. */
   listen(): Promise<Addresses>;
+  /** Lets all workers read the files again that may change while the service runs. */
+  reload(): void;
   /** Lets all workers finish. Rejects if one did not end properly. */
   close(): Promise<void>;
   /** Kills all workers immediately. */
@@ -144,6 +146,9 @@ export function createPrimary({ config, log, onHopeless }: PrimaryOptions): Prim
         await pool.stop(CLOSE_LIMIT_MS);
         throw error;
       }
+    },
+    reload() {
+      for (const worker of peers.keys()) tellWorker(worker, { type: 'reload' });
     },
     async close() {
       for (const port of PORTS) dispatchers[port].close();

@@ -116,6 +116,7 @@ export function runWorker(signals: Signals): void {
     else if (message.type === 'measure') void measure(message.id);
     else if (message.type === 'reported') reports.get(message.id)?.(message.text);
     else if (message.type === 'left') onLeft();
+    else if (message.type === 'reload') app?.reload();
     else if (message.type === 'stop') void stop();
   });
   signals.onStop(() => void stop());

@@ -8,6 +8,13 @@ export const DEFAULT_DATABASE_URL = 'file:./data/service.db';
 export const DATABASE_URL_NAMES = ['SERVICE_DB_URL', 'DATABASE_URL', 'DB_URL'] as const;
 export const DATABASE_PART_NAMES = ['HOST', 'PORT', 'USER', 'PASSWORD', 'DATABASE', 'DRIVER'] as const;
 
+/** Those of these variables that have a secret: a URL may contain a password. */
+export const DATABASE_SECRET_NAMES: readonly string[] = [
+  ...DATABASE_URL_NAMES,
+  'SERVICE_DB_PASSWORD',
+  'DB_PASSWORD',
+];
+
 /** Whether a variable sets the database address or a part of it. */
 export function isDatabaseVariable(name: string): boolean {
   const names: readonly string[] = DATABASE_URL_NAMES;

@@ -22,6 +22,8 @@ export interface Variable<T = unknown> {
   readonly help: string;
   /** The value if the variable is set but blank; by default that is the same as unset. */
   readonly blank?: T;
+  /** Whether the value is a secret, which can then also come from a file. */
+  readonly isSecret?: boolean;
 }
 
 function variable<T>(
@@ -37,6 +39,11 @@ function variable<T>(
 /** A variable for which a blank value has a meaning. */
 function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
   return { ...definition, blank };
+}
+
+/** A variable with a secret: `NAME_FILE` can name a file that contains it, see `secret-files.ts`. */
+function secret<T>(definition: Variable<T>): Variable<T> {
+  return { ...definition, isSecret: true };
 }
 
 const MIB = 1024 * 1024;
@@ -90,6 +97,18 @@ export const VARIABLES = {
     null,
     'PEM file with the private key.',
   ),
+  tlsClientCaFile: variable<string | null>(
+    ['SERVICE_TLS_CLIENT_CA_FILE'],
+    textSetting(),
+    null,
+    'PEM file with the authorities of client certificates, whose names the keys file gives rights. Turns mutual TLS on.',
+  ),
+  tlsClientCertificates: variable(
+    ['SERVICE_TLS_CLIENT_CERTIFICATES'],
+    oneOfWords(['optional', 'required']),
+    'optional',
+    'Whether a client without a certificate of these authorities can connect, with a key for example.',
+  ),
   uiEnabled: variable(['SERVICE_UI_ENABLED'], BOOLEAN, true, 'Serve the dashboard at /ui/.'),
   apiPrefix: variable(
     ['SERVICE_API_PREFIX', 'API_PREFIX'],
@@ -109,24 +128,31 @@ export const VARIABLES = {
     false,
     'Demand API keys. Off by default, for local development only.',
   ),
-  keys: variable<readonly string[]>(
-    ['SERVICE_API_KEYS'],
-    commaList(),
-    [],
-    'Regular keys, separated by commas.',
+  keys: secret(
+    variable<readonly string[]>(['SERVICE_API_KEYS'], commaList(), [], 'Regular keys, separated by commas.'),
   ),
-  adminKeys: variable<readonly string[]>(
-    ['SERVICE_ADMIN_API_KEYS'],
-    commaList(),
-    [],
-    'Admin keys, separated by commas.',
+  adminKeys: secret(
+    variable<readonly string[]>(
+      ['SERVICE_ADMIN_API_KEYS'],
+      commaList(),
+      [],
+      'Admin keys, separated by commas.',
+    ),
   ),
-  sessionSecret: variable<string | null>(
-    ['SERVICE_SESSION_SECRET'],
+  keysFile: variable<string | null>(
+    ['SERVICE_KEYS_FILE'],
     textSetting(),
     null,
-    'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
-    'random',
+    'JSON file with keys that have names, roles, agents and times of expiry. Read again whenever it changes.',
+  ),
+  sessionSecret: secret(
+    variable<string | null>(
+      ['SERVICE_SESSION_SECRET'],
+      textSetting(),
+      null,
+      'Signs browser sessions: a long random text, the same for every instance. A random one ends them at a restart.',
+      'random',
+    ),
   ),
   corsOrigins: variable<readonly string[] | '*'>(
     ['SERVICE_CORS_ORIGINS', 'CORS_ORIGINS'],
@@ -391,11 +417,13 @@ export const VARIABLES = {
     10_000,
     'Compiled evaluators kept for controls that no loaded agent has any more. Agents always share equal ones.',
   ),
-  vendorApiKey: variable<string | null>(
-    ['VENDOR_API_KEY'],
-    textSetting(),
-    null,
-    'Key of the external model evaluator, vendor.model. Without it, its controls cannot be evaluated.',
+  vendorApiKey: secret(
+    variable<string | null>(
+      ['VENDOR_API_KEY'],
+      textSetting(),
+      null,
+      'Key of the external model evaluator, vendor.model. Without it, its controls cannot be evaluated.',
+    ),
   ),
   vendorApiUrl: variable<string | null>(
     ['VENDOR_API_URL'],
@@ -409,12 +437,14 @@ export const VARIABLES = {
     true,
     'Event store on or off.',
   ),
-  eventStore: variable<ClickHouseLocation | null>(
-    ['SERVICE_EVENT_STORE'],
-    EVENT_STORE,
-    null,
-    'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
-    'database',
+  eventStore: secret(
+    variable<ClickHouseLocation | null>(
+      ['SERVICE_EVENT_STORE'],
+      EVENT_STORE,
+      null,
+      'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
+      'database',
+    ),
   ),
   eventSpoolDirectory: variable(
     ['SERVICE_EVENT_SPOOL_DIR'],

@@ -7,6 +7,8 @@ import { type SinksConfig, sinksConfig } from './config-sinks.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
+import { withSecretFiles } from './secret-files.js';
+import { type TlsSettings, tlsSettings } from './tls-settings.js';
 
 /** Configuration of the service. Read once at start, then frozen. */
 export interface Config {
@@ -20,7 +22,8 @@ export interface Config {
   readonly uiEnabled: boolean;
   /** Proxies whose X-Forwarded-For is trusted: addresses, networks, and names of networks. */
   readonly trustedProxies: readonly string[];
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Null without TLS. */
+  readonly tls: TlsSettings | null;
   /** First part of the path of the JSON routes, for example `/api`; the only prefix of the session routes. */
   readonly apiPrefix: string;
   /** Prefix of all other JSON routes, for example `/api/v1`. */
@@ -36,6 +39,8 @@ export interface Config {
     readonly enabled: boolean;
     readonly keys: readonly string[];
     readonly adminKeys: readonly string[];
+    /** File with more keys, which may change; null for none. */
+    readonly keysFile: string | null;
     readonly sessionSecret: string | null;
   };
   readonly cors: {
@@ -133,9 +138,10 @@ export class ConfigError extends Error {
 
 type Values = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
 
-/** Reads the environment. Throws a ConfigError that lists all problems. */
-export function readConfig(environment: Environment): Config {
+/** Reads the environment, and the files of secrets it names. Throws a ConfigError that lists all problems. */
+export function readConfig(given: Environment): Config {
   const problems: string[] = [];
+  const environment = withSecretFiles(given, problems);
   const values: Record<string, unknown> = {};
   for (const [key, definition] of Object.entries(VARIABLES)) {
     values[key] = readVariable(definition as Variable, environment, problems);
@@ -179,12 +185,8 @@ function readVariable(definition: Variable, environment: Environment, problems: 
 }
 
 function assemble(values: Values, url: string, environment: Environment, problems: string[]): Config {
-  const { tlsCertFile: certFile, tlsKeyFile: keyFile } = values;
-  if ((certFile === null) !== (keyFile === null)) {
-    const missing = certFile === null ? 'SERVICE_TLS_CERT_FILE' : 'SERVICE_TLS_KEY_FILE';
-    problems.push(`${missing}: TLS needs a certificate and a key; for example ${missing}=/etc/tls/tls.pem`);
-  }
-  if (values.authEnabled && values.keys.length + values.adminKeys.length === 0) {
+  const tls = tlsSettings(values, problems);
+  if (values.authEnabled && values.keysFile === null && values.keys.length + values.adminKeys.length === 0) {
     problems.push(
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
     );
@@ -205,7 +207,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     reflection: values.reflection,
     uiEnabled: values.uiEnabled,
     trustedProxies: values.trustProxy,
-    tls: certFile !== null && keyFile !== null ? { certFile, keyFile } : null,
+    tls,
     apiPrefix: values.apiPrefix,
     apiBase: `${values.apiPrefix}/${values.apiVersion}`,
     databaseUrl: url,
@@ -216,6 +218,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       enabled: values.authEnabled,
       keys: values.keys,
       adminKeys: values.adminKeys,
+      keysFile: values.keysFile,
       sessionSecret: values.sessionSecret,
     },
     cors: { origins: values.corsOrigins, methods: values.corsMethods, headers: values.corsHeaders },

@@ -1,5 +1,6 @@
 import { type Environment, isDatabaseVariable } from './config-database.js';
 import { VARIABLES, type Variable } from './config-variables.js';
+import { isSecretFileVariable } from './secret-files.js';
 
 /** Variables that are read elsewhere or deliberately refused. */
 export const REFUSED = new Map([
@@ -27,7 +28,10 @@ export function foreignVariables(environment: Environment): Record<string, strin
   const own = knownVariables();
   const foreign = Object.entries(environment).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && !own.has(entry[0]) && !isDatabaseVariable(entry[0]),
+      entry[1] !== undefined &&
+      !own.has(entry[0]) &&
+      !isDatabaseVariable(entry[0]) &&
+      !isSecretFileVariable(entry[0]),
   );
   return Object.fromEntries(foreign);
 }
@@ -41,6 +45,6 @@ export function unknownVariables(environment: Environment): string[] {
   const known = knownVariables();
   return Object.keys(environment)
     .filter((name) => name.startsWith('SERVICE_') && !isDatabaseVariable(name))
-    .filter((name) => !known.has(name) && !REFUSED.has(name))
+    .filter((name) => !known.has(name) && !REFUSED.has(name) && !isSecretFileVariable(name))
     .sort();
 }

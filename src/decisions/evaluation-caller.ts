@@ -1,3 +1,5 @@
+import type { AgentLimit } from '../contract/call/agent-limit.js';
+
 /** Caller of an evaluation. */
 export interface EvaluationCaller {
   readonly protocol: string;
@@ -11,4 +13,10 @@ export interface EvaluationCaller {
   readonly signal: AbortSignal;
   /** Counts evaluations beyond the first of a call. Fails with RATE_LIMITED above the caller's limit. */
   spend(evaluations: number): void;
+}
+
+/** A caller before its rights are checked. */
+export interface LimitedCaller extends EvaluationCaller {
+  /** The agents whose steps it may evaluate; null for all. */
+  readonly agents: AgentLimit | null;
 }

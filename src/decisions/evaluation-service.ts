@@ -1,6 +1,7 @@
+import { demandAgent } from '../contract/call/agent-limit.js';
 import type { ControlResult, Detail, Stage, Step, Verdict } from '../core/types.js';
 import type { EvaluateRequest } from './evaluate-request.js';
-import type { EvaluationCaller } from './evaluation-caller.js';
+import type { EvaluationCaller, LimitedCaller } from './evaluation-caller.js';
 import type { EvaluationOptions, VerdictOutcome } from './evaluation-options.js';
 import type { LoadedProgram } from './loaded-program.js';
 import type { RandomId } from './random-id.js';
@@ -37,14 +38,15 @@ export type VerdictLabel = 'deny' | 'steer' | 'observe' | 'allow' | 'error';
 export interface EvaluationService {
   /**
    * Returns a promise only when the agent has to be loaded, a required revision is not known yet, or an
-   * evaluator is asynchronous. Rejects, or throws, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, with
+   * evaluator is asynchronous. Rejects, or throws, with AUTH_INSUFFICIENT_PRIVILEGES for an agent that is not one of
+   * the caller's, with AGENT_NOT_FOUND or SERVICE_UNAVAILABLE, with
    * DEADLINE_EXCEEDED after the timeout of the request, and with the reason of the caller's signal when that is
    * aborted while the evaluation waits.
    */
   evaluate(
     request: EvaluateRequest,
     detail: Detail,
-    caller: EvaluationCaller,
+    caller: LimitedCaller,
   ): RevisedVerdict | Promise<RevisedVerdict>;
 }
 
@@ -123,6 +125,7 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
 
   return {
     evaluate(request, detail, caller) {
+      demandAgent(caller.agents, request.agentName);
       const timeoutMs = request.options?.timeoutMs;
       if (timeoutMs === undefined) return decide(request, detail, caller);
       const timed = new TimedCaller(caller, timeoutMs);

@@ -52,6 +52,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */
   readonly events: ObservabilityMeter;
+  /** Counts a keys file or TLS files that were read again. */
+  reloaded(file: 'keys' | 'tls', result: 'used' | 'refused'): void;
   /** The meter of the event sinks. */
   readonly eventSinks: SinkMeter;
   /** Records a finished database operation. */
@@ -97,6 +99,11 @@ export function createMetrics(prefix: string): Metrics {
     'evaluations_total',
     'Evaluated steps by decision (deny, steer, observe, allow, error), stage and protocol.',
     ['decision', 'stage', 'protocol'],
+  );
+  const reloads = counts(
+    'file_reloads_total',
+    'Changed files that were read while serving, by what they contain (keys, tls) and result (used, refused).',
+    ['file', 'result'],
   );
   const refusals = new Counter({
     name: `${prefix}_refused_calls_total`,
@@ -156,6 +163,9 @@ export function createMetrics(prefix: string): Metrics {
     },
     evaluated(decision, stage, protocol) {
       evaluations.of(decision, stage, protocol).value += 1;
+    },
+    reloaded(file, result) {
+      reloads.of(file, result).value += 1;
     },
     callRefused: (reason) => refusals.inc({ reason }),
     connectionClosed: (reason) => closed.inc({ reason }),

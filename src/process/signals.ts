@@ -5,8 +5,6 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /** Signals that would end the process by default but are not meant to, with their log messages. */
 const IGNORED_SIGNALS = {
-  // Sent when a terminal is closed. Daemons reload their configuration; this one may do so in the future.
-  SIGHUP: 'SIGHUP is ignored: the configuration is read at the start only',
   SIGUSR2: 'SIGUSR2 is ignored: it has no meaning here',
 } as const;
 type IgnoredSignal = keyof typeof IGNORED_SIGNALS;
@@ -15,6 +13,8 @@ type IgnoredSignal = keyof typeof IGNORED_SIGNALS;
 export interface Signals {
   /** Sets the handler for signals that ask the process to stop. */
   onStop(act: (signal: NodeJS.Signals) => void): void;
+  /** Sets the handler for SIGHUP, which asks to read files again. Before that there is nothing to read again. */
+  onReload(act: () => void): void;
   /** Logs each ignored signal, including earlier ones. */
   logIgnored(log: Pick<Logger, 'info'>): void;
 }
@@ -25,9 +25,12 @@ export interface Signals {
  */
 export function takeSignals(): Signals {
   let stop = (_signal: NodeJS.Signals): void => process.exit(0);
+  let reload = (): void => {};
   const early: IgnoredSignal[] = [];
   let ignore = (signal: IgnoredSignal): void => void early.push(signal);
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
+  // Also sent when a terminal is closed, which must not end the process.
+  process.on('SIGHUP', () => reload());
   for (const signal of Object.keys(IGNORED_SIGNALS) as IgnoredSignal[]) {
     process.on(signal, () => {
       // With another listener, for example of a diagnostic tool, the signal has a purpose.
@@ -37,6 +40,9 @@ export function takeSignals(): Signals {
   return {
     onStop(act) {
       stop = act;
+    },
+    onReload(act) {
+      reload = act;
     },
     logIgnored(log) {
       ignore = (signal) => log.info({ signal }, IGNORED_SIGNALS[signal]);

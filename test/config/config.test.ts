@@ -105,6 +105,36 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: [],
     with: { SERVICE_TLS_CERT_FILE: '/tls/cert.pem' },
   },
+  tlsClientCaFile: {
+    names: ['SERVICE_TLS_CLIENT_CA_FILE'],
+    value: (config) => config.tls?.clients?.caFile ?? null,
+    fallback: null,
+    accepts: [['/tls/clients.pem', '/tls/clients.pem']],
+    refuses: [],
+    with: { SERVICE_TLS_CERT_FILE: '/tls/cert.pem', SERVICE_TLS_KEY_FILE: '/tls/key.pem' },
+  },
+  tlsClientCertificates: {
+    names: ['SERVICE_TLS_CLIENT_CERTIFICATES'],
+    value: (config) => config.tls?.clients?.isRequired ?? false,
+    fallback: false,
+    accepts: [
+      ['required', true],
+      ['Optional', false],
+    ],
+    refuses: ['true', 'always'],
+    with: {
+      SERVICE_TLS_CERT_FILE: '/tls/cert.pem',
+      SERVICE_TLS_KEY_FILE: '/tls/key.pem',
+      SERVICE_TLS_CLIENT_CA_FILE: '/tls/clients.pem',
+    },
+  },
+  keysFile: {
+    names: ['SERVICE_KEYS_FILE'],
+    value: (config) => config.auth.keysFile,
+    fallback: null,
+    accepts: [['/run/secrets/keys.json', '/run/secrets/keys.json']],
+    refuses: [],
+  },
   apiPrefix: {
     names: ['SERVICE_API_PREFIX', 'API_PREFIX'],
     value: (config) => config.apiBase,
@@ -935,7 +965,19 @@ describe('the configuration as a whole', () => {
     expect(readConfig({ SERVICE_TLS_CERT_FILE: 'c.pem', SERVICE_TLS_KEY_FILE: 'k.pem' }).tls).toEqual({
       certFile: 'c.pem',
       keyFile: 'k.pem',
+      clients: null,
     });
+  });
+  it('needs TLS for client certificates, and authorities to require them', () => {
+    expect(problemsOf({ SERVICE_TLS_CLIENT_CA_FILE: 'c.pem' })).toEqual([
+      expect.stringContaining('SERVICE_TLS_CLIENT_CA_FILE:'),
+    ]);
+    expect(problemsOf({ SERVICE_TLS_CLIENT_CERTIFICATES: 'required' })).toEqual([
+      expect.stringContaining('SERVICE_TLS_CLIENT_CERTIFICATES:'),
+    ]);
+  });
+  it('takes a keys file for keys', () => {
+    expect(problemsOf({ SERVICE_API_KEY_ENABLED: 'true', SERVICE_KEYS_FILE: 'keys.json' })).toEqual([]);
   });
   it.each([{}, { SERVICE_API_KEYS: ' , ' }, { SERVICE_ADMIN_API_KEYS: ',' }])(
     'refuses authentication without a usable key: %j',

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { EvaluateRequest } from '../../src/decisions/evaluate-request.js';
-import type { EvaluationCaller } from '../../src/decisions/evaluation-caller.js';
+import type { LimitedCaller } from '../../src/decisions/evaluation-caller.js';
 import type { EvaluationOptions } from '../../src/decisions/evaluation-options.js';
 import { createEvaluationService, type RevisedVerdict } from '../../src/decisions/evaluation-service.js';
 import { LoadedProgram } from '../../src/decisions/loaded-program.js';
@@ -58,8 +58,8 @@ function request(options: Partial<EvaluationOptions> | null): EvaluateRequest {
   };
 }
 
-function caller(signal: AbortSignal = new AbortController().signal): EvaluationCaller {
-  return { protocol: 'grpc', header: () => undefined, signal, spend: () => {} };
+function caller(signal: AbortSignal = new AbortController().signal): LimitedCaller {
+  return { agents: null, protocol: 'grpc', header: () => undefined, signal, spend: () => {} };
 }
 
 describe('an evaluation that waits for an external evaluator', () => {

@@ -17,7 +17,7 @@ import { NO_FAILURES } from '../support/failures.js';
 import { grpcJsClient, rawGrpcCall } from '../support/grpc-js-client.js';
 import { startHost, type TestHost } from '../support/host.js';
 import { restClient } from '../support/http.js';
-import { agelessStreams } from '../support/long-streams.js';
+import { agelessStreams, NO_WITHDRAWALS } from '../support/long-streams.js';
 import { createQuietMetrics } from '../support/metrics.js';
 import { openAdmission } from '../support/open-admission.js';
 import { BIDI_PROTOCOLS, RPC_PROTOCOLS, rpcTransport } from '../support/rpc-transports.js';
@@ -346,6 +346,7 @@ describe('an RPC that is in a proto file and has a handler', () => {
         host: {
           ...openAdmission(),
           policies: [],
+          withdrawals: NO_WITHDRAWALS,
           metrics: createQuietMetrics('test', streams),
           log: pino({ level: 'silent' }),
           logsCalls: false,

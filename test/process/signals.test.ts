@@ -29,9 +29,9 @@ function told(): { signal: string; pid?: number }[] {
   return service
     .stdout()
     .split('\n')
-    .filter((line) => line.includes('is ignored'))
+    .filter((line) => line.includes('is ignored') || line.includes('no file to read again'))
     .map((line) => JSON.parse(line))
-    .map(({ signal, pid }) => ({ signal, ...(pid === undefined ? {} : { pid }) }));
+    .map(({ signal = 'SIGHUP', pid }) => ({ signal, ...(pid === undefined ? {} : { pid }) }));
 }
 
 async function expectServing(): Promise<void> {
@@ -39,11 +39,11 @@ async function expectServing(): Promise<void> {
 }
 
 describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
-  it('continues when its terminal is closed, and each process logs that once', async () => {
+  it('continues when its terminal is closed, and each process that serves reads its files again once', async () => {
     await run(workers);
     await service.listening();
     const before = await workersOf(service);
-    const processes = workers === '1' ? [{}] : [service.process.pid ?? 0, ...before].map((pid) => ({ pid }));
+    const processes = workers === '1' ? [{}] : before.map((pid) => ({ pid }));
     signalGroup(service.process, 'SIGHUP');
     await until(told, (lines) => lines.length >= processes.length);
     const expected = processes.map((one) => ({ signal: 'SIGHUP', ...one }));
@@ -53,6 +53,16 @@ describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
     expect(await workersOf(service)).toEqual(before);
     service.process.kill('SIGTERM');
     expect(await service.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('passes SIGHUP on to each process that serves', async () => {
+    await run(workers);
+    await service.listening();
+    const serving = workers === '1' ? [undefined] : await workersOf(service);
+    service.process.kill('SIGHUP');
+    await until(told, (lines) => lines.length >= serving.length);
+    expect(new Set(told().map(({ pid }) => pid))).toEqual(new Set(serving));
+    await expectServing();
   });
 
   it('continues after SIGUSR2, and after SIGPIPE without a log line', async () => {
@@ -71,7 +81,7 @@ describe.each(['1', '2'])('a service of %s process(es)', (workers) => {
     await run(workers);
     await service.output(/./);
     service.process.kill('SIGHUP');
-    await until(told, (lines) => lines.length === 1);
     await expectServing();
+    expect(service.process.exitCode).toBe(null);
   });
 });

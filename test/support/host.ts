@@ -13,7 +13,7 @@ import { createListener } from '../../src/transport/listener/listener.js';
 import { handlerRoutes } from '../../src/transport/rest/rest-routes.js';
 import { createStreamNames } from '../../src/transport/routing/open-streams.js';
 import { NO_FAILURES } from './failures.js';
-import { agelessStreams } from './long-streams.js';
+import { agelessStreams, NO_WITHDRAWALS } from './long-streams.js';
 import { createQuietMetrics } from './metrics.js';
 import { openAdmission } from './open-admission.js';
 
@@ -45,6 +45,7 @@ export async function startHost(
   const host = {
     ...opened,
     policies: [],
+    withdrawals: NO_WITHDRAWALS,
     metrics,
     log,
     logsCalls: true,

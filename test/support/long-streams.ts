@@ -1,5 +1,9 @@
 import { DueTimes, type Timers } from '../../src/transport/call/due-times.js';
 import { LongStreams, type StreamAges } from '../../src/transport/call/long-streams.js';
+import type { Withdrawals } from '../../src/transport/call/withdrawals.js';
+
+/** No key is ever withdrawn. */
+export const NO_WITHDRAWALS: Withdrawals = { watch: () => () => {} };
 
 /** Streams that are not asked to end, unless by `drain`. */
 export function agelessStreams(): LongStreams {

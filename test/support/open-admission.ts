@@ -7,7 +7,7 @@ import type { RefusalMeter } from '../../src/transport/admission/limits.js';
 import type { LoadState } from '../../src/transport/admission/load-shedder.js';
 import type { Authenticator } from '../../src/transport/auth/authenticator.js';
 import { createAuthenticator } from '../../src/transport/auth/authenticator.js';
-import { fingerprintOf } from '../../src/transport/auth/key-ring.js';
+import { fingerprintOf } from '../../src/transport/auth/known-key.js';
 
 /** Limits that no test reaches unless it sets them. */
 export const OPEN_LIMITS: AdmissionLimits = {

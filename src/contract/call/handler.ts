@@ -2,13 +2,21 @@ import type { DescService } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { JsonObject } from '../../../packages/exact-json/src/index.js';
 import type { Warning } from '../warnings/warning.js';
+import type { AgentLimit } from './agent-limit.js';
 
 /** Permission of a caller: no authentication, a regular key, or an admin key. */
 export interface Principal {
   readonly level: 'anonymous' | 'key' | 'admin';
   /** First 12 hex digits of the key's SHA-256: identifies it without revealing it. Null without a key. */
   readonly keyFingerprint: string | null;
+  /** Name of the key, if it is one of the keys file; null for others. Several keys may share a name. */
+  readonly name: string | null;
+  /** The agents the key is limited to; null for all. */
+  readonly agents: AgentLimit | null;
 }
+
+/** A caller without a key. */
+export const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null, name: null, agents: null };
 
 /** Context of a call besides its input. */
 export interface CallContext {

@@ -208,11 +208,20 @@ export class Admission implements ProcessAccount {
     const { limits, now } = this.#options;
     const perSecond = limits.callsPerSecondPerKey;
     const rate = perSecond === 0 ? null : new TokenBucket(perSecond, perSecond * BURST_SECONDS, now());
-    // Bounded by the number of configured keys.
+    // Bounded by the number of configured keys: `forgetKeys` removes the others.
     const account = { owner: new Owner(true), running: 0, heldBytes: 0, rate };
     this.#keys.set(keyFingerprint, account);
     this.#turns.add(account.owner);
     return account;
+  }
+
+  /** Forgets the accounts of keys that are not valid any more, once they have neither calls nor connections. */
+  forgetKeys(isValid: (fingerprint: string) => boolean): void {
+    for (const [fingerprint, { owner, running }] of this.#keys) {
+      if (running > 0 || owner.size > 0 || isValid(fingerprint)) continue;
+      this.#keys.delete(fingerprint);
+      this.#turns.remove(owner);
+    }
   }
 
   now(): number {

@@ -2,6 +2,7 @@ import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
 import type { Principal } from '../../contract/call/handler.js';
 import { ServiceError } from '../../contract/errors/service-error.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import type { CertificateNames } from '../auth/client-certificate.js';
 import type { Credentials } from '../auth/request-credentials.js';
 import type { Admission } from './admission.js';
 import { type ClassifiedMethod, callClassOf } from './call-class.js';
@@ -51,20 +52,27 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   /** Throws the error for bad credentials, or RATE_LIMITED if calls without a valid key exceed the rate. */
   function refused(ticket: CallTicket, error: unknown, apiKey: string | undefined): never {
     if (error instanceof ServiceError && isUnauthenticated(error)) {
-      if (apiKey !== undefined) guessing.shown('call', ticket.address, apiKey, false);
+      // Clients whose keys were withdrawn guess nothing, and must not shut their address out.
+      if (apiKey !== undefined && !authenticator.wasValid(apiKey))
+        guessing.shown('call', ticket.address, apiKey, false);
       ticket.spendPublic(REFUSED_CALL_UNITS);
     }
     throw error;
   }
 
-  function enterWithKey(ticket: CallTicket, method: ClassifiedMethod, apiKey: string | undefined): Principal {
+  function enterWithKey(
+    ticket: CallTicket,
+    method: ClassifiedMethod,
+    apiKey: string | undefined,
+    certificate: CertificateNames | undefined,
+  ): Principal {
     admission.checkLoad(callClassOf(method));
     if (method.access === Access.PUBLIC || !authenticator.enabled)
       return authenticator.authorizeKey(apiKey, method.access);
     if (apiKey !== undefined) guessing.check('call', ticket.address, apiKey);
     let principal: Principal;
     try {
-      principal = authenticator.authorizeKey(apiKey, method.access);
+      principal = authenticator.authorizeKey(apiKey, method.access, certificate);
     } catch (error) {
       return refused(ticket, error, apiKey);
     }
@@ -72,11 +80,14 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   }
 
   return {
-    enterWithKey,
+    enterWithKey: (ticket, method, apiKey) => enterWithKey(ticket, method, apiKey, ticket.peer?.certificate),
     enter(ticket, method, credentials) {
-      const { apiKey, session, foreignPage } = credentials;
+      const { apiKey, session, foreignPage, foreignOrigin } = credentials;
       const isByKey = session === undefined || apiKey !== undefined;
-      if (isByKey && foreignPage !== true) return enterWithKey(ticket, method, apiKey);
+      if (isByKey && foreignPage !== true) {
+        const certificate = foreignOrigin === true ? undefined : ticket.peer?.certificate;
+        return enterWithKey(ticket, method, apiKey, certificate);
+      }
       admission.checkLoad(callClassOf(method));
       const fail = (error: unknown): never => refused(ticket, error, undefined);
       try {
@@ -90,7 +101,8 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
     guess(place, ticket, apiKey, look) {
       guessing.check(place, ticket.address, apiKey);
       const found = look();
-      guessing.shown(place, ticket.address, apiKey, found !== undefined);
+      if (found !== undefined || !authenticator.wasValid(apiKey))
+        guessing.shown(place, ticket.address, apiKey, found !== undefined);
       return found;
     },
   };

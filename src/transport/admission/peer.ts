@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { CertificateNames } from '../auth/client-certificate.js';
 import type { AddressAccount } from './address-accounts.js';
 import type { CallTurns } from './call-turns.js';
 import type { FairTurns, Owner, Pausable } from './fair-turns.js';
@@ -42,6 +43,8 @@ export class Peer implements Pausable {
   publicCalls = 0;
   /** Bytes of unanswered requests. */
   heldBytes = 0;
+  /** The verified certificate of its client; undefined without one. */
+  certificate: CertificateNames | undefined;
   /** Number of times that reading was paused because others had their turn, or went on. */
   pauseChanges = 0;
   readonly #options: PeerOptions;

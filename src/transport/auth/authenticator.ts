@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Access } from '../../../gen/proto/enforcement/v1/options_pb.js';
-import type { Principal } from '../../contract/call/handler.js';
+import { ANONYMOUS, type Principal } from '../../contract/call/handler.js';
 import { callerError, type ServiceError } from '../../contract/errors/service-error.js';
-import { createKeyRing, type KeyLists } from './key-ring.js';
+import type { CertificateNames } from './client-certificate.js';
+import { type KeyLists, KeyRing } from './key-ring.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
 import { createSessionTokens } from './session-tokens.js';
 
@@ -16,10 +17,19 @@ export interface Authenticator {
    * AUTH_INSUFFICIENT_PRIVILEGES.
    */
   authorize(credentials: Credentials, access: Access): Principal | Promise<Principal>;
-  /** The same for a caller that has no session, only a key or nothing. */
-  authorizeKey(apiKey: string | undefined, access: Access): Principal;
+  /**
+   * The same for a caller that has no session, only a key or nothing. Without a key, the names of the certificate of
+   * its connection count as one.
+   */
+  authorizeKey(
+    apiKey: string | undefined,
+    access: Access,
+    certificate?: CertificateNames | undefined,
+  ): Principal;
   /** The principal of a key; undefined when the key is not configured. */
   find(apiKey: string): Principal | undefined;
+  /** Whether a key was valid once, and is not any more. */
+  wasValid(apiKey: string): boolean;
   /** Whether the credentials are valid. */
   recognizes(credentials: Credentials): Promise<boolean>;
   /** Starts a session for a key; undefined when the key is not configured. Works when disabled, too. */
@@ -36,14 +46,14 @@ export interface AuthenticatorOptions extends KeyLists {
   readonly enabled: boolean;
   /** Secret that signs sessions. Without one, sessions end with the process. */
   readonly sessionSecret?: string | null;
+  /** The keys; by default those of the lists. */
+  readonly keyRing?: KeyRing;
 }
 
-const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
 const RANDOM_SECRET_BYTES = 32;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { enabled, sessionSecret = null } = options;
-  const keyRing = createKeyRing(options);
+  const { enabled, sessionSecret = null, keyRing = new KeyRing(options) } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
   const sessions = createSessionTokens({ keyRing, secret, now: () => Date.now() });
 
@@ -57,12 +67,23 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return permitted(principal, access, sessionLacksRight);
   }
 
-  function authorizeKey(apiKey: string | undefined, access: Access): Principal {
+  function authorizeKey(
+    apiKey: string | undefined,
+    access: Access,
+    certificate?: CertificateNames | undefined,
+  ): Principal {
     if (!enabled || access === Access.PUBLIC) return ANONYMOUS;
-    if (apiKey === undefined) throw missingKey();
+    if (apiKey === undefined) return permitted(ofCertificate(certificate), access, keyLacksRight);
     const known = keyRing.find(apiKey);
     if (known === undefined) throw invalidKey();
     return permitted(known.principal, access, keyLacksRight);
+  }
+
+  function ofCertificate(certificate: CertificateNames | undefined): Principal {
+    if (certificate === undefined) throw missingKey();
+    const known = certificate.validToMs > Date.now() ? keyRing.findCertificate(certificate.ids) : undefined;
+    if (known === undefined) throw unknownCertificate();
+    return known.principal;
   }
 
   return {
@@ -78,6 +99,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         : ofSession(principal, session, access);
     },
     find: (apiKey) => keyRing.find(apiKey)?.principal,
+    wasValid: (apiKey) => keyRing.wasValid(apiKey),
     async recognizes({ apiKey, session }) {
       if (apiKey !== undefined) return keyRing.find(apiKey) !== undefined;
       return session !== undefined && (await sessions.read(session.token)) !== undefined;
@@ -108,6 +130,21 @@ function invalidKey(): ServiceError {
   return callerError('AUTH_INVALID_KEY', {
     detail: 'Invalid API key: it is not known to this service.',
     hint: 'Send the key exactly as configured, without blanks or quotes.',
+  });
+}
+
+function unknownCertificate(): ServiceError {
+  return callerError('AUTH_INVALID_KEY', {
+    detail: 'The client certificate of this connection has no name that is known to this service.',
+    hint: 'Add one of its names to the keys file (SERVICE_KEYS_FILE), or send an API key.',
+  });
+}
+
+/** The error of a stream whose key is no longer valid. */
+export function withdrawnKey(): ServiceError {
+  return callerError('AUTH_INVALID_KEY', {
+    detail: 'The API key of this call was withdrawn, or has expired.',
+    hint: 'Call again with a valid key.',
   });
 }
 

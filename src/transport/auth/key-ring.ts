@@ -1,53 +1,158 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../contract/call/handler.js';
-
-/** A configured key: its principal and its digest. The key itself is not kept. */
-export interface KnownKey {
-  readonly digest: Buffer;
-  readonly principal: Principal;
-}
-
-/** The configured keys. */
-export interface KeyRing {
-  readonly keys: readonly KnownKey[];
-  /** The key that equals this text exactly. */
-  find(apiKey: string): KnownKey | undefined;
-}
+import { isSameKey, type KeyRights, type KnownKey, knownKey, sha256 } from './known-key.js';
 
 export interface KeyLists {
   readonly keys: readonly string[];
   readonly adminKeys: readonly string[];
 }
 
-/** The keys of both lists; a key in both is an admin key. */
-export function createKeyRing(lists: KeyLists): KeyRing {
-  // Admin keys come last: the last match counts.
-  const keys = [
-    ...lists.keys.map((key) => knownKey(key, 'key')),
-    ...lists.adminKeys.map((key) => knownKey(key, 'admin')),
-  ];
-  return { keys, find: (apiKey) => lookUp(keys, apiKey) };
-}
+/** Most withdrawn keys that are remembered. */
+const MAX_WITHDRAWN = 10_000;
+/** Longest delay of a Node.js timer, in milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function knownKey(key: string, level: 'key' | 'admin'): KnownKey {
-  return { digest: sha256(key), principal: { level, keyFingerprint: fingerprintOf(key) } };
-}
+/** The keys that are valid now: those of the variables, and those of the keys file until they expire. */
+export class KeyRing {
+  /** The keys of the variables; a key in both lists is an admin key. */
+  readonly fixed: readonly KnownKey[];
+  readonly #now: () => number;
+  readonly #listeners = new Set<() => void>();
+  #given: readonly KnownKey[] = [];
+  /** The valid keys by id. */
+  #live: ReadonlyMap<string, KnownKey> = new Map();
+  /** The valid keys that are texts, by the start of their digest. */
+  #byDigest: ReadonlyMap<number, readonly KnownKey[]> = new Map();
+  #fingerprints: ReadonlyMap<string, KnownKey> = new Map();
+  /** Ids of keys that were withdrawn or have expired, oldest first. */
+  readonly #withdrawn = new Set<string>();
+  #revision = 0;
+  #expiry: NodeJS.Timeout | undefined;
 
-/** First 12 hex digits of the SHA-256 of a key: identifies it without revealing it. */
-export function fingerprintOf(key: string): string {
-  return sha256(key).toString('hex').slice(0, 12);
-}
-
-/** Compares digests of equal length, and always all of them, so that timing reveals nothing about keys. */
-function lookUp(keys: readonly KnownKey[], apiKey: string): KnownKey | undefined {
-  const digest = sha256(apiKey);
-  let found: KnownKey | undefined;
-  for (const candidate of keys) {
-    if (timingSafeEqual(candidate.digest, digest)) found = candidate;
+  /** `now` returns milliseconds since 1970. */
+  constructor(lists: KeyLists, now: () => number = () => Date.now()) {
+    this.#now = now;
+    // Admin keys come last: the last of two equal ones counts.
+    const fixed = [
+      ...lists.keys.map((key) => knownKey(key, rightsOf('key'))),
+      ...lists.adminKeys.map((key) => knownKey(key, rightsOf('admin'))),
+    ];
+    this.fixed = [...new Map(fixed.map((key) => [key.id, key])).values()];
+    this.replace([]);
   }
-  return found;
+
+  /** Increased whenever a key becomes valid, invalid or gets other rights. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The valid keys. */
+  get keys(): Iterable<KnownKey> {
+    return this.#live.values();
+  }
+
+  /** Replaces the keys of the keys file. Those that did not change keep their principals. */
+  replace(keys: readonly KnownKey[]): void {
+    const known = new Map(this.#given.map((key) => [key.id, key]));
+    this.#given = keys.map((key) => {
+      const before = known.get(key.id);
+      return before !== undefined && isSameKey(before, key) ? before : key;
+    });
+    this.#refresh();
+  }
+
+  /** Calls back after every change, which may end calls. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** The valid key that equals this text exactly. */
+  find(apiKey: string): KnownKey | undefined {
+    // Which keys exist does not follow from the time this takes: a caller cannot choose the digest of a guess.
+    const digest = sha256(apiKey);
+    for (const key of this.#byDigest.get(startOf(digest)) ?? NO_KEYS) {
+      if (timingSafeEqual(key.digest, digest)) return this.#isExpired(key) ? undefined : key;
+    }
+    return undefined;
+  }
+
+  /** Whether this text was a valid key that was withdrawn or has expired: whoever sends it did not guess it. */
+  wasValid(apiKey: string): boolean {
+    return this.#withdrawn.has(`key ${sha256(apiKey).toString('hex')}`);
+  }
+
+  /** The valid entry for the first of these names of a certificate that has one. */
+  findCertificate(ids: readonly string[]): KnownKey | undefined {
+    for (const id of ids) {
+      const found = this.#live.get(id);
+      if (found !== undefined && !this.#isExpired(found)) return found;
+    }
+    return undefined;
+  }
+
+  /** The valid key with this fingerprint. */
+  byFingerprint(fingerprint: string): KnownKey | undefined {
+    return this.#fingerprints.get(fingerprint);
+  }
+
+  /** Whether the key of a principal is valid and has the same rights as when the principal was found. */
+  isCurrent(principal: Principal): boolean {
+    const { keyFingerprint } = principal;
+    return keyFingerprint === null || this.byFingerprint(keyFingerprint)?.principal === principal;
+  }
+
+  /** Stops the timer for the next expiry. */
+  close(): void {
+    clearTimeout(this.#expiry);
+  }
+
+  #isExpired({ expiresAtMs }: KnownKey): boolean {
+    return expiresAtMs !== Number.POSITIVE_INFINITY && expiresAtMs <= this.#now();
+  }
+
+  #refresh(): void {
+    const live = [...this.#given, ...this.fixed].filter((key) => !this.#isExpired(key));
+    for (const { id } of [...this.#live.values(), ...this.#given]) this.#withdrawn.add(id);
+    for (const { id } of live) this.#withdrawn.delete(id);
+    for (const id of this.#withdrawn) {
+      if (this.#withdrawn.size <= MAX_WITHDRAWN) break;
+      this.#withdrawn.delete(id);
+    }
+    this.#live = new Map(live.map((key) => [key.id, key]));
+    this.#byDigest = groupedByDigest(live.filter(({ isCertificate }) => !isCertificate));
+    this.#fingerprints = new Map(live.map((key) => [key.principal.keyFingerprint ?? '', key]));
+    this.#revision += 1;
+    this.#awaitExpiry();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Streams of a key that expires have to end. */
+  #awaitExpiry(): void {
+    clearTimeout(this.#expiry);
+    let next = Number.POSITIVE_INFINITY;
+    for (const { expiresAtMs } of this.#live.values()) next = Math.min(next, expiresAtMs);
+    if (next === Number.POSITIVE_INFINITY) return;
+    const waitMs = Math.min(LONGEST_TIMER_MS, Math.max(1, next - this.#now()));
+    this.#expiry = setTimeout(() => this.#refresh(), waitMs).unref();
+  }
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+const NO_KEYS: readonly KnownKey[] = [];
+
+/** The first four bytes. */
+function startOf(digest: Buffer): number {
+  return digest.readUInt32LE(0);
+}
+
+function groupedByDigest(keys: readonly KnownKey[]): Map<number, KnownKey[]> {
+  const groups = new Map<number, KnownKey[]>();
+  for (const key of keys) {
+    const start = startOf(key.digest);
+    groups.set(start, [...(groups.get(start) ?? []), key]);
+  }
+  return groups;
+}
+
+function rightsOf(level: KeyRights['level']): KeyRights {
+  return { level, name: null, agents: null, expiresAtMs: Number.POSITIVE_INFINITY };
 }

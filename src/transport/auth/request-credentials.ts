@@ -18,6 +18,8 @@ export interface Credentials {
   /** Never empty. */
   readonly apiKey?: string;
   readonly session?: SessionCredential;
+  /** Set without a key and a session, if a page of another origin acts: it must not use the certificate of its user. */
+  readonly foreignOrigin?: true;
   /** Set if no key is required and the page of the request must not change anything. */
   readonly foreignPage?: true;
 }
@@ -30,6 +32,7 @@ export interface CredentialReader {
 }
 
 const NONE: Credentials = {};
+const FOREIGN_ORIGIN: Credentials = { foreignOrigin: true };
 const FOREIGN_PAGE: Credentials = { foreignPage: true };
 
 /** Creates the reader for when keys are required. */
@@ -40,7 +43,8 @@ export function createCredentialReader(isForeign: ForeignOriginCheck): Credentia
     const { cookie } = request.headers;
     const token = cookie === undefined ? undefined : sessionTokenOf(cookie);
     if (token !== undefined) return { session: { token, foreignOrigin: acts && isForeign(request) } };
-    return keyOnly(request);
+    const credentials = keyOnly(request);
+    return credentials === NONE && acts && isForeign(request) ? FOREIGN_ORIGIN : credentials;
   }
   function keyOnly(request: FastifyRequest): Credentials {
     const apiKey = apiKeyOf(request.raw);

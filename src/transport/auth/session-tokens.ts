@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { Principal } from '../../contract/call/handler.js';
-import type { KeyRing, KnownKey } from './key-ring.js';
+import type { KeyRing } from './key-ring.js';
+import type { KnownKey } from './known-key.js';
 
 /** How long a session lasts, in seconds. */
 export const SESSION_SECONDS = 30 * 24 * 60 * 60;
@@ -25,7 +26,7 @@ export interface SessionTokens {
 }
 
 export interface SessionTokenOptions {
-  readonly keyRing: KeyRing;
+  readonly keyRing: Pick<KeyRing, 'keys' | 'revision'>;
   readonly secret: Uint8Array;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -40,10 +41,18 @@ interface Session {
 
 export function createSessionTokens({ keyRing, secret, now }: SessionTokenOptions): SessionTokens {
   const idOf = (key: KnownKey): string => keyId(key, secret);
-  // A session has the current rights of its key; the last of two equal keys counts, as in the key ring.
-  const principals = new Map(keyRing.keys.map((key) => [idOf(key), key.principal]));
   const remembered = new Map<string, Session>();
+  let principals: ReadonlyMap<string, Principal> = new Map();
+  let revision = -1;
   const seconds = (): number => Math.floor(now() / 1000);
+
+  /** A session has the current rights of its key, and ends with it. */
+  function follow(): void {
+    if (revision === keyRing.revision) return;
+    principals = new Map([...keyRing.keys].map((key) => [idOf(key), key.principal]));
+    remembered.clear();
+    revision = keyRing.revision;
+  }
 
   function lasting(session: Session): Principal | undefined {
     const time = seconds();
@@ -52,6 +61,7 @@ export function createSessionTokens({ keyRing, secret, now }: SessionTokenOption
 
   async function verify(token: string): Promise<Principal | undefined> {
     const claims = await verifiedClaims(token, secret, new Date(now()));
+    follow();
     const session = claims && sessionOf(claims, principals);
     if (session === undefined) return undefined;
     if (remembered.size >= MAX_REMEMBERED) forgetOldest(remembered);
@@ -71,6 +81,7 @@ export function createSessionTokens({ keyRing, secret, now }: SessionTokenOption
     },
     read(token) {
       if (token.length > MAX_TOKEN_LENGTH) return undefined;
+      follow();
       const session = remembered.get(token);
       return session === undefined ? verify(token) : lasting(session);
     },

@@ -1,12 +1,13 @@
-import type { EvaluationCaller } from '../../decisions/evaluation-caller.js';
+import type { LimitedCaller } from '../../decisions/evaluation-caller.js';
 import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
 import type { Admission } from '../admission/admission.js';
 import type { ClassifiedMethod } from '../admission/call-class.js';
 import type { Entrance } from '../admission/entrance.js';
 import type { RpcStatus } from '../wire/rpc-status.js';
+import type { Withdrawals } from './withdrawals.js';
 
 /** A call as the evaluation sees it. */
-export interface RpcCaller extends EvaluationCaller {
+export interface RpcCaller extends LimitedCaller {
   /** Warns the caller, once for all evaluations of its call, that the target has no effect. */
   tellTargetIgnored(): void;
   /** The status of one evaluation of many that failed; logs it like the error of a call. */
@@ -47,6 +48,7 @@ export interface CallHost {
   readonly admission: Pick<Admission, 'ticket' | 'peerOf' | 'keyedTurn'>;
   readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey'>;
   readonly policies: readonly CallPolicy[];
+  readonly withdrawals: Withdrawals;
   readonly metrics: CallMeter;
   readonly log: FactsLog;
   /** Whether request log lines are enabled. */

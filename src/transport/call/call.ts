@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { AnyHandler, HandlerCall, Principal } from '../../contract/call/handler.js';
+import type { AgentLimit } from '../../contract/call/agent-limit.js';
+import { ANONYMOUS, type AnyHandler, type HandlerCall, type Principal } from '../../contract/call/handler.js';
 import { TARGET_WARNING } from '../../contract/input/target.js';
 import { type ReceivedRequest, requestWarnings } from '../../contract/warnings/request-warnings.js';
 import type { Warning } from '../../contract/warnings/warning.js';
@@ -26,8 +27,6 @@ export interface CallSource {
    */
   callerSignal(): AbortSignal;
 }
-
-const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null };
 
 /**
  * One call, from its headers to the end of its reply, the same for every protocol: admission, access, place in
@@ -56,6 +55,7 @@ export class Call implements HandlerCall, RpcCaller {
   #ignoredParts: readonly Warning[] | undefined;
   #isOver = false;
   #onEnd: (() => void) | undefined;
+  #forgetWithdrawal: (() => void) | undefined;
 
   constructor(host: CallHost, route: CallRoute, source: CallSource) {
     this.#host = host;
@@ -68,6 +68,10 @@ export class Call implements HandlerCall, RpcCaller {
 
   get protocol(): string {
     return this.route.protocol;
+  }
+
+  get agents(): AgentLimit | null {
+    return this.principal.agents;
   }
 
   get isLenient(): boolean {
@@ -211,6 +215,15 @@ export class Call implements HandlerCall, RpcCaller {
     }
   }
 
+  /**
+   * Calls `end` with the error of the call if the key of its caller is withdrawn, expires or gets other rights before
+   * it is over. For one function of a call that has entered, and that can last: others just finish.
+   */
+  whenWithdrawn(end: (reason: ConnectError) => void): void {
+    if (this.#isOver) return;
+    this.#forgetWithdrawal = this.#host.withdrawals.watch(this.principal, end);
+  }
+
   /** Calls `ended` once when the call is over; for one function. */
   whenEnded(ended: () => void): void {
     if (this.#isOver) ended();
@@ -225,6 +238,7 @@ export class Call implements HandlerCall, RpcCaller {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#onEnd?.();
+    this.#forgetWithdrawal?.();
     this.ticket.end();
     const { route } = this;
     const { policies, log, logsCalls } = this.#host;
@@ -232,7 +246,9 @@ export class Call implements HandlerCall, RpcCaller {
     route.ended(this.code, status, ms / 1000);
     for (const policy of policies) policy.ended?.(this);
     if (!logsCalls) return;
-    const facts = { reqId: this.requestId, method: route.verb, path: route.path, status };
+    const { name } = this.principal;
+    const key = name === null ? {} : { key: name };
+    const facts = { reqId: this.requestId, method: route.verb, path: route.path, status, ...key };
     log.debug({ ...facts, ms: Math.round(ms * 1000) / 1000 }, 'request');
   }
 

@@ -72,7 +72,7 @@ export function guardHandler(handler: UniversalHandler, options: GuardOptions): 
     }
     dropEndlessTimeout(request, call.protocol);
     const isPublic = callClassOf(call.route.method) === 'public';
-    const ending = longStreams === null ? request : withEnd(request, rpc, longStreams);
+    const ending = methodKind === 'unary' ? request : withEnd(request, rpc, longStreams);
     if (!isGet) rpc.unread = unreadMessagesOf(rpc, options);
     const counted = withBodyBytes(ending, rpc, takesOneMessage ? null : bodyTimeMs);
     const bounded = isPublic ? withSmallMessages(counted) : counted;
@@ -108,16 +108,19 @@ function stateRetryAfter(header: Headers | undefined): void {
   header.set('retry-after', String(Math.ceil(Number(pushback) / 1_000)));
 }
 
-/** Aborts the signal of a stream when it is asked to end. */
+/** Aborts the signal of a stream when its key is withdrawn, and when it is asked to end. */
 function withEnd(
   request: UniversalServerRequest,
   { call, connection }: RpcCall,
-  longStreams: LongStreams,
+  longStreams: LongStreams | null,
 ): UniversalServerRequest {
   const asked = new AbortController();
   const stream: LongStream = { connection, end: (reason) => asked.abort(reason) };
-  longStreams.add(stream);
-  call.whenEnded(() => longStreams.remove(stream));
+  if (longStreams !== null) {
+    longStreams.add(stream);
+    call.whenEnded(() => longStreams.remove(stream));
+  }
+  call.whenWithdrawn(stream.end);
   return { ...request, signal: AbortSignal.any([request.signal, asked.signal]) };
 }
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { AgentLimit } from '../../contract/call/agent-limit.js';
 import { orAborted } from '../../contract/call/or-aborted.js';
 import type { RpcCaller } from '../call/call-host.js';
 import type { RpcStatus } from '../wire/rpc-status.js';
@@ -25,6 +26,10 @@ export class MessageCaller implements RpcCaller {
 
   get protocol(): string {
     return this.#call.protocol;
+  }
+
+  get agents(): AgentLimit | null {
+    return this.#call.agents;
   }
 
   header(name: string): string | undefined {

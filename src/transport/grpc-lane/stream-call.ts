@@ -62,6 +62,7 @@ export class StreamCall extends LaneCall implements TurnTaker, LongStream {
     this.callerSignal();
     this.read();
     this.env.longStreams.add(this);
+    this.call.whenWithdrawn((reason) => this.stop(reason));
   }
 
   notify(withinMs: number): void {

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
 import type { FastifyServerFactory } from 'fastify';
 import type { Admission } from '../admission/admission.js';
 import type { FrontGate } from '../admission/front-gate.js';
+import { clientCertificateOf } from '../auth/client-certificate.js';
 import { type ConnectionAges, limitAge } from './connection-age.js';
 import { FrontServer } from './front-server.js';
 import { Http1Connection, headerCount, refuseTooManyHeaders } from './http1-connection.js';
@@ -15,7 +17,7 @@ import { limitOpening } from './opening-limit.js';
 import { isOneRequest, PipelinedRequests, type WaitingCount } from './pipelined-requests.js';
 import type { ProblemListener } from './problem.js';
 import { isResetStorm, type Opening, type Protocol, peekProtocol } from './protocol-peek.js';
-import { createTlsGate, type TlsCredentials } from './tls-gate.js';
+import { createTlsGate, type TlsCredentials, type TlsGateOptions } from './tls-gate.js';
 import { isHttp, refuseProtocol } from './wrong-protocol.js';
 
 /** Interval at which connections are checked for being open, in milliseconds. */
@@ -24,7 +26,7 @@ const SETTLE_CHECK_MS = 10;
 /** Options of a listener. */
 export interface ListenerOptions {
   /** With credentials the port serves TLS only, without them plaintext only. */
-  readonly tls?: TlsCredentials | undefined;
+  readonly tls?: (TlsCredentials & TlsGateOptions) | undefined;
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Called for every connection that is closed because of an error, for logs and metrics. */
   readonly onProblem?: ProblemListener | undefined;
@@ -56,6 +58,8 @@ export interface Listener {
    * not, although their clients were just accepted and could have been sent elsewhere.
    */
   settled(limitMs: number): Promise<void>;
+  /** Uses other credentials for handshakes from now on. Throws an Error with the reason if they cannot be used. */
+  renewTls(credentials: TlsCredentials): void;
   /** Aborted when draining starts, so that handlers of endless streams end them. */
   readonly draining: AbortSignal;
   /**
@@ -79,7 +83,7 @@ type RequestHandler = (
 export function createListener(options: ListenerOptions = {}): Listener {
   const limits: ListenerLimits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
   const onProblem: ProblemListener = options.onProblem ?? (() => {});
-  const tlsGate = options.tls && createTlsGate(options.tls, onProblem);
+  const tlsGate = options.tls && createTlsGate(options.tls, onProblem, options.tls);
   const connections = new OpenConnections();
   const draining = new AbortController();
   let front: FrontServer | undefined;
@@ -180,6 +184,10 @@ export function createListener(options: ListenerOptions = {}): Listener {
           if (peer !== undefined) admission?.recognize(socket, peer);
         }
       };
+      const secured = (socket: TLSSocket, protocol: Protocol): void => {
+        if (peer !== undefined) peer.certificate = clientCertificateOf(socket);
+        establish(socket, protocol);
+      };
       const refuse = (spoken: Opening, received: Buffer): void => {
         opened();
         onProblem({ kind: 'wrong-protocol', remoteAddress });
@@ -187,7 +195,7 @@ export function createListener(options: ListenerOptions = {}): Listener {
       };
       peekProtocol(accepted, (spoken, received) => {
         if (tlsGate) {
-          if (spoken === 'tls' || !isHttp(received)) inTurn(() => tlsGate.handshake(accepted, establish));
+          if (spoken === 'tls' || !isHttp(received)) inTurn(() => tlsGate.handshake(accepted, secured));
           else refuse(spoken, received);
         } else if (spoken === 'tls') refuse(spoken, received);
         else if (spoken === 'http2' && peer !== undefined && isResetStorm(received)) peer.cutOff();
@@ -217,6 +225,10 @@ export function createListener(options: ListenerOptions = {}): Listener {
     async settled(limitMs) {
       const deadline = performance.now() + limitMs;
       while (connections.counts().opening > 0 && performance.now() < deadline) await pause(SETTLE_CHECK_MS);
+    },
+    renewTls(credentials) {
+      if (tlsGate === undefined) throw new Error('the port does not serve TLS');
+      tlsGate.renew(credentials);
     },
     draining: draining.signal,
     drain,

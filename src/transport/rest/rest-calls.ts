@@ -31,7 +31,10 @@ export function startRestCalls(scope: FastifyInstance, options: RestCallOptions)
       ticket: request.ticket,
       callerSignal() {
         const gone = clientSignal(reply);
-        return route.isEndless ? AbortSignal.any([gone, shutdownSignal]) : gone;
+        if (!route.isEndless) return gone;
+        const withdrawn = new AbortController();
+        call.whenWithdrawn((reason) => withdrawn.abort(reason));
+        return AbortSignal.any([gone, shutdownSignal, withdrawn.signal]);
       },
     });
     request.call = call;

@@ -2,13 +2,13 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AdmissionLimits } from '../../../src/config/admission-limits.js';
-import type { Principal } from '../../../src/contract/call/handler.js';
+import { ANONYMOUS, type Principal } from '../../../src/contract/call/handler.js';
 import { type CallTicket, FREE_BYTES } from '../../../src/transport/admission/call-ticket.js';
 import { openAdmission } from '../../support/open-admission.js';
 
-const ANN: Principal = { level: 'key', keyFingerprint: 'aaaaaaaaaaaa' };
-const BOB: Principal = { level: 'admin', keyFingerprint: 'bbbbbbbbbbbb' };
-const ANYONE: Principal = { level: 'anonymous', keyFingerprint: null };
+const ANN: Principal = { ...ANONYMOUS, level: 'key', keyFingerprint: 'aaaaaaaaaaaa' };
+const BOB: Principal = { ...ANONYMOUS, level: 'admin', keyFingerprint: 'bbbbbbbbbbbb' };
+const ANYONE: Principal = ANONYMOUS;
 
 function admissionWith(limits: Partial<AdmissionLimits>, time = { ms: 0 }) {
   const refused: string[] = [];

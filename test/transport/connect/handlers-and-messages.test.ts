@@ -450,7 +450,7 @@ const CALLS: [string, JsonObject][] = [
 describe('the replies of the handlers', () => {
   it('hold nothing that their messages lack, and each member of the messages occurs', async () => {
     const context: HandlerCall = {
-      principal: { level: 'admin', keyFingerprint: null },
+      principal: { level: 'admin', keyFingerprint: null, name: null, agents: null },
       requestId: 'test',
       signal: new AbortController().signal,
       isLenient: false,

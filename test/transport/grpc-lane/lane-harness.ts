@@ -17,7 +17,7 @@ import { createHotLane } from '../../../src/transport/grpc-lane/hot-lane.js';
 import { createStreamNames } from '../../../src/transport/routing/open-streams.js';
 import { directCodec } from '../../../src/transport/wire/direct-codec.js';
 import { NO_FAILURES } from '../../support/failures.js';
-import { agelessStreams } from '../../support/long-streams.js';
+import { agelessStreams, NO_WITHDRAWALS } from '../../support/long-streams.js';
 import { createQuietMetrics } from '../../support/metrics.js';
 import { type OpenAdmissionOptions, openAdmission } from '../../support/open-admission.js';
 import { framed } from './exchange.js';
@@ -91,6 +91,7 @@ export async function startLane(
     admission,
     entrance,
     policies: [],
+    withdrawals: NO_WITHDRAWALS,
     requestTimeoutMs,
     maxMessageBytes: MAX_BYTES,
     methods: new Map(rpcMethods(EvaluationService).map((method) => [method.desc.name, method])),

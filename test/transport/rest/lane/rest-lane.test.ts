@@ -13,6 +13,7 @@ import { createRestLane } from '../../../../src/transport/rest/rest-lane.js';
 import type { RestRoute } from '../../../../src/transport/rest/rest-route.js';
 import { NO_FAILURES } from '../../../support/failures.js';
 import { exchange } from '../../../support/http.js';
+import { NO_WITHDRAWALS } from '../../../support/long-streams.js';
 import { openAdmission } from '../../../support/open-admission.js';
 import { until } from '../../../support/until.js';
 
@@ -80,6 +81,7 @@ async function start(
       admission,
       entrance,
       policies: [],
+      withdrawals: NO_WITHDRAWALS,
       metrics,
       log,
       logsCalls: true,

@@ -1,0 +1,46 @@
+import type { ConnectError } from '@connectrpc/connect';
+import type { Principal } from '../../contract/call/handler.js';
+import { draining } from '../../contract/errors/draining.js';
+import { withdrawnKey } from '../auth/authenticator.js';
+import type { KeyRing } from '../auth/key-ring.js';
+import { toConnectError } from '../wire/connect-error.js';
+
+/** The running calls that end when their key is withdrawn. */
+export interface Withdrawals {
+  /**
+   * Calls `end` once with the error of the call when the key of a principal is no longer valid (UNAUTHENTICATED), or
+   * has other rights (UNAVAILABLE: its client can call again at once). Returns a function that prevents it.
+   */
+  watch(principal: Principal, end: (reason: ConnectError) => void): () => void;
+}
+
+interface Watched {
+  readonly principal: Principal;
+  readonly end: (reason: ConnectError) => void;
+}
+
+const OTHER_RIGHTS = 'The rights of its key have changed. Call again.';
+
+/** Watches the keys of a ring. */
+export function createWithdrawals(
+  keyRing: Pick<KeyRing, 'onChange' | 'isCurrent' | 'byFingerprint'>,
+): Withdrawals {
+  const watched = new Set<Watched>();
+  function withdraw(one: Watched): void {
+    watched.delete(one);
+    const isValid = keyRing.byFingerprint(one.principal.keyFingerprint ?? '') !== undefined;
+    one.end(toConnectError(isValid ? draining(OTHER_RIGHTS) : withdrawnKey()));
+  }
+  keyRing.onChange(() => {
+    for (const one of watched) if (!keyRing.isCurrent(one.principal)) withdraw(one);
+  });
+  return {
+    watch(principal, end) {
+      const one: Watched = { principal, end };
+      watched.add(one);
+      // It may have been withdrawn since the call entered.
+      if (!keyRing.isCurrent(principal)) withdraw(one);
+      return () => watched.delete(one);
+    },
+  };
+}

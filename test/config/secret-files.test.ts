@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configurationTable, helpText } from '../../src/app/cli.js';
+import { type Config, ConfigError, readConfig } from '../../src/config/config.js';
+import { fileVariableOf, secretNames } from '../../src/config/secret-files.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'secrets-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fileWith(content: string | Buffer, name = 'secret'): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+function problemsOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n').slice(1);
+    throw error;
+  }
+  return [];
+}
+
+/** Each secret variable: where its value is found, and a text with its value. */
+const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unknown]> = {
+  SERVICE_API_KEYS: [(config) => config.auth.keys, 'one, two', ['one', 'two']],
+  SERVICE_ADMIN_API_KEYS: [(config) => config.auth.adminKeys, 'root', ['root']],
+  SERVICE_SESSION_SECRET: [(config) => config.auth.sessionSecret, 'signs', 'signs'],
+  VENDOR_API_KEY: [(config) => config.evaluators.vendorApiKey, 'v-key', 'v-key'],
+  SERVICE_EVENT_STORE: [(c) => c.observability.store?.password, 'clickhouse://u:p%40s@h/d', 'p@s'],
+  SERVICE_DB_URL: [(config) => config.databaseUrl, 'postgresql://u:p@h/a', 'postgresql://u:p@h/a'],
+  DATABASE_URL: [(config) => config.databaseUrl, 'postgresql://u:p@h/b', 'postgresql://u:p@h/b'],
+  DB_URL: [(config) => config.databaseUrl, 'file:./c.db', 'file:./c.db'],
+  SERVICE_DB_PASSWORD: [(config) => config.databaseUrl, 'p@s', 'postgresql://postgres:p%40s@h:5432/postgres'],
+  DB_PASSWORD: [(config) => config.databaseUrl, 'p:s', 'postgresql://postgres:p%3As@h:5432/postgres'],
+};
+const HOST = { SERVICE_DB_HOST: 'h' };
+
+it('every secret has a variable for a file', () => {
+  expect(secretNames().sort()).toEqual(Object.keys(SECRETS).sort());
+});
+
+describe.each(Object.entries(SECRETS))('the file of %s', (name, [value, text, read]) => {
+  const variable = fileVariableOf(name);
+  const others: Record<string, string> = name.endsWith('PASSWORD') ? HOST : {};
+
+  it.each(['', '\n', '\r\n', '\n\n'])('is read without the line breaks at its end: %j', (end) => {
+    const config = readConfig({ ...others, [variable]: fileWith(`${text}${end}`) });
+    expect(value(config)).toEqual(read);
+    expect(config.unknownVariables).toEqual([]);
+    expect(config.evaluators.environment).toEqual({});
+  });
+  it('must not be named when the variable is set, too, unless that is blank', () => {
+    const environment = { ...others, [variable]: fileWith(text) };
+    expect(problemsOf({ ...environment, [name]: text })).toEqual([
+      expect.stringContaining(`${variable}: ${name} is set too`),
+    ]);
+    expect(value(readConfig({ ...environment, [name]: ' ' }))).toEqual(read);
+  });
+  it('appears in the help and, for variables of the table, there', () => {
+    expect(helpText()).toContain(variable);
+    if (!name.includes('DB') && name !== 'DATABASE_URL') expect(configurationTable()).toContain(variable);
+  });
+});
+
+describe('the file of a secret', () => {
+  const variable = 'SERVICE_API_KEYS_FILE';
+  const problemWith = (file: string) => problemsOf({ [variable]: file }).join('\n');
+
+  it('may be a link to a link, as mounted secrets are', () => {
+    mkdirSync(path.join(folder, '..2026'));
+    writeFileSync(path.join(folder, '..2026', 'key'), 'mounted\n');
+    symlinkSync('..2026', path.join(folder, '..data'));
+    symlinkSync('..data/key', path.join(folder, 'mounted'));
+    expect(readConfig({ [variable]: path.join(folder, 'mounted') }).auth.keys).toEqual(['mounted']);
+  });
+  it('stops the start if it cannot be read', () => {
+    expect(problemWith(path.join(folder, 'none'))).toMatch(
+      /SERVICE_API_KEYS_FILE: the file .*none cannot be/,
+    );
+    expect(problemWith(folder)).toContain('is not a regular file');
+  });
+  it('is not waited for if it is a pipe', () => {
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(problemWith(pipe)).toContain('is not a regular file');
+  });
+  it.each([
+    ['', 'is empty'],
+    [' \n', 'is empty'],
+    ['planted-s3cret\nplanted-s3cret', 'has more than one line'],
+    ['planted-s3cret\0', 'has more than one line'],
+    [Buffer.from([0xff, 0xfe, 0x41]), 'is not text in UTF-8'],
+    [Buffer.alloc(1024 * 1024 + 1, 'planted-s3cret'), 'has more than'],
+  ])('is refused with its name, never its content: %#', (content, problem) => {
+    const message = problemWith(fileWith(content));
+    expect(message).toContain(problem);
+    expect(message).toContain(variable);
+    expect(message).not.toContain('planted-s3cret');
+  });
+});
