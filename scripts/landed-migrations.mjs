@@ -70,8 +70,12 @@ export async function checkCompatibility() {
     return migrationProblems(migrations, landed[provider], rules).map((line) => `${provider} ${line}`);
   });
   if (problems.length === 0) return true;
-  process.stderr.write(`Programs of ${version} cannot run beside these migrations:\n  ${problems.join('\n  ')}\n`);
-  process.stderr.write('Only add to the structure, or state who is excluded: see docs/operations.md, Upgrades.\n');
+  process.stderr.write(
+    `Programs of ${version} cannot run beside these migrations:\n  ${problems.join('\n  ')}\n`,
+  );
+  process.stderr.write(
+    'Only add to the structure, or state who is excluded: see docs/operations.md, Upgrades.\n',
+  );
   return false;
 }
 
