@@ -86,6 +86,7 @@ describe('the service with its production packages only', () => {
     const tag = `localhost/image-test-${process.pid}`;
     buildImage(tag, assembled);
     const container = buildah('from', tag);
+    let child: number | undefined;
     try {
       const { config } = (JSON.parse(buildah('inspect', '--type', 'image', tag)) as ImageFacts).OCIv1;
       expect(config).toMatchObject({ User: '10001:10001', WorkingDir: '/', StopSignal: 'SIGTERM' });
@@ -115,14 +116,17 @@ describe('the service with its production packages only', () => {
       running.push(service);
       const url = await service.listening();
       const { pid } = service.process;
-      const child = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim();
+      child = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'));
       const status = await readFile(`/proc/${child}/status`, 'utf8');
       expect(status).toMatch(/^Uid:\s+10001\s+10001\s+10001\s+10001$/m);
       expect(status).toMatch(/^NSpid:\s+\d+\s+1$/m);
       expect(await readFile(`/proc/${child}/mounts`, 'utf8')).toMatch(/^\S+ \/ \S+ ro[, ]/m);
       await mainJob(url);
-      await drains(service, () => process.kill(Number(child), 'SIGTERM'));
+      await drains(service, () => process.kill(child ?? 0, 'SIGTERM'));
+      child = undefined;
     } finally {
+      // Of another user, so that it does not end with the process that started it.
+      if (child !== undefined) process.kill(child, 'SIGKILL');
       buildah('rm', container);
       buildah('rmi', tag);
     }
