@@ -127,7 +127,7 @@ export function assemble(folder, compiled = join(PACKAGE_ROOT, 'dist')) {
   mkdirSync(folder, { recursive: true });
   if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
   copyContents(folder, compiled);
-  npm(folder, 'ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund');
+  npm(folder, 'ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund');
   prune(folder);
   stripManifests(folder);
   const sbom = npm(folder, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application');

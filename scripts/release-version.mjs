@@ -48,9 +48,11 @@ export function setVersion(root, version, date) {
     for (const name of ['', ...packages]) lock.packages[name].version = version;
     return `${JSON.stringify(lock, null, 2)}\n`;
   });
-  edit(root, 'deploy/kustomize/base/kustomization.yaml', (text) =>
-    text.replace(`newTag: ${present}`, `newTag: ${version}`),
-  );
+  for (const overlay of ['sqlite', 'postgresql']) {
+    edit(root, `deploy/kustomize/overlays/${overlay}/kustomization.yaml`, (text) =>
+      text.replace(`newTag: ${present}`, `newTag: ${version}`),
+    );
+  }
   edit(root, 'CHANGELOG.md', (text) =>
     text.replace(/^## \[Unreleased\]\n/m, `## [Unreleased]\n\n## [${version}] - ${date}\n`),
   );

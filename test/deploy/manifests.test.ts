@@ -115,7 +115,10 @@ describe('The manifests', () => {
   });
 
   it('name the version of the service', () => {
-    expect(parsed(read('kustomize', 'base', 'kustomization.yaml'))[0].images[0].newTag).toBe(VERSION);
+    for (const overlay of ['sqlite', 'postgresql']) {
+      const [{ images }] = parsed(read('kustomize', 'overlays', overlay, 'kustomization.yaml'));
+      expect(images).toEqual([{ name: 'control-enforcement-service', newTag: VERSION }]);
+    }
   });
 });
 

@@ -8,7 +8,9 @@ import { setVersion } from '../../scripts/release-version.mjs';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** Its version is that of the model's interface. */
 const OWN_VERSION = 'evaluator-vendor-model';
-const KUSTOMIZATION = 'deploy/kustomize/base/kustomization.yaml';
+const OVERLAYS = ['sqlite', 'postgresql'].map(
+  (name) => `deploy/kustomize/overlays/${name}/kustomization.yaml`,
+);
 
 const json = async (root: string, name: string) => JSON.parse(await readFile(path.join(root, name), 'utf8'));
 
@@ -25,7 +27,9 @@ async function versions(root: string): Promise<Record<string, string>> {
     found[name] = (await json(root, `packages/${name}/package.json`)).version;
     found[`${name}, locked`] = lock.packages[`packages/${name}`].version;
   }
-  found[KUSTOMIZATION] = parse(await readFile(path.join(root, KUSTOMIZATION), 'utf8')).images[0].newTag;
+  for (const overlay of OVERLAYS) {
+    found[overlay] = parse(await readFile(path.join(root, overlay), 'utf8')).images[0].newTag;
+  }
   const changelog = await readFile(path.join(root, 'CHANGELOG.md'), 'utf8');
   found['CHANGELOG.md'] = /^## \[(\d\S*)\]/m.exec(changelog)?.[1] ?? '';
   return found;
@@ -53,7 +57,7 @@ describe('A release', () => {
   beforeEach(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'release-'));
     const packages = await readdir(path.join(ROOT, 'packages'));
-    const names = ['package.json', 'package-lock.json', 'CHANGELOG.md', KUSTOMIZATION];
+    const names = ['package.json', 'package-lock.json', 'CHANGELOG.md', ...OVERLAYS];
     for (const name of [...names, ...packages.map((each) => `packages/${each}/package.json`)]) {
       await mkdir(path.dirname(path.join(root, name)), { recursive: true });
       await cp(path.join(ROOT, name), path.join(root, name));
