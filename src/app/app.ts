@@ -158,7 +158,7 @@ function observe(
 async function start(
   { started, database, shared }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability }: Features,
+  { observability, eventSinks }: Features,
 ): Promise<void> {
   await watch.start(lastKnownGood.progress);
   if (!watch.isBlind) lastKnownGood.startedAt(watch.revision);
@@ -168,19 +168,23 @@ async function start(
   database.storage.watch();
   if (shared === undefined) lastKnownGood.keep();
   warmStart.start();
+  observability.start();
   observability.recorder?.start();
   observability.pruner?.start();
+  eventSinks.start();
 }
 
 /** Resources to release after all requests are answered, in reverse order. */
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability }: Features,
+  { observability, eventSinks, eventReaders }: Features,
   { server, operations, load }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
+  closers.add(() => eventSinks.close());
+  closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => watch.stop());

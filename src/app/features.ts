@@ -15,14 +15,16 @@ import { createEvaluationService, type EvaluationService } from '../decisions/ev
 import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
-import { createEventStore } from '../events/create-event-store.js';
+import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
+import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { createPolicies } from '../policies/policies.js';
 import { VERSION } from '../process/package-root.js';
 import { createServerInfo, type ServerState } from '../server-info/server-info.js';
 import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
+import { createEventReaders, type EventReaderThreads } from '../transport/event-reading/event-readers.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
@@ -33,6 +35,9 @@ export interface Features {
   readonly features: readonly Feature[];
   readonly evaluation: EvaluationService;
   readonly observability: Observability;
+  readonly eventSinks: EventSinks;
+  /** Undefined when all events are read in the thread that serves requests. */
+  readonly eventReaders: EventReaderThreads | undefined;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -49,7 +54,8 @@ export function createFeatures(
   programs: Programs,
   operational: OperationalState,
 ): Features {
-  const { config, log, failures, database, registry, metrics, now, monotonic } = foundations;
+  const { config, log, failures, database, registry, metrics, eventReaderEntry, now, monotonic } =
+    foundations;
   const { library, newExecutionId, feed, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
   const parts = { database, mutate, registry, now, strict: config.strictDefinitions };
@@ -58,9 +64,34 @@ export function createFeatures(
     checkReferences: checkEvaluatorReferences,
     registrationNotes: createRegistrationNotes(),
   });
+  const store = createServiceEventStore({
+    config: config.observability,
+    database,
+    failures,
+    meter: metrics.events,
+    now,
+  });
+  const eventSinks = createEventSinks({
+    config: config.eventSinks,
+    tail: store.tail,
+    database,
+    log,
+    failures,
+    meter: metrics.eventSinks,
+    now,
+    monotonic,
+  });
+  const eventReaders = createEventReaders({
+    kind: store.kind,
+    threads: config.observability.enabled ? config.observability.readerThreads : 0,
+    failures,
+    now,
+    ...(eventReaderEntry === undefined ? {} : { entry: eventReaderEntry }),
+  });
   const observability = createObservability({
     config: config.observability,
-    store: createEventStore({ config: config.observability, database, now }),
+    store,
+    readers: eventReaders?.readers,
     log,
     failures,
     meter: metrics.events,
@@ -113,6 +144,8 @@ export function createFeatures(
     ],
     evaluation,
     observability,
+    eventSinks,
+    eventReaders,
     keptEvaluations: () => keptEvaluations,
   };
 }

@@ -40,6 +40,8 @@ function blankMeans<T>(blank: T, definition: Variable<T>): Variable<T> {
 }
 
 const MIB = 1024 * 1024;
+const HOST_AND_PORT = /^(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}$/;
+const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical', 'fatal'] as const;
 
 /** Every variable the service reads. A test compares the table in docs/configuration.md with it. */
@@ -426,6 +428,18 @@ export const VARIABLES = {
     'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
     'database',
   ),
+  eventSpoolDirectory: variable(
+    ['SERVICE_EVENT_SPOOL_DIR'],
+    textSetting(),
+    'data/event-spool',
+    'Directory for events while ClickHouse is away. Processes may share it. Not used with `SERVICE_EVENT_STORE=database`.',
+  ),
+  eventSpoolOctets: variable(
+    ['SERVICE_EVENT_SPOOL_BYTES'],
+    integerIn(MIB, 1_048_576 * MIB, '1073741824'),
+    1024 * MIB,
+    'Most bytes of events that a process keeps there. Further events are refused with 503.',
+  ),
   observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
   observabilityRecord: variable(
     ['SERVICE_OBSERVABILITY_RECORD'],
@@ -439,10 +453,144 @@ export const VARIABLES = {
     10,
     'How often the service writes the events that it records itself. While a process has streams of `WatchEvents`, it writes at least every 0.25 seconds.',
   ),
+  eventReaderThreads: variable(
+    ['SERVICE_EVENT_READER_THREADS'],
+    integerIn(0, 16, '2'),
+    1,
+    'Threads of each process that read and check large messages with events, so that evaluations do not wait for them; 0 reads them in the thread that evaluates. One reads about 60,000 events a second.',
+  ),
   eventRetentionDays: variable(
     ['SERVICE_EVENT_RETENTION_DAYS'],
     integerIn(0, 36_500, '90'),
     30,
     'Days that events are kept; 0 keeps them for ever. Statistics cover a year in any case.',
+  ),
+  kafkaBrokers: variable<readonly string[]>(
+    ['SERVICE_EVENT_KAFKA_BROKERS'],
+    listSetting(
+      (entry) => HOST_AND_PORT.test(entry),
+      'hosts with ports, separated by commas',
+      'kafka-1:9092',
+    ),
+    [],
+    'Kafka brokers that every stored event is sent to: hosts with ports, separated by commas.',
+    'none',
+  ),
+  kafkaTopic: variable(
+    ['SERVICE_EVENT_KAFKA_TOPIC'],
+    textLike(/^[A-Za-z0-9._-]{1,249}$/, 'a name of letters, digits, ., _ and -', 'control-events'),
+    'control-events',
+    'Topic for events. It must exist.',
+  ),
+  kafkaClientId: variable(
+    ['SERVICE_EVENT_KAFKA_CLIENT_ID'],
+    textLike(/^\S+$/, 'a text without spaces', 'control-enforcement-service'),
+    'control-enforcement-service',
+    'Name of the service in the logs and quotas of brokers.',
+  ),
+  kafkaTls: variable(['SERVICE_EVENT_KAFKA_TLS'], BOOLEAN, false, 'Use TLS to the brokers.'),
+  kafkaCaFile: variable<string | null>(
+    ['SERVICE_EVENT_KAFKA_CA_FILE'],
+    textSetting(),
+    null,
+    'PEM file with the certificate authorities of the brokers.',
+    'those of Node.js',
+  ),
+  kafkaSaslMechanism: variable<(typeof SASL_MECHANISMS)[number] | null>(
+    ['SERVICE_EVENT_KAFKA_SASL_MECHANISM'],
+    oneOfWords(SASL_MECHANISMS),
+    null,
+    'How to authenticate to the brokers: plain, scram-sha-256 or scram-sha-512.',
+    'none',
+  ),
+  kafkaUsername: variable<string | null>(
+    ['SERVICE_EVENT_KAFKA_USERNAME'],
+    textSetting(),
+    null,
+    'Name to authenticate with.',
+  ),
+  kafkaPassword: variable<string | null>(
+    ['SERVICE_EVENT_KAFKA_PASSWORD'],
+    textSetting(),
+    null,
+    'Password to authenticate with.',
+  ),
+  kafkaFrom: variable(
+    ['SERVICE_EVENT_KAFKA_FROM'],
+    oneOfWords(['oldest', 'now']),
+    'oldest',
+    'Where the first delivery begins: with the oldest stored event, or with those stored from now on.',
+  ),
+  parquet: variable<string | null>(
+    ['SERVICE_EVENT_PARQUET'],
+    textLike(
+      /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[^?#]*)?$/,
+      'a folder, or s3://BUCKET/PREFIX',
+      's3://audit/events',
+    ),
+    null,
+    'Folder, or s3://BUCKET/PREFIX, that every stored event is written to as Parquet files.',
+    'none',
+  ),
+  parquetFrom: variable(
+    ['SERVICE_EVENT_PARQUET_FROM'],
+    oneOfWords(['oldest', 'now']),
+    'oldest',
+    'Where an empty folder begins: with the oldest stored event, or with those stored from now on.',
+  ),
+  parquetIntervalSeconds: variable(
+    ['SERVICE_EVENT_PARQUET_INTERVAL_SECONDS'],
+    integerIn(1, 3600, '3600'),
+    3600,
+    'Longest time that a file collects events before it is written; at the end of each hour it is written in any case.',
+  ),
+  parquetMaxRows: variable(
+    ['SERVICE_EVENT_PARQUET_MAX_ROWS'],
+    integerIn(1, 10_000_000, '1000000'),
+    1_000_000,
+    'Events after which a file is written earlier.',
+  ),
+  parquetMaxBytes: variable(
+    ['SERVICE_EVENT_PARQUET_MAX_BYTES'],
+    integerIn(65_536, 1024 * MIB, '67108864'),
+    64 * MIB,
+    'Bytes after which a file is written earlier. They are kept in memory until then.',
+  ),
+  s3Endpoint: variable<string | null>(
+    ['SERVICE_EVENT_S3_ENDPOINT'],
+    textLike(/^https?:\/\/[^\s/?#]+\/?$/, 'an http or https URL without a path', 'http://minio:9000'),
+    null,
+    'Address of an S3-compatible store.',
+    'that of AWS in the region',
+  ),
+  s3Region: variable(
+    ['SERVICE_EVENT_S3_REGION'],
+    textLike(/^[a-z0-9-]+$/, 'the name of a region', 'eu-central-1'),
+    'us-east-1',
+    'Region of the bucket.',
+  ),
+  s3PathStyle: variable(
+    ['SERVICE_EVENT_S3_PATH_STYLE'],
+    BOOLEAN,
+    false,
+    'Name the bucket in the path of requests instead of the host, as many S3-compatible stores need it.',
+  ),
+  s3AccessKeyId: variable<string | null>(
+    ['SERVICE_EVENT_S3_ACCESS_KEY_ID'],
+    textSetting(),
+    null,
+    'Id of the key for the bucket.',
+  ),
+  s3SecretAccessKey: variable<string | null>(
+    ['SERVICE_EVENT_S3_SECRET_ACCESS_KEY'],
+    textSetting(),
+    null,
+    'The key for the bucket.',
+  ),
+  s3SessionToken: variable<string | null>(
+    ['SERVICE_EVENT_S3_SESSION_TOKEN'],
+    textSetting(),
+    null,
+    'Token of a temporary key.',
   ),
 } as const satisfies Record<string, Variable<never> | Variable>;

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import type { AdmissionLimits } from './admission-limits.js';
 import { databaseUrl, databaseVariable, type Environment, migrationUrl } from './config-database.js';
+import { type SinksConfig, sinksConfig } from './config-sinks.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
@@ -105,12 +106,16 @@ export interface Config {
     readonly enabled: boolean;
     /** Null stands for the database of the controls. */
     readonly store: ClickHouseLocation | null;
+    /** Where events are kept while ClickHouse is away. */
+    readonly spool: { readonly directory: string; readonly maxOctets: number };
     readonly stdout: boolean;
     readonly record: 'none' | 'matches' | 'all';
     readonly flushIntervalSeconds: number;
+    readonly readerThreads: number;
     /** 0 keeps events forever. */
     readonly retentionDays: number;
   };
+  readonly eventSinks: SinksConfig;
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
@@ -249,11 +254,14 @@ function assemble(values: Values, url: string, environment: Environment, problem
     observability: {
       enabled: values.observabilityEnabled,
       store: values.eventStore,
+      spool: { directory: values.eventSpoolDirectory, maxOctets: values.eventSpoolOctets },
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,
+      readerThreads: values.eventReaderThreads,
       retentionDays: values.eventRetentionDays,
     },
+    eventSinks: sinksConfig(values, problems),
     unknownVariables: unknownVariables(environment),
   };
 }

@@ -63,6 +63,7 @@ interface Made {
 }
 
 const CREATE_TABLE = /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?\s*\(/i;
+const CREATE_VIEW = /^CREATE VIEW /i;
 const CREATE_INDEX = /^CREATE (UNIQUE )?INDEX (?:IF NOT EXISTS )?"?\w+"? ON "?(\w+)"?/i;
 const ALTER_TABLE = /^ALTER TABLE (?:ONLY )?"?(\w+)"?\s+(.*)$/is;
 const CHANGE_ROWS = /^(?:INSERT INTO|DELETE FROM|UPDATE) "?(\w+)"?/i;
@@ -73,6 +74,7 @@ function problemOf(statement: string, made: Made): string | null {
     made.tables.add(table);
     return null;
   }
+  if (CREATE_VIEW.test(statement)) return null;
   const [, unique, indexed] = CREATE_INDEX.exec(statement) ?? [];
   if (indexed !== undefined) {
     const isHarmless = unique === undefined || made.tables.has(indexed);

@@ -16,6 +16,8 @@ export interface ObservabilityMeter {
   queued: () => number;
   /** Events of the service itself waiting for the next flush. */
   buffered: () => number;
+  /** Bytes of events on the disk of this service, which wait for their store to be back. */
+  spooledOctets: () => number;
   readonly pruned: { events: number; rollups: number; batches: number; runs: number };
   /** End of the last pruning by this process, in milliseconds since 1970; null before the first. */
   lastPruningMs: number | null;
@@ -37,6 +39,7 @@ export function createObservabilityMeter(
     dropped: { client: reasons(), service: reasons() },
     queued: () => 0,
     buffered: () => 0,
+    spooledOctets: () => 0,
     pruned: { events: 0, rollups: 0, batches: 0, runs: 0 },
     lastPruningMs: null,
     oldestEventMs: null,

@@ -77,6 +77,9 @@ export function createEventMetrics(prefix: string, registers: Registry[]): Obser
   gauge('event_buffer_depth', 'Events of the service itself that wait for the next flush.', 'sum', () =>
     meter.buffered(),
   );
+  gauge('event_spool_bytes', 'Events on disk that wait until their store is back.', 'sum', () =>
+    meter.spooledOctets(),
+  );
   counter('events_pruned_total', 'Events that were deleted because of their age.', () => meter.pruned.events);
   counter(
     'event_rollups_pruned_total',

@@ -5,12 +5,14 @@ import type { DatabaseOperation } from '../database/metered-database.js';
 import type { VerdictLabel } from '../decisions/evaluation-service.js';
 import type { EvaluatorMeter } from '../evaluators/metered.js';
 import type { ObservabilityMeter } from '../events/observability-meter.js';
+import type { SinkMeter } from '../events/sinks/sink-meter.js';
 import type { RefusalMeter } from '../transport/admission/limits.js';
 import type { CallMeter } from '../transport/call/call-host.js';
 import { createEvaluatorMetrics } from './evaluator-metrics.js';
 import { createDatabaseMetrics, createEventMetrics } from './event-metrics.js';
 import { createMetricKinds } from './metric-kinds.js';
 import { addSources, type MetricSources } from './metric-sources.js';
+import { createSinkMetrics } from './sink-metrics.js';
 
 /** Upper bounds in seconds: from well below a millisecond, for evaluations, up to the longest requests. */
 const BUCKETS = [
@@ -50,6 +52,8 @@ export interface Metrics extends CallMeter, RefusalMeter {
   meterOf(evaluator: Evaluator): EvaluatorMeter;
   /** The meter of the event store. */
   readonly events: ObservabilityMeter;
+  /** The meter of the event sinks. */
+  readonly eventSinks: SinkMeter;
   /** Records a finished database operation. */
   databaseTimed(operation: DatabaseOperation, seconds: number): void;
 }
@@ -157,6 +161,7 @@ export function createMetrics(prefix: string): Metrics {
     connectionClosed: (reason) => closed.inc({ reason }),
     meterOf: createEvaluatorMetrics(prefix, registers),
     events: createEventMetrics(prefix, registers),
+    eventSinks: createSinkMetrics(prefix, registers),
     databaseTimed: createDatabaseMetrics(prefix, registers),
   };
 }

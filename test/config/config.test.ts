@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { helpText } from '../../src/app/cli.js';
 import { type Config, ConfigError, loadEnvironment, readConfig } from '../../src/config/config.js';
+import type { S3Config } from '../../src/config/config-sinks.js';
 import { VARIABLES } from '../../src/config/config-variables.js';
 
 /** What a variable does: where its value is found, its default, texts with their values, and texts it refuses. */
@@ -35,6 +36,26 @@ const BOOLEAN_WORDS = [
 ] as const;
 const NOT_BOOLEAN = ['maybe', '2', 'truely'];
 const KEY = { SERVICE_API_KEYS: 'a-key' };
+
+const KAFKA = { SERVICE_EVENT_KAFKA_BROKERS: 'kafka:9092' };
+const PARQUET = { SERVICE_EVENT_PARQUET: '/var/events' };
+const S3_KEY = { SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id', SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret' };
+const S3 = { SERVICE_EVENT_PARQUET: 's3://audit-bucket', ...S3_KEY };
+const S3_PLACE = {
+  kind: 's3',
+  bucket: 'audit-bucket',
+  prefix: '',
+  endpoint: 'https://s3.us-east-1.amazonaws.com',
+  region: 'us-east-1',
+  pathStyle: false,
+  accessKeyId: 'id',
+  secretAccessKey: 'secret',
+  sessionToken: null,
+};
+
+function s3Of({ eventSinks: { parquet } }: Config): S3Config | undefined {
+  return parquet?.place.kind === 's3' ? parquet.place : undefined;
+}
 
 const CASES: Record<keyof typeof VARIABLES, Case> = {
   host: {
@@ -626,6 +647,20 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
       'clickhouse://me:%zz@events',
     ],
   },
+  eventSpoolDirectory: {
+    names: ['SERVICE_EVENT_SPOOL_DIR'],
+    value: (config) => config.observability.spool.directory,
+    fallback: 'data/event-spool',
+    accepts: [['/var/spool/events', '/var/spool/events']],
+    refuses: [],
+  },
+  eventSpoolOctets: {
+    names: ['SERVICE_EVENT_SPOOL_BYTES'],
+    value: (config) => config.observability.spool.maxOctets,
+    fallback: 1_073_741_824,
+    accepts: [['1048576', 1_048_576]],
+    refuses: ['0', '1GB'],
+  },
   observabilityRecord: {
     names: ['SERVICE_OBSERVABILITY_RECORD'],
     value: (config) => config.observability.record,
@@ -643,6 +678,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     accepts: [['0.25', 0.25]],
     refuses: ['0', '3601'],
   },
+  eventReaderThreads: {
+    names: ['SERVICE_EVENT_READER_THREADS'],
+    value: (config) => config.observability.readerThreads,
+    fallback: 1,
+    accepts: [
+      ['0', 0],
+      ['16', 16],
+    ],
+    refuses: ['-1', '17', '1.5'],
+  },
   eventRetentionDays: {
     names: ['SERVICE_EVENT_RETENTION_DAYS'],
     value: (config) => config.observability.retentionDays,
@@ -652,6 +697,180 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
       ['365', 365],
     ],
     refuses: ['-1', '1.5', '36501'],
+  },
+  kafkaBrokers: {
+    names: ['SERVICE_EVENT_KAFKA_BROKERS'],
+    value: (config) => config.eventSinks.kafka?.brokers ?? [],
+    fallback: [],
+    accepts: [
+      ['kafka-1:9092', ['kafka-1:9092']],
+      ['10.0.0.1:9092, [::1]:9093', ['10.0.0.1:9092', '[::1]:9093']],
+    ],
+    refuses: ['kafka-1', 'http://kafka-1:9092', 'a:1,b'],
+  },
+  kafkaTopic: {
+    names: ['SERVICE_EVENT_KAFKA_TOPIC'],
+    value: (config) => config.eventSinks.kafka?.topic,
+    fallback: undefined,
+    accepts: [['Audit.events-1_a', 'Audit.events-1_a']],
+    refuses: ['two words', 'a/b', 'x'.repeat(250)],
+    with: KAFKA,
+  },
+  kafkaClientId: {
+    names: ['SERVICE_EVENT_KAFKA_CLIENT_ID'],
+    value: (config) => config.eventSinks.kafka?.clientId,
+    fallback: undefined,
+    accepts: [['audit', 'audit']],
+    refuses: ['two words'],
+    with: KAFKA,
+  },
+  kafkaTls: {
+    names: ['SERVICE_EVENT_KAFKA_TLS'],
+    value: ({ eventSinks: { kafka } }) => (kafka === null ? undefined : kafka.tls !== null),
+    fallback: undefined,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+    with: KAFKA,
+  },
+  kafkaCaFile: {
+    names: ['SERVICE_EVENT_KAFKA_CA_FILE'],
+    value: (config) => config.eventSinks.kafka?.tls?.caFile,
+    fallback: undefined,
+    accepts: [['/tls/ca.pem', '/tls/ca.pem']],
+    refuses: [],
+    with: { ...KAFKA, SERVICE_EVENT_KAFKA_TLS: 'true' },
+  },
+  kafkaSaslMechanism: {
+    names: ['SERVICE_EVENT_KAFKA_SASL_MECHANISM'],
+    value: (config) => config.eventSinks.kafka?.sasl?.mechanism,
+    fallback: undefined,
+    accepts: [
+      ['PLAIN', 'PLAIN'],
+      ['scram-sha-256', 'SCRAM-SHA-256'],
+      ['Scram-SHA-512', 'SCRAM-SHA-512'],
+    ],
+    refuses: ['md5'],
+    with: { ...KAFKA, SERVICE_EVENT_KAFKA_USERNAME: 'writer', SERVICE_EVENT_KAFKA_PASSWORD: 'secret' },
+  },
+  kafkaUsername: {
+    names: ['SERVICE_EVENT_KAFKA_USERNAME'],
+    value: (config) => config.eventSinks.kafka?.sasl?.username,
+    fallback: undefined,
+    accepts: [['writer', 'writer']],
+    refuses: [],
+    with: { ...KAFKA, SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain', SERVICE_EVENT_KAFKA_PASSWORD: 'secret' },
+  },
+  kafkaPassword: {
+    names: ['SERVICE_EVENT_KAFKA_PASSWORD'],
+    value: (config) => config.eventSinks.kafka?.sasl?.password,
+    fallback: undefined,
+    accepts: [['secret', 'secret']],
+    refuses: [],
+    with: { ...KAFKA, SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain', SERVICE_EVENT_KAFKA_USERNAME: 'writer' },
+  },
+  kafkaFrom: {
+    names: ['SERVICE_EVENT_KAFKA_FROM'],
+    value: (config) => config.eventSinks.kafka?.from,
+    fallback: undefined,
+    accepts: [['NOW', 'now']],
+    refuses: ['newest'],
+    with: KAFKA,
+  },
+  parquet: {
+    names: ['SERVICE_EVENT_PARQUET'],
+    value: (config) => config.eventSinks.parquet?.place ?? null,
+    fallback: null,
+    accepts: [
+      ['/var/events', { kind: 'folder', path: '/var/events' }],
+      ['events', { kind: 'folder', path: path.resolve('events') }],
+      ['s3://audit-bucket', S3_PLACE],
+      ['s3://audit-bucket/some/events/', { ...S3_PLACE, prefix: 'some/events/' }],
+    ],
+    refuses: ['s3://', 's3:/bucket', 's3://UPPER/x', 's3://audit-bucket/a?b'],
+    with: S3_KEY,
+  },
+  parquetFrom: {
+    names: ['SERVICE_EVENT_PARQUET_FROM'],
+    value: (config) => config.eventSinks.parquet?.from,
+    fallback: undefined,
+    accepts: [['now', 'now']],
+    refuses: ['0'],
+    with: PARQUET,
+  },
+  parquetIntervalSeconds: {
+    names: ['SERVICE_EVENT_PARQUET_INTERVAL_SECONDS'],
+    value: (config) => config.eventSinks.parquet?.intervalMs,
+    fallback: undefined,
+    accepts: [['1', 1_000]],
+    refuses: ['0', '3601', '0.5'],
+    with: PARQUET,
+  },
+  parquetMaxRows: {
+    names: ['SERVICE_EVENT_PARQUET_MAX_ROWS'],
+    value: (config) => config.eventSinks.parquet?.maxRows,
+    fallback: undefined,
+    accepts: [['1', 1]],
+    refuses: ['0', '10000001'],
+    with: PARQUET,
+  },
+  parquetMaxBytes: {
+    names: ['SERVICE_EVENT_PARQUET_MAX_BYTES'],
+    value: (config) => config.eventSinks.parquet?.maxBytes,
+    fallback: undefined,
+    accepts: [['65536', 65_536]],
+    refuses: ['65535', '1073741825'],
+    with: PARQUET,
+  },
+  s3Endpoint: {
+    names: ['SERVICE_EVENT_S3_ENDPOINT'],
+    value: (config) => s3Of(config)?.endpoint,
+    fallback: undefined,
+    accepts: [
+      ['http://minio:9000', 'http://minio:9000'],
+      ['https://store.example/', 'https://store.example'],
+    ],
+    refuses: ['minio:9000', 'http://minio:9000/path'],
+    with: S3,
+  },
+  s3Region: {
+    names: ['SERVICE_EVENT_S3_REGION'],
+    value: (config) => s3Of(config)?.region,
+    fallback: undefined,
+    accepts: [['eu-central-1', 'eu-central-1']],
+    refuses: ['Frankfurt am Main'],
+    with: S3,
+  },
+  s3PathStyle: {
+    names: ['SERVICE_EVENT_S3_PATH_STYLE'],
+    value: (config) => s3Of(config)?.pathStyle,
+    fallback: undefined,
+    accepts: BOOLEAN_WORDS,
+    refuses: NOT_BOOLEAN,
+    with: S3,
+  },
+  s3AccessKeyId: {
+    names: ['SERVICE_EVENT_S3_ACCESS_KEY_ID'],
+    value: (config) => s3Of(config)?.accessKeyId,
+    fallback: undefined,
+    accepts: [['another-id', 'another-id']],
+    refuses: [],
+    with: { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_SECRET_ACCESS_KEY: 'secret' },
+  },
+  s3SecretAccessKey: {
+    names: ['SERVICE_EVENT_S3_SECRET_ACCESS_KEY'],
+    value: (config) => s3Of(config)?.secretAccessKey,
+    fallback: undefined,
+    accepts: [['another secret', 'another secret']],
+    refuses: [],
+    with: { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' },
+  },
+  s3SessionToken: {
+    names: ['SERVICE_EVENT_S3_SESSION_TOKEN'],
+    value: (config) => s3Of(config)?.sessionToken,
+    fallback: undefined,
+    accepts: [['token', 'token']],
+    refuses: [],
+    with: S3,
   },
 };
 
@@ -742,6 +961,44 @@ describe('the configuration as a whole', () => {
     expect(read).not.toThrow(/secret/);
   });
 
+  it('has no event sinks unless they are configured, which then have defaults', () => {
+    expect(readConfig({}).eventSinks).toEqual({ kafka: null, parquet: null });
+    expect(readConfig({ ...KAFKA, ...S3 }).eventSinks).toEqual({
+      kafka: {
+        brokers: ['kafka:9092'],
+        topic: 'control-events',
+        clientId: 'control-enforcement-service',
+        tls: null,
+        sasl: null,
+        from: 'oldest',
+      },
+      parquet: {
+        place: S3_PLACE,
+        from: 'oldest',
+        intervalMs: 3_600_000,
+        maxRows: 1_000_000,
+        maxBytes: 67_108_864,
+      },
+    });
+  });
+  it.each([
+    [{ ...KAFKA, SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain' }, 'SERVICE_EVENT_KAFKA_USERNAME'],
+    [
+      { ...KAFKA, SERVICE_EVENT_KAFKA_SASL_MECHANISM: 'plain', SERVICE_EVENT_KAFKA_USERNAME: 'writer' },
+      'SERVICE_EVENT_KAFKA_PASSWORD',
+    ],
+    [{ ...KAFKA, SERVICE_EVENT_KAFKA_CA_FILE: '/tls/ca.pem' }, 'SERVICE_EVENT_KAFKA_TLS'],
+    [{ SERVICE_EVENT_PARQUET: 's3://audit-bucket' }, 'SERVICE_EVENT_S3_ACCESS_KEY_ID'],
+    [
+      { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' },
+      'SERVICE_EVENT_S3_SECRET_ACCESS_KEY',
+    ],
+    [{ ...PARQUET, SERVICE_OBSERVABILITY_ENABLED: 'false' }, 'SERVICE_OBSERVABILITY_ENABLED'],
+  ])('refuses sinks that cannot work: %j', (environment, missing) => {
+    expect(problemsOf(environment)).toEqual([
+      expect.stringMatching(`${missing}: .+; for example ${missing}=`),
+    ]);
+  });
   it('refuses a folder for another UI, which it does not serve', () => {
     expect(problemsOf({ SERVICE_UI_DIST_DIR: '/ui' })).toEqual([
       expect.stringContaining('SERVICE_UI_DIST_DIR:'),

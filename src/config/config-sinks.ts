@@ -1,0 +1,125 @@
+import { resolve } from 'node:path';
+import type { VARIABLES } from './config-variables.js';
+
+/** Destinations outside of the database that every stored event is copied to; null for none. */
+export interface SinksConfig {
+  readonly kafka: KafkaConfig | null;
+  readonly parquet: ParquetConfig | null;
+}
+
+export interface KafkaConfig {
+  /** Hosts with ports. */
+  readonly brokers: readonly string[];
+  readonly topic: string;
+  readonly clientId: string;
+  /** `caFile` is a PEM file; null for the certificate authorities of Node.js. */
+  readonly tls: { readonly caFile: string | null } | null;
+  readonly sasl: {
+    readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+    readonly username: string;
+    readonly password: string;
+  } | null;
+  readonly from: 'oldest' | 'now';
+}
+
+export interface ParquetConfig {
+  readonly place: { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 's3' } & S3Config);
+  readonly from: 'oldest' | 'now';
+  readonly intervalMs: number;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+export interface S3Config {
+  readonly bucket: string;
+  /** Beginning of all keys: empty, or with a slash at its end. */
+  readonly prefix: string;
+  /** Without a slash at its end. */
+  readonly endpoint: string;
+  readonly region: string;
+  /** Whether the bucket is named in the path, not in the host. */
+  readonly pathStyle: boolean;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string | null;
+}
+
+type SinkValues = { [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]['fallback'] };
+
+/** The sinks as configured. Adds to `problems` what makes them unusable. */
+export function sinksConfig(values: SinkValues, problems: string[]): SinksConfig {
+  const sinks = { kafka: kafkaConfig(values, problems), parquet: parquetConfig(values, problems) };
+  if (!values.observabilityEnabled && (sinks.kafka !== null || sinks.parquet !== null)) {
+    problems.push(
+      'SERVICE_OBSERVABILITY_ENABLED: SERVICE_EVENT_KAFKA_BROKERS and SERVICE_EVENT_PARQUET need the event store; for example SERVICE_OBSERVABILITY_ENABLED=true',
+    );
+  }
+  return sinks;
+}
+
+function kafkaConfig(values: SinkValues, problems: string[]): KafkaConfig | null {
+  if (values.kafkaBrokers.length === 0) return null;
+  const { kafkaSaslMechanism: mechanism, kafkaUsername: username, kafkaPassword: password } = values;
+  if (mechanism !== null && (username === null || password === null)) {
+    const missing = username === null ? 'SERVICE_EVENT_KAFKA_USERNAME' : 'SERVICE_EVENT_KAFKA_PASSWORD';
+    problems.push(
+      `${missing}: SERVICE_EVENT_KAFKA_SASL_MECHANISM needs a name and a password; for example ${missing}=text`,
+    );
+  }
+  if (values.kafkaCaFile !== null && !values.kafkaTls) {
+    problems.push(
+      'SERVICE_EVENT_KAFKA_TLS: SERVICE_EVENT_KAFKA_CA_FILE is of no use without it; for example SERVICE_EVENT_KAFKA_TLS=true',
+    );
+  }
+  return {
+    brokers: values.kafkaBrokers,
+    topic: values.kafkaTopic,
+    clientId: values.kafkaClientId,
+    tls: values.kafkaTls ? { caFile: values.kafkaCaFile } : null,
+    sasl:
+      mechanism === null || username === null || password === null
+        ? null
+        : { mechanism: SASL_NAMES[mechanism], username, password },
+    from: values.kafkaFrom,
+  };
+}
+
+const SASL_NAMES = {
+  plain: 'PLAIN',
+  'scram-sha-256': 'SCRAM-SHA-256',
+  'scram-sha-512': 'SCRAM-SHA-512',
+} as const;
+
+function parquetConfig(values: SinkValues, problems: string[]): ParquetConfig | null {
+  if (values.parquet === null) return null;
+  return {
+    place: values.parquet.startsWith('s3://')
+      ? { kind: 's3', ...s3Config(values, values.parquet, problems) }
+      : { kind: 'folder', path: resolve(values.parquet) },
+    from: values.parquetFrom,
+    intervalMs: values.parquetIntervalSeconds * 1000,
+    maxRows: values.parquetMaxRows,
+    maxBytes: values.parquetMaxBytes,
+  };
+}
+
+function s3Config(values: SinkValues, address: string, problems: string[]): S3Config {
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey, s3Region: region } = values;
+  if (accessKeyId === null || secretAccessKey === null) {
+    const missing =
+      accessKeyId === null ? 'SERVICE_EVENT_S3_ACCESS_KEY_ID' : 'SERVICE_EVENT_S3_SECRET_ACCESS_KEY';
+    problems.push(`${missing}: a bucket in SERVICE_EVENT_PARQUET needs it; for example ${missing}=text`);
+  }
+  const [bucket = '', ...rest] = address.slice('s3://'.length).split('/');
+  const prefix = rest.filter((part) => part !== '').join('/');
+  return {
+    bucket,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    endpoint: (values.s3Endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, ''),
+    region,
+    pathStyle: values.s3PathStyle,
+    accessKeyId: accessKeyId ?? '',
+    secretAccessKey: secretAccessKey ?? '',
+    sessionToken: values.s3SessionToken,
+  };
+}

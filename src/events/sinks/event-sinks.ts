@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../../config/config.js';
+import type { Database } from '../../database/database.js';
+import type { FactsLog, RepeatLog } from '../../process/repeat-log.js';
+import type { EventTail } from '../store/event-tail.js';
+import type { EventSink } from './event-sink.js';
+import { createKafkaSink } from './kafka-sink.js';
+import { createParquetSink } from './parquet-sink.js';
+import { createSinkLease } from './sink-lease.js';
+import { figuresOf, type SinkMeter } from './sink-meter.js';
+import { createSinkRunner, type SinkRunner } from './sink-runner.js';
+
+export interface EventSinksOptions {
+  readonly config: Config['eventSinks'];
+  readonly tail: EventTail;
+  readonly database: Pick<Database, 'bulk' | 'instanceId'>;
+  readonly log: FactsLog<'info' | 'warn'>;
+  readonly failures: Pick<RepeatLog, 'failed' | 'told'>;
+  readonly meter: SinkMeter;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Monotonic clock, in milliseconds. */
+  readonly monotonic: () => number;
+}
+
+/** All configured sinks. */
+export type EventSinks = Pick<SinkRunner, 'start' | 'close'>;
+
+export function createEventSinks(options: EventSinksOptions): EventSinks {
+  const { config, tail, database, log, failures, meter, now, monotonic } = options;
+  const owner = randomUUID();
+
+  function runnerOf(sink: EventSink, from: 'oldest' | 'now'): SinkRunner {
+    return createSinkRunner({
+      sink,
+      tail,
+      lease: createSinkLease({ bulk: database.bulk, sink: sink.name, owner, now }),
+      from,
+      figures: figuresOf(meter, sink.name),
+      log,
+      failures,
+      monotonic,
+    });
+  }
+
+  const runners: SinkRunner[] = [];
+  if (config.kafka !== null) runners.push(runnerOf(createKafkaSink(config.kafka), config.kafka.from));
+  const { parquet } = config;
+  if (parquet !== null) {
+    const source = () => database.instanceId;
+    runners.push(runnerOf(createParquetSink({ config: parquet, source, now }), parquet.from));
+  }
+  return {
+    start() {
+      for (const runner of runners) runner.start();
+    },
+    async close() {
+      await Promise.all(runners.map((runner) => runner.close()));
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { NOTHING_WRONG, sinkCrashRuns } from '../events/sinks/sink-crash-runs.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed } from '../transport/wire/random.js';
+
+const KILLS = 50;
+const LIMIT_MS = 3_600_000;
+
+let compiled: CompiledService;
+beforeAll(async () => {
+  compiled = await compileService();
+});
+afterAll(() => compiled.remove());
+
+describeOnEachDatabase('stored events', (freshDatabaseUrl, kind) => {
+  it(
+    `are in listed files once, and in Kafka, after ${KILLS} sudden deaths of the service`,
+    async () => {
+      const seed = fuzzSeed();
+      console.log(`crash runs of sinks on ${kind}, seed ${seed}`);
+      const report = await sinkCrashRuns({
+        compiled,
+        databaseUrl: await freshDatabaseUrl(),
+        kills: KILLS,
+        seed,
+      });
+      console.log(`crash runs of sinks on ${kind}: ${JSON.stringify(report)}`);
+      expect(report).toMatchObject(NOTHING_WRONG);
+      expect(report.files).toBeGreaterThan(KILLS);
+    },
+    LIMIT_MS,
+  );
+});
