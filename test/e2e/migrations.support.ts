@@ -40,6 +40,8 @@ export async function nextRelease(
 export interface Roles {
   readonly owner: string;
   readonly user: string;
+  /** Gives the tables of events to the user of the service, once they exist. */
+  handOver(): Promise<void>;
   /** To be called after the database is dropped. */
   drop(): Promise<void>;
 }
@@ -48,10 +50,13 @@ export interface Roles {
 export async function createRoles(databaseUrl: string): Promise<Roles> {
   const page = await readFile(path.join(ROOT, 'docs', 'operations.md'), 'utf8');
   const sql = /^```sql\n(CREATE ROLE[\s\S]*?)^```$/m.exec(page)?.[1];
-  if (sql === undefined) throw new Error('docs/operations.md does not say how to create the users');
+  const gift = /^```sql\n(ALTER TABLE[\s\S]*?)^```$/m.exec(page)?.[1];
+  if (sql === undefined || gift === undefined)
+    throw new Error('docs/operations.md does not say how to create the users');
   // Roles are of the whole server.
   const id = randomBytes(6).toString('hex');
-  await runOn(databaseUrl, sql.replaceAll('service_', `service_${id}_`));
+  const named = (text: string) => text.replaceAll('service_', `service_${id}_`);
+  await runOn(databaseUrl, named(sql));
   const as = (role: string, password: string): string => {
     const url = new URL(databaseUrl);
     url.username = `service_${id}_${role}`;
@@ -61,6 +66,7 @@ export async function createRoles(databaseUrl: string): Promise<Roles> {
   return {
     owner: as('owner', 'owner-password'),
     user: as('user', 'user-password'),
+    handOver: () => runOn(databaseUrl, named(gift)),
     drop: () =>
       runOn(process.env.TEST_DATABASE_URL ?? '', `DROP ROLE service_${id}_owner, service_${id}_user`),
   };
