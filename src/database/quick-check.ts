@@ -38,6 +38,7 @@ export const UNCHECKED_TABLES: readonly string[] = [
   'event_rollups',
   'event_segments',
   'event_sinks',
+  'event_store_lease',
   'events',
 ];
 const WHOLE_CHECK = 'PRAGMA quick_check(1)';

@@ -30,7 +30,7 @@ import type { EventCursor } from './store/event-search.js';
 import { TIME_RANGES } from './time-range.js';
 
 /** Events of one request. */
-const MAX_EVENTS = 1_000;
+export const MAX_EVENTS = 1_000;
 /** Ids of one filter: they are sent to the database one by one. */
 const MAX_FILTER_IDS = 1_000;
 const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;

@@ -11,7 +11,8 @@ import {
   COLUMNS_WITHOUT_STEP,
   EVERY_COLUMN,
   eventRow,
-  hasStep,
+  HAS_LONG_NAME,
+  HAS_STEP,
   nameKey,
   READ_COLUMNS,
   readEvent,
@@ -55,9 +56,9 @@ export function createEventWriter(options: EventWriterOptions): WriteEvents {
       const closed = await ids.find(
         tx,
         elements,
-        firsts.map(({ event }) => event.control_execution_id),
+        firsts.map(({ id }) => id),
       );
-      const isOpen = ({ event }: EncodedEvent) => !closed.has(event.control_execution_id);
+      const isOpen = ({ id }: EncodedEvent) => !closed.has(id);
       const news = closed.size === 0 ? firsts : firsts.filter(isOpen);
       const inserted = await insert(tx, elements, news, base);
       if (inserted > 0) {
@@ -72,7 +73,7 @@ export function createEventWriter(options: EventWriterOptions): WriteEvents {
       const upTo = later.length > 0 ? null : base;
       await mergeStored(tx, elements, { table: OPEN_TABLE, batch: [...known, ...later], upTo, nowS });
       for (const segment of new Set(closed.values())) {
-        const isThere = ({ event }: EncodedEvent) => closed.get(event.control_execution_id) === segment;
+        const isThere = ({ id }: EncodedEvent) => closed.get(id) === segment;
         const batch = [...firsts.filter(isThere), ...seconds.filter(isThere)];
         await mergeStored(tx, elements, { table: tableOf(segment), batch, upTo: null, nowS });
       }
@@ -87,7 +88,7 @@ function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; sec
   const firsts = new Map<string, EncodedEvent>();
   const seconds = new Map<string, EncodedEvent>();
   for (const each of events) {
-    const id = each.event.control_execution_id;
+    const { id } = each;
     const first = firsts.get(id);
     if (first === undefined) firsts.set(id, each);
     else if (!seconds.has(id) && mergeEvents(first.event, each.event) !== first.event) seconds.set(id, each);
@@ -113,7 +114,9 @@ async function insert(
   base: bigint,
 ): Promise<number> {
   if (batch.length === 0) return 0;
-  const { names, values } = batch.some(({ event }) => hasStep(event)) ? EVERY_COLUMN : COLUMNS_WITHOUT_STEP;
+  const { names, values } = batch.some(({ traits }) => (traits & HAS_STEP) !== 0)
+    ? EVERY_COLUMN
+    : COLUMNS_WITHOUT_STEP;
   const [result] = await tx.run(Prisma.sql`
     INSERT INTO ${OPEN_TABLE} ("position", ${names})
     SELECT CAST(${base} AS BIGINT) + "ordinal", ${values}
@@ -129,7 +132,9 @@ async function keepLongNames(
   events: readonly EncodedEvent[],
 ): Promise<void> {
   const names = new Map<string, string>();
-  for (const { event } of events) {
+  for (const each of events) {
+    if ((each.traits & HAS_LONG_NAME) === 0) continue;
+    const { event } = each;
     const key = nameKey(event.control_name);
     if (key !== null) names.set(key, JSON.stringify([key, event.control_name]));
   }

@@ -7,8 +7,13 @@ import type { EventTail } from './event-tail.js';
 
 /** An event to be stored, with its row as text. */
 export interface EncodedEvent {
-  readonly event: ControlEvent;
+  /** Its control_execution_id. */
+  readonly id: string;
   readonly row: string;
+  /** Bits for the store itself, so that it need not look at the event: 0 for the usual event. */
+  readonly traits: number;
+  /** Decoded from the row on first access when the row was made in another thread: about a microsecond. */
+  readonly event: ControlEvent;
 }
 
 /**
@@ -25,6 +30,13 @@ export interface RebuildResult {
   readonly hours: number;
   /** Number of wrong rollups; 0 when all of them agreed with the events. */
   readonly corrected: number;
+}
+
+/** The form of events in which a store takes them. Pure: it may be used in any thread. */
+export interface EventCodec {
+  encode(event: ControlEvent): EncodedEvent;
+  /** The event of a row that `encode` made. */
+  decode(row: string): ControlEvent;
 }
 
 /** Most events, and UTF-16 code units of their rows, that one call of `write` takes. */
