@@ -1,6 +1,7 @@
 /**
- * Ingestion of events over REST, statistics and queries once many are stored, and what evaluations feel of it, on both
- * databases. The service runs in a process of its own, the load in a thread of its own. Yardsticks: for ingestion the
+ * Ingestion of events over REST, statistics and queries once many are stored, and what evaluations over gRPC feel of it,
+ * on both databases. The service and the evaluations run in processes of their own, the load in a thread of its own.
+ * Yardsticks: for ingestion the
  * bare driver, which stores the same rows without any of the sums; for statistics the query that counts the rows
  * themselves; for evaluations the same ones without ingestion.
  *
@@ -16,6 +17,7 @@ import { Worker } from 'node:worker_threads';
 import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
 import { bareIngestRate, naiveCountMs } from './support/bare-events.mjs';
+import { startProbe } from './support/evaluation-probe.mjs';
 import { AGENTS, CONTROLS, checkFill, DAYS, fillEvents, openRaw } from './support/event-fill.mjs';
 import { median, report } from './support/report.mjs';
 
@@ -25,6 +27,8 @@ const SIZES = given.map(Number);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 const BATCH = Number(process.env.BENCH_BATCH ?? 500);
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 8);
+/** Interval of the timer whose lateness Node.js reports; it counts from one to the next. */
+const LOOP_INTERVAL_MS = 10;
 const QUERIES = 200;
 /** So many queries are made even when they take longer than a load may last. */
 const FEWEST = 20;
@@ -61,8 +65,9 @@ async function metricsOf(url) {
   const read = (name) => Number(new RegExp(`_${name}(?:\\{[^}]*\\})? ([\\d.e+-]+)`).exec(text)?.[1]);
   return {
     cpu: read('process_cpu_seconds_total'),
-    // Since it was read last.
+    // Since they were read last.
     delayMs: read('nodejs_eventloop_lag_max_seconds') * 1000,
+    delayP99Ms: Math.max(0, read('nodejs_eventloop_lag_p99_seconds') * 1000 - LOOP_INTERVAL_MS),
   };
 }
 
@@ -129,22 +134,6 @@ function quantile(all, part) {
   return [...all].sort((a, b) => a - b)[Math.floor(all.length * part)];
 }
 
-/** 99th percentile of evaluations that come one after the other, in milliseconds. */
-async function evaluationP99(url) {
-  const step = { type: 'llm', name: 'answer', input: 'a quick brown fox' };
-  const all = [];
-  const end = performance.now() + (SECONDS * 1000) / ROUNDS;
-  while (performance.now() < end) {
-    all.push(
-      ...(await times(
-        () => call(url, 'POST', '/api/v1/evaluation', { agent_name: EVALUATED, stage: 'pre', step }),
-        20,
-      )),
-    );
-  }
-  return quantile(all, 0.99);
-}
-
 async function prepareEvaluation(url) {
   await call(url, 'POST', '/api/v1/agents/initAgent', { agent: { agent_name: EVALUATED } });
   for (let index = 0; index < 10; index += 1) {
@@ -195,6 +184,7 @@ async function measureReading(url, raw, name) {
     ['latest', {}],
     ['of an agent', { agent_name: AGENT }],
     ['denies', { actions: ['deny'], matched: true }],
+    ['errors', { has_error: true }],
     [
       'of a control, a day',
       { control_ids: [3], start_time: new Date(Date.now() - 86_400_000).toISOString() },
@@ -208,12 +198,15 @@ async function measureReading(url, raw, name) {
 }
 
 async function measureWriting(url, name, yardstick) {
+  let live;
   for (const [what, spreadDays] of [
     // What happens now, and what is spread over a year: then nearly every event has rollups of its own.
     ['live', 0],
     ['spread', DAYS],
   ]) {
     const { perSecond, cpuUs, delayMs } = await ingest(url, spreadDays);
+    live ??= perSecond;
+    if (spreadDays > 0) add(`${name} ingest live over ${what}`, live / perSecond, 'times');
     add(`${name} ingest ${what} rate`, perSecond, 'events/s', yardstick);
     add(`${name} ingest ${what} cpu`, cpuUs, 'µs of all threads per event');
     add(`${name} ingest ${what} loop delay max`, delayMs, 'ms');
@@ -223,22 +216,32 @@ async function measureWriting(url, name, yardstick) {
 /** Evaluations with ingestion at full speed, and without; by turns. */
 async function measureEvaluation(url, name) {
   await prepareEvaluation(url);
-  await evaluationP99(url);
+  const probe = await startProbe(url, EVALUATED);
+  const p99 = async () => quantile(await probe.times(SECONDS / ROUNDS), 0.99);
+  await p99();
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const without = await evaluationP99(url);
+    const without = await p99();
     const load = startLoad(url);
     await pause(500);
-    rounds.push({ without, during: await evaluationP99(url) });
-    await load.stop();
+    // It also sets the delays back.
+    await metricsOf(url);
+    const during = await p99();
+    const { delayP99Ms } = await metricsOf(url);
+    const { stored, seconds } = await load.stop();
+    rounds.push({ without, during, delayP99Ms, rate: stored / seconds });
   }
+  probe.stop();
+  const middle = (figure) => median(rounds.map((one) => one[figure]));
   rows.push({
     name: `${name} evaluation p99 with ingestion`,
-    value: median(rounds.map((one) => one.during)),
+    value: middle('during'),
     unit: 'ms',
-    yardstick: median(rounds.map((one) => one.without)),
+    yardstick: middle('without'),
     ratio: median(rounds.map((one) => one.during / one.without)),
   });
+  add(`${name} ingest rate with evaluations`, middle('rate'), 'events/s');
+  add(`${name} loop delay p99 with both`, middle('delayP99Ms'), 'ms');
 }
 
 async function measure(kind, freshUrl) {

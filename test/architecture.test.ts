@@ -99,5 +99,5 @@ describe.each(walks)('the walk $title', ({ files }) => {
 });
 
 it('the page has a walk for each way in', () => {
-  expect(walks.length).toBe(4);
+  expect(walks.length).toBe(5);
 });

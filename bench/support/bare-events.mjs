@@ -70,7 +70,7 @@ export async function naiveCountMs(raw, agentName, days) {
   const started = performance.now();
   await raw.query(
     `SELECT control_id, control_name, COUNT(*), SUM(confidence), SUM(duration_ms), COUNT(error_message)
-     FROM events WHERE agent_name = '${agentName}' AND time_us >= ${fromUs} GROUP BY 1, 2`,
+     FROM all_events WHERE agent_name = '${agentName}' AND time_us >= ${fromUs} GROUP BY 1, 2`,
   );
   return performance.now() - started;
 }

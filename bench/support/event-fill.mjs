@@ -69,44 +69,62 @@ export async function openRaw(kind, url) {
   };
 }
 
-/** Every index of the events that can be built again. */
+/** Every index of the open table of events that can be built again. */
 const INDEXES = {
   sqlite: `SELECT name, sql AS definition FROM sqlite_master WHERE type = 'index' AND tbl_name = 'events' AND sql IS NOT NULL`,
   postgresql: `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-    WHERE tablename = 'events' AND indexname <> 'events_pkey'`,
+    WHERE tablename = 'events' AND indexname NOT IN (SELECT conname FROM pg_constraint)`,
 };
 
 /**
- * Stores `count` events in an empty event store.
+ * Stores `count` events in an empty event store, in segments as the service would make them.
  * @param {{ kind: 'sqlite' | 'postgresql', url: string, count: number, nowMs: number }} options
  */
 export async function fillEvents({ kind, url, count, nowMs }) {
   const { Prisma } = await import('../../dist/gen/prisma/sqlite/client.js');
   const { openDatabase } = await import('../../dist/src/database/database.js');
   const { advanceRollups } = await import('../../dist/src/events/sql/rollups.js');
+  const { OPEN_TABLE } = await import('../../dist/src/events/sql/segment-tables.js');
+  const { closeSegment, SEGMENT_POSITIONS } = await import('../../dist/src/events/sql/segments.js');
   const database = await openDatabase({ url });
   const raw = await openRaw(kind, url);
+  const nowS = Math.floor(nowMs / 1000);
   try {
-    const indexes = await raw.query(INDEXES[kind]);
-    for (const { name } of indexes) await raw.execute(`DROP INDEX "${name}"`);
-    const nowS = Math.floor(nowMs / 1000);
-    for (let base = 0; base < count; base += CHUNK) {
-      const to = Math.min(count, base + CHUNK);
-      const where = Prisma.sql`"position" > ${BigInt(base)} AND "position" <= ${BigInt(to)}`;
-      await database.bulk.transaction((tx) =>
-        tx.run(
-          Prisma.sql`UPDATE "event_log" SET "position" = ${BigInt(to)}, "events" = ${BigInt(to)} WHERE "id" = 1`,
-          Prisma.raw(insertion(kind, base + 1, to, count, nowMs)),
-          advanceRollups(where, 1, nowS),
-        ),
-      );
+    for (let first = 0; first < count; first += Number(SEGMENT_POSITIONS)) {
+      await database.bulk.transaction((tx) => closeSegment(kind, tx));
+      const end = Math.min(count, first + Number(SEGMENT_POSITIONS));
+      const indexes = await raw.query(INDEXES[kind]);
+      for (const { name } of indexes) await raw.execute(`DROP INDEX "${name}"`);
+      for (let base = first; base < end; base += CHUNK) {
+        const to = Math.min(end, base + CHUNK);
+        const where = Prisma.sql`"position" > ${BigInt(base)} AND "position" <= ${BigInt(to)}`;
+        await database.bulk.transaction((tx) =>
+          tx.run(
+            Prisma.sql`UPDATE "event_log" SET "position" = ${BigInt(to)}, "events" = ${BigInt(to)} WHERE "id" = 1`,
+            Prisma.raw(insertion(kind, base + 1, to, count, nowMs)),
+            advanceRollups(OPEN_TABLE, where, 1, nowS),
+          ),
+        );
+      }
+      for (const { definition } of indexes) await raw.execute(definition);
     }
-    for (const { definition } of indexes) await raw.execute(definition);
     if (kind === 'postgresql') await raw.execute('VACUUM ANALYZE');
+    await buildFilters(database, raw);
   } finally {
     await raw.close();
     await database.close();
   }
+}
+
+/** Lets the service's own background work build the filters of the segments, so that it is not part of a measurement. */
+async function buildFilters(database, raw) {
+  const { createSqlEventStore } = await import('../../dist/src/events/sql/sql-event-store.js');
+  const store = createSqlEventStore({ database, now: Date.now });
+  const failed = (kind, _message, error) => console.warn(kind, error);
+  store.start({ failed, told: () => {} });
+  const missing = 'SELECT "number" FROM "event_segments" WHERE "filter" IS NULL';
+  while ((await raw.query(missing)).length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+  await store.close();
 }
 
 /** Fails unless the sums are those of the rows. */

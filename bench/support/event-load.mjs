@@ -4,7 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
+import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+
+// Load comes from other machines: it must not take the processors from what is measured. A thread's own, on Linux.
+if (process.platform === 'linux') os.setPriority(10);
 
 const { url, batch, connections, agents, controls, spreadDays } = workerData;
 const DAY_MS = 86_400_000;

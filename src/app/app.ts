@@ -168,6 +168,7 @@ async function start(
   database.storage.watch();
   if (shared === undefined) lastKnownGood.keep();
   warmStart.start();
+  observability.start();
   observability.recorder?.start();
   observability.pruner?.start();
   eventSinks.start();
@@ -177,12 +178,13 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, eventSinks }: Features,
+  { observability, eventSinks, eventReaders }: Features,
   { server, operations, load }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
   closers.add(() => eventSinks.close());
+  closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => watch.stop());

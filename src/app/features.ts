@@ -15,7 +15,7 @@ import { createEvaluationService, type EvaluationService } from '../decisions/ev
 import { createRandomIds } from '../decisions/random-id.js';
 import { createStalenessLimit } from '../decisions/staleness.js';
 import { evaluatorHandlers } from '../evaluators/evaluator-handlers.js';
-import { createEventStore } from '../events/create-event-store.js';
+import { createServiceEventStore } from '../events/create-event-store.js';
 import { createObservability, type Observability } from '../events/observability.js';
 import { createEventSinks, type EventSinks } from '../events/sinks/event-sinks.js';
 import { createExplain } from '../explain/explain.js';
@@ -24,6 +24,7 @@ import { createPolicies } from '../policies/policies.js';
 import { VERSION } from '../process/package-root.js';
 import { createServerInfo, type ServerState } from '../server-info/server-info.js';
 import { STREAM_WINDOW } from '../transport/evaluation/evaluation-calls.js';
+import { createEventReaders, type EventReaderThreads } from '../transport/event-reading/event-readers.js';
 import { maxReplyBytes } from '../transport/wire/message-limits.js';
 import { type Feature, feature } from './feature.js';
 import type { Foundations } from './foundations.js';
@@ -35,6 +36,8 @@ export interface Features {
   readonly evaluation: EvaluationService;
   readonly observability: Observability;
   readonly eventSinks: EventSinks;
+  /** Undefined when all events are read in the thread that serves requests. */
+  readonly eventReaders: EventReaderThreads | undefined;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -51,7 +54,8 @@ export function createFeatures(
   programs: Programs,
   operational: OperationalState,
 ): Features {
-  const { config, log, failures, database, registry, metrics, now, monotonic } = foundations;
+  const { config, log, failures, database, registry, metrics, eventReaderEntry, now, monotonic } =
+    foundations;
   const { library, newExecutionId, feed, watch, mutate } = programs;
   const { maxStalenessMs } = config.limits;
   const parts = { database, mutate, registry, now, strict: config.strictDefinitions };
@@ -60,7 +64,7 @@ export function createFeatures(
     checkReferences: checkEvaluatorReferences,
     registrationNotes: createRegistrationNotes(),
   });
-  const store = createEventStore({ config: config.observability, database, now });
+  const store = createServiceEventStore({ config: config.observability, database, now, failures });
   const eventSinks = createEventSinks({
     config: config.eventSinks,
     tail: store.tail,
@@ -71,9 +75,17 @@ export function createFeatures(
     now,
     monotonic,
   });
+  const eventReaders = createEventReaders({
+    kind: store.kind,
+    threads: config.observability.enabled ? config.observability.readerThreads : 0,
+    failures,
+    now,
+    ...(eventReaderEntry === undefined ? {} : { entry: eventReaderEntry }),
+  });
   const observability = createObservability({
     config: config.observability,
     store,
+    readers: eventReaders?.readers,
     log,
     failures,
     meter: metrics.events,
@@ -127,6 +139,7 @@ export function createFeatures(
     evaluation,
     observability,
     eventSinks,
+    eventReaders,
     keptEvaluations: () => keptEvaluations,
   };
 }

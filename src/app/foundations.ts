@@ -19,6 +19,8 @@ export interface AppOptions {
   readonly onQuery?: (sql: string) => void;
   /** Rules for the calls of every protocol; none by default. */
   readonly policies?: readonly CallPolicy[];
+  /** The module of the threads that read events; for tests, which run from sources that no thread can load. */
+  readonly eventReaderEntry?: URL | undefined;
   /** Set when this is one of several processes that serve one port. */
   readonly shared?: {
     /** Whether the parent process has migrated the database; if not, it could not be used. */
@@ -29,7 +31,7 @@ export interface AppOptions {
 }
 
 /** The base of all other parts. */
-export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
+export interface Foundations extends Pick<AppOptions, 'config' | 'log' | 'eventReaderEntry'> {
   readonly policies: readonly CallPolicy[];
   readonly shared: AppOptions['shared'] | undefined;
   readonly failures: RepeatLog;
@@ -46,7 +48,7 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
 
 /** Opens the database, applies migrations, and loads the evaluators. */
 export async function openFoundations(options: AppOptions, closers: Closers): Promise<Foundations> {
-  const { config, log, onQuery, shared, policies = [] } = options;
+  const { config, log, onQuery, shared, policies = [], eventReaderEntry } = options;
   const now = () => Date.now();
   const failures = createRepeatLog({ log });
   closers.add(() => failures.close());
@@ -84,6 +86,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     database: meteredDatabase(started.database, metrics.databaseTimed),
     registry: meteredRegistry(evaluators.registry, metrics.meterOf),
     metrics,
+    eventReaderEntry,
     now,
     monotonic: () => performance.now(),
   };

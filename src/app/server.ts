@@ -10,6 +10,7 @@ import Fastify, {
 } from 'fastify';
 import { Health } from '../../gen/proto/grpc/health/v1/health_pb.js';
 import type { Config } from '../config/config.js';
+import type { MessageReader } from '../contract/call/handler.js';
 import type { HealthState } from '../operations/health.js';
 import type { Metrics } from '../operations/metrics.js';
 import { type OperationalState, registerOperations } from '../operations/operations-routes.js';
@@ -78,6 +79,8 @@ export interface ServerOptions extends ErrorContext {
   readonly services: readonly DescService[];
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly restRoutes: readonly RestRoute[];
+  /** The readers of large messages, by RPC; none by default. */
+  readonly readers?: ReadonlyMap<string, MessageReader>;
   /** Registers the RPC implementations. */
   readonly registerRpcs: (router: ConnectRouter) => void;
   /** Ends endless streams. */
@@ -243,11 +246,12 @@ async function registerRpcs(
   credentials: CredentialReader,
   register: (router: ConnectRouter) => void,
 ): Promise<void> {
-  const { config, methods, host, shutdownSignal, longStreams } = options;
+  const { config, methods, readers, host, shutdownSignal, longStreams } = options;
   await app.register((scope) =>
     registerConnect(scope, {
       register,
       methods,
+      readers,
       host,
       credentials,
       maxMessageBytes: config.limits.bodyBytes,

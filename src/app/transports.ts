@@ -4,6 +4,7 @@ import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import type { Config } from '../config/config.js';
 import { trustedProxies } from '../config/trusted-proxies.js';
+import type { MessageReader } from '../contract/call/handler.js';
 import type { HealthState } from '../operations/health.js';
 import type { OperationalState } from '../operations/operations-routes.js';
 import { VERSION } from '../process/package-root.js';
@@ -192,6 +193,7 @@ export async function createTransports(
         .flatMap(({ method, handler }) => handlerRoutes(method, handler, routeOptions)),
       ...evaluationRoutesOfRest,
     ],
+    readers: readersOf(features),
     registerRpcs(router: ConnectRouter) {
       for (const { service, methods: served } of features.features) {
         const ofHandlers = served.map(({ method, handler }) => [
@@ -210,6 +212,16 @@ export async function createTransports(
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   const streamNames = createStreamNames(services, config.apiBase);
   return { server, listener, operations, admission, load, streamNames, shutdown, longStreams };
+}
+
+/** The readers of the handlers, by the name of their RPC. */
+function readersOf({ features }: Features): Map<string, MessageReader> {
+  const served = features.flatMap((one) => one.methods);
+  return new Map(
+    served.flatMap(({ method, handler }) =>
+      'reader' in handler && handler.reader !== undefined ? [[method.name, handler.reader]] : [],
+    ),
+  );
 }
 
 /** Adds a service to a router. Throws if one of its RPCs has no implementation. */

@@ -416,6 +416,18 @@ export const VARIABLES = {
     'Where events are stored: `database`, with the controls, or `clickhouse://user:password@host:8123/database`.',
     'database',
   ),
+  eventSpoolDirectory: variable(
+    ['SERVICE_EVENT_SPOOL_DIR'],
+    textSetting(),
+    'data/event-spool',
+    'Directory for events while ClickHouse is away. Processes may share it. Not used with `SERVICE_EVENT_STORE=database`.',
+  ),
+  eventSpoolOctets: variable(
+    ['SERVICE_EVENT_SPOOL_BYTES'],
+    integerIn(MIB, 1_048_576 * MIB, '1073741824'),
+    1024 * MIB,
+    'Most bytes of events that a process keeps there. Further events are refused with 503.',
+  ),
   observabilityStdout: variable(['SERVICE_OBSERVABILITY_STDOUT'], BOOLEAN, false, 'Log each ingested event.'),
   observabilityRecord: variable(
     ['SERVICE_OBSERVABILITY_RECORD'],
@@ -428,6 +440,12 @@ export const VARIABLES = {
     numberIn(0.01, 3600, '10'),
     10,
     'How often the service writes the events that it records itself. While a process has streams of `WatchEvents`, it writes at least every 0.25 seconds.',
+  ),
+  eventReaderThreads: variable(
+    ['SERVICE_EVENT_READER_THREADS'],
+    integerIn(0, 16, '2'),
+    1,
+    'Threads of each process that read and check large messages with events, so that evaluations do not wait for them; 0 reads them in the thread that evaluates. One reads about 60,000 events a second.',
   ),
   eventRetentionDays: variable(
     ['SERVICE_EVENT_RETENTION_DAYS'],

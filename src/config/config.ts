@@ -104,9 +104,12 @@ export interface Config {
     readonly enabled: boolean;
     /** Null stands for the database of the controls. */
     readonly store: ClickHouseLocation | null;
+    /** Where events are kept while ClickHouse is away. */
+    readonly spool: { readonly directory: string; readonly maxOctets: number };
     readonly stdout: boolean;
     readonly record: 'none' | 'matches' | 'all';
     readonly flushIntervalSeconds: number;
+    readonly readerThreads: number;
     /** 0 keeps events forever. */
     readonly retentionDays: number;
   };
@@ -248,9 +251,11 @@ function assemble(values: Values, url: string, environment: Environment, problem
     observability: {
       enabled: values.observabilityEnabled,
       store: values.eventStore,
+      spool: { directory: values.eventSpoolDirectory, maxOctets: values.eventSpoolOctets },
       stdout: values.observabilityStdout,
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,
+      readerThreads: values.eventReaderThreads,
       retentionDays: values.eventRetentionDays,
     },
     eventSinks: sinksConfig(values, problems),

@@ -42,9 +42,9 @@ export interface SqliteBulkOptions {
  * one for those that need a consistent view.
  */
 export function createSqliteBulk({ path, writing, files, onWorkerEnd }: SqliteBulkOptions): SqliteBulk {
-  const thread = (pragmas: readonly string[]) =>
-    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files }, onWorkerEnd);
-  const writer = thread(BULK_WRITER_PRAGMAS);
+  const thread = (pragmas: readonly string[], isBackground = false) =>
+    createSqliteThread({ path, busyTimeoutMs: BUSY_TIMEOUT_MS, pragmas, files, isBackground }, onWorkerEnd);
+  const writer = thread(BULK_WRITER_PRAGMAS, true);
   const readers: Record<BulkLane, SqliteThread> = {
     statistics: thread(BULK_READER_PRAGMAS),
     search: thread(BULK_READER_PRAGMAS),

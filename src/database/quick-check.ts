@@ -36,7 +36,9 @@ export const UNCHECKED_TABLES: readonly string[] = [
   'event_control_names',
   'event_log',
   'event_rollups',
+  'event_segments',
   'event_sinks',
+  'event_store_lease',
   'events',
 ];
 const WHOLE_CHECK = 'PRAGMA quick_check(1)';

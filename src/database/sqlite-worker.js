@@ -5,6 +5,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import Libsql from 'libsql';
+import { runInBackground } from '../process/background-thread.js';
 import { createFileCheck, movedFile } from './storage-health/file-check.js';
 
 /**
@@ -12,7 +13,9 @@ import { createFileCheck, movedFile } from './storage-health/file-check.js';
  * @typedef {{ sql: string, args: readonly Value[] }} Statement
  * @typedef {{ rows: Value[][], changes: number }} Result
  * With `files`, the thread opens only those, and checks them before each transaction and after each commit.
- * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[], files?: OpenedFiles }} ConnectionOptions
+ * With `isBackground`, it is less urgent than the thread that evaluates.
+ * @typedef {{ path: string, busyTimeoutMs: number, pragmas: readonly string[], files?: OpenedFiles,
+ *   isBackground?: boolean }} ConnectionOptions
  * @typedef {import('./storage-health/file-check.js').OpenedFiles} OpenedFiles
  * @typedef {{ id: number, transaction: '' | 'BEGIN' | 'OPEN', statements: readonly Statement[],
  *   end: '' | 'COMMIT' | 'ROLLBACK' }} Request
@@ -28,7 +31,8 @@ const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread');
 
 /** @type {ConnectionOptions} */
-const { path, busyTimeoutMs, pragmas, files } = workerData;
+const { path, busyTimeoutMs, pragmas, files, isBackground } = workerData;
+if (isBackground === true) runInBackground();
 
 /** Checks of files that seem damaged: another process may be writing them. */
 const ATTEMPTS = 5;

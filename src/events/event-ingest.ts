@@ -1,8 +1,7 @@
-import { setImmediate as othersTurn } from 'node:timers/promises';
 import { ServiceError } from '../contract/errors/service-error.js';
 import { asServiceError, isRefusedData, unavailable } from '../database/errors.js';
 import { type RepeatLog, reasonOf } from '../process/repeat-log.js';
-import { type ControlEvent, shownEvent } from './event.js';
+import { shownEvent } from './event.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import type { EncodedEvent, EventStore } from './store/event-store.js';
 
@@ -10,8 +9,6 @@ import type { EncodedEvent, EventStore } from './store/event-store.js';
 const MAX_QUEUED_EVENTS = 50_000;
 /** Most UTF-16 code units of the queued rows, since texts have no individual limit. */
 const MAX_QUEUED_LENGTH = 128 * 1024 * 1024;
-/** Events converted to rows per turn, a fraction of a millisecond: evaluations must not wait for more. */
-const EVENTS_PER_TURN = 64;
 
 /**
  * Commits events to the database. Rejects with a ServiceError, and then none of them is known to be stored:
@@ -20,7 +17,7 @@ const EVENTS_PER_TURN = 64;
  * permanently. `onQueued` is called as soon as they are queued; callers that pass it retry rejected events,
  * and count those finally dropped.
  */
-export type Ingest = (events: readonly ControlEvent[], onQueued?: () => void) => Promise<void>;
+export type Ingest = (events: readonly EncodedEvent[], onQueued?: () => void) => Promise<void>;
 
 /** Nothing was queued, because more is waiting already than the database can store soon. */
 export class IngestFullError extends ServiceError {
@@ -31,7 +28,7 @@ export class IngestFullError extends ServiceError {
 }
 
 export interface IngestOptions {
-  readonly store: Pick<EventStore, 'encode' | 'groupLimits' | 'write'>;
+  readonly store: Pick<EventStore, 'groupLimits' | 'write'>;
   readonly log: { info(facts: object, message: string): void };
   /** Whether each event is logged. */
   readonly logEvents: boolean;
@@ -138,14 +135,12 @@ export function createIngest(options: IngestOptions): Ingest {
 
   return async (events, onQueued) => {
     if (queuedEvents >= maxQueued) {
-      if (events[0]?.origin === 'client' && onQueued === undefined)
-        meter.dropped.client.queue_full += events.length;
+      if (onQueued === undefined) countDropped(events, 'queue_full');
       throw new IngestFullError();
     }
-    const isSmall = events.length <= EVENTS_PER_TURN;
-    await enqueue(isSmall ? events.map(store.encode) : await encode(events, store), onQueued);
+    await enqueue(events, onQueued);
     if (!logEvents) return;
-    for (const event of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
+    for (const { event } of events) log.info({ event: shownEvent(event) }, 'an event was ingested');
   };
 }
 
@@ -157,19 +152,6 @@ export function createIngest(options: IngestOptions): Ingest {
 function storageFailure(failure: ServiceError): ServiceError {
   if (failure.code !== 'DATABASE_ERROR' || isRefusedData(failure)) return failure;
   return unavailable('The events cannot be stored at present.', failure);
-}
-
-/** Converts many events to rows, yielding in between. */
-async function encode(
-  events: readonly ControlEvent[],
-  store: Pick<EventStore, 'encode'>,
-): Promise<EncodedEvent[]> {
-  const encoded: EncodedEvent[] = [];
-  for (let at = 0; at < events.length; at += EVENTS_PER_TURN) {
-    if (at > 0) await othersTurn();
-    for (const event of events.slice(at, at + EVENTS_PER_TURN)) encoded.push(store.encode(event));
-  }
-  return encoded;
 }
 
 /** One call contains either events of clients or of the service itself. */

@@ -81,7 +81,7 @@ export function createEventPruner(options: EventPrunerOptions): EventPruner {
       // Usually there is nothing to delete, and then nothing is written.
       if (!isDue(limits, oldest) || closed || !(await retention.claim())) return;
       const { events, rollups } = await deleteOld(limits);
-      log.info({ events, rollups }, 'old events and sums were pruned');
+      if (events + rollups > 0) log.info({ events, rollups }, 'old events and sums were pruned');
     } catch (error) {
       failures.failed('pruning', 'old events could not be pruned now', error);
     }

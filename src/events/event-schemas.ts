@@ -25,11 +25,12 @@ import { type ControlEvent, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from '.
 import { readCursor } from './event-cursor.js';
 import { readWellFormedEvent } from './event-reader.js';
 import { type EventTime, readTime, utcTimeOfMs } from './event-time.js';
+import { TOTAL_KINDS } from './event-total.js';
 import type { EventCursor } from './store/event-search.js';
 import { TIME_RANGES } from './time-range.js';
 
 /** Events of one request. */
-const MAX_EVENTS = 1_000;
+export const MAX_EVENTS = 1_000;
 /** Ids of one filter: they are sent to the database one by one. */
 const MAX_FILTER_IDS = 1_000;
 const PAGE_SIZE = { min: 1, max: 1_000, default: 100 } as const;
@@ -242,6 +243,7 @@ export function createEventSchemas(now: () => number) {
         cursor: nullable(cursor),
         include_step,
         include_buffered: withDefault(boolean(), false),
+        total: nullable(oneOf(TOTAL_KINDS)),
       }),
       { ...EXAMPLE_FILTERS, limit: 20 },
     ),

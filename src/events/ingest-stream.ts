@@ -1,9 +1,10 @@
 import type { CallContext } from '../contract/call/handler.js';
-import { type EventMessage, type StreamStore, StreamStoreError, withProgress } from './stream-store.js';
+import type { ReadEvents } from './read-events.js';
+import { type StreamStore, StreamStoreError, withProgress } from './stream-store.js';
 
 /** Implements IngestEvents. */
 export type IngestStream = (
-  messages: AsyncIterable<EventMessage>,
+  messages: AsyncIterable<ReadEvents>,
   context: Pick<CallContext, 'signal'>,
 ) => Promise<object>;
 

@@ -7,6 +7,7 @@ import {
   type Handler,
   type HandlersOf,
   handler,
+  type MessageReader,
   streamHandler,
 } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
@@ -17,6 +18,8 @@ import type { WatchEvents } from './event-watch.js';
 import type { IngestStream } from './ingest-stream.js';
 import type { ObservabilityService } from './observability-service.js';
 import type { PublishStream } from './publish-stream.js';
+import { type EventMessage, encodedEvents, type ReadEvents } from './read-events.js';
+import type { EventCodec } from './store/event-store.js';
 
 type Handlers = HandlersOf<typeof ObservabilityServiceDesc>;
 
@@ -28,17 +31,49 @@ export interface EventStreams {
   readonly watch: WatchEvents;
 }
 
+/** How messages with events are read. */
+export interface EventReading {
+  readonly encode: EventCodec['encode'];
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Undefined when all messages are read in the thread that serves requests. */
+  readonly readers?: EventReaders | undefined;
+}
+
+/** The RPCs that store events. */
+export type EventRpc = 'createEvents' | 'ingestEvents' | 'publishEvents';
+
+/** The readers of large messages with events, by RPC. */
+export type EventReaders = (rpc: EventRpc) => MessageReader<ReadEvents>;
+
+async function* each<From, To>(source: AsyncIterable<From>, map: (value: From) => To): AsyncGenerator<To> {
+  for await (const value of source) yield map(value);
+}
+
 /** The RPCs of ObservabilityService. */
 export function observabilityHandlers(
   service: ObservabilityService,
   streams: EventStreams,
-  now: () => number,
+  { encode, now, readers }: EventReading,
 ): Handlers {
   const schemas = createEventSchemas(now);
+  const encoded = (message: EventMessage) => encodedEvents(message, encode);
   return {
-    createEvents: bulkHandler(schemas.createEvents, ({ events }) => service.create(events)),
-    ingestEvents: collectHandler(schemas.ingestEvents, streams.ingest),
-    publishEvents: exchangeHandler(schemas.publishEvents, streams.publish),
+    createEvents: bulkHandler(
+      schemas.createEvents,
+      (message: EventMessage) => service.create(encoded(message)),
+      readers?.('createEvents'),
+    ),
+    ingestEvents: collectHandler(
+      schemas.ingestEvents,
+      (messages: AsyncIterable<EventMessage>, context) => streams.ingest(each(messages, encoded), context),
+      readers?.('ingestEvents'),
+    ),
+    publishEvents: exchangeHandler(
+      schemas.publishEvents,
+      (messages: AsyncIterable<EventMessage>, context) => streams.publish(each(messages, encoded), context),
+      readers?.('publishEvents'),
+    ),
     flushEvents: handler(schemas.flushEvents, async () => ({ stored: await service.flush() })),
     queryEvents: handler(schemas.queryEvents, (input, context) => {
       refuseUnknownFilters(context.ignoredParts());

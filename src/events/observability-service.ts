@@ -2,12 +2,14 @@ import { ServiceError } from '../contract/errors/service-error.js';
 import { readAgentName } from '../contract/input/names.js';
 import { controlNotFound } from '../controls/control-errors.js';
 import type { RepeatLog } from '../process/repeat-log.js';
-import { type ControlEvent, isStorableEvent, shownEvent } from './event.js';
+import { shownEvent } from './event.js';
 import { printCursor } from './event-cursor.js';
 import { filterOf } from './event-filter.js';
 import { type Ingest, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityInputs } from './event-schemas.js';
+import { totalOf } from './event-total.js';
 import type { ObservabilityMeter } from './observability-meter.js';
+import type { ReadEvents } from './read-events.js';
 import type { Recorder } from './recorder.js';
 import { agentStats, controlStats, totals } from './statistics.js';
 import type { EventStore } from './store/event-store.js';
@@ -24,7 +26,7 @@ export interface ObservabilityService {
    * with SERVICE_UNAVAILABLE when the events cannot be stored at present, and when it is unknown whether they
    * are stored.
    */
-  create(events: readonly ControlEvent[]): Promise<object>;
+  create(events: ReadEvents): Promise<object>;
   /** Stores what this process has recorded itself, and returns the number of events. */
   flush(): Promise<number>;
   query(input: ObservabilityInputs['queryEvents']): Promise<object>;
@@ -49,18 +51,18 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
   const { search, statistics } = options.store;
 
   /** True when the events are committed, false when the database can never store them. */
-  async function stored(events: readonly ControlEvent[]): Promise<boolean> {
-    if (!events.every(isStorableEvent)) {
-      meter.dropped.client.refused += events.length;
-      logRefusedEvents(failures, events.length);
+  async function stored({ encoded, areStorable }: ReadEvents): Promise<boolean> {
+    if (!areStorable) {
+      meter.dropped.client.refused += encoded.length;
+      logRefusedEvents(failures, encoded.length);
       return false;
     }
     try {
-      await ingest(events);
+      await ingest(encoded);
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      logRefusedEvents(failures, events.length, error);
+      logRefusedEvents(failures, encoded.length, error);
       return false;
     }
   }
@@ -87,7 +89,7 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
 
   return {
     async create(events) {
-      const received = events.length;
+      const received = events.encoded.length;
       return (await stored(events))
         ? { received, enqueued: received, dropped: 0, status: 'queued' }
         : { received, enqueued: 0, dropped: received, status: 'failed' };
@@ -99,10 +101,19 @@ export function createObservabilityService(options: ObservabilityOptions): Obser
       if (input.include_buffered) await recorder?.flush();
       const { limit, offset, cursor: after } = input;
       const filter = filterOf(input);
-      const total = await search.count(filter);
+      const { total, total_kind } = await totalOf(search, filter, input.total);
       const { events, next } = await search.page(filter, { limit, offset, after });
       const next_cursor = next === undefined ? null : printCursor(next);
-      return { events: events.map(shownEvent), total, event_total: total, limit, offset, next_cursor };
+      return {
+        events: events.map(shownEvent),
+        total,
+        event_total: total,
+        // Replies to requests without the member stay as they are.
+        total_kind: input.total === undefined ? null : total_kind,
+        limit,
+        offset,
+        next_cursor,
+      };
     },
     async stats(input) {
       const { head, totals, controls } = await count(input, null);

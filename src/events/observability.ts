@@ -8,16 +8,21 @@ import { createIngest } from './event-ingest.js';
 import { createEventPruner, type EventPruner } from './event-pruner.js';
 import { createWatchEvents } from './event-watch.js';
 import { createIngestStream } from './ingest-stream.js';
-import { observabilityHandlers, observabilityOffHandlers } from './observability-handlers.js';
+import {
+  type EventReaders,
+  observabilityHandlers,
+  observabilityOffHandlers,
+} from './observability-handlers.js';
 import type { ObservabilityMeter } from './observability-meter.js';
 import { createObservabilityService } from './observability-service.js';
 import { createPublishStream } from './publish-stream.js';
+import { encodeInTurns } from './read-events.js';
 import { createRecorder, type Recorder } from './recorder.js';
 import type { EventStore } from './store/event-store.js';
 import { createStreamStore } from './stream-store.js';
 
 export interface ObservabilityParts {
-  readonly config: Config['observability'];
+  readonly config: Omit<Config['observability'], 'readerThreads'>;
   readonly store: EventStore;
   readonly log: FactsLog<'info' | 'warn' | 'error'>;
   /** For failures that recur while the database is unreachable. */
@@ -27,6 +32,8 @@ export interface ObservabilityParts {
   readonly now: () => number;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
+  /** Undefined when all messages are read in the thread that serves requests. */
+  readonly readers?: EventReaders | undefined;
 }
 
 /** Observability as configured. */
@@ -34,6 +41,8 @@ export interface Observability {
   readonly handlers: HandlersOf<typeof ObservabilityServiceDesc>;
   /** Undefined when the service itself records nothing. */
   readonly recorder: Recorder | undefined;
+  /** Begins what the event store does in the background. */
+  start(): void;
   /** Ends the endless streams. */
   endStreams(): void;
   /** Undefined when the event store is disabled. */
@@ -50,6 +59,7 @@ export function createObservability({
   meter,
   now,
   monotonic,
+  readers,
 }: ObservabilityParts): Observability {
   if (!config.enabled) {
     const handlers = observabilityOffHandlers();
@@ -57,6 +67,7 @@ export function createObservability({
       handlers,
       recorder: undefined,
       pruner: undefined,
+      start: () => {},
       endStreams: () => {},
       close: () => store.close(),
     };
@@ -76,7 +87,7 @@ export function createObservability({
     meter,
   });
   const created = createRecorder({
-    ingest,
+    ingest: async (events) => ingest(await encodeInTurns(events, store.encode)),
     nonMatches: config.record === 'all',
     flushIntervalMs: config.flushIntervalSeconds * 1000,
     meter,
@@ -102,8 +113,9 @@ export function createObservability({
     now,
   });
   return {
-    handlers: observabilityHandlers(service, streams, now),
+    handlers: observabilityHandlers(service, streams, { encode: store.encode, now, readers }),
     recorder,
+    start: () => store.start?.(failures),
     endStreams: () => feed.close(),
     pruner,
     close: () => store.close(),

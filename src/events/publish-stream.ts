@@ -1,15 +1,10 @@
 import type { CallContext } from '../contract/call/handler.js';
-import {
-  type Acknowledged,
-  type EventMessage,
-  type StreamStore,
-  StreamStoreError,
-  withProgress,
-} from './stream-store.js';
+import type { ReadEvents } from './read-events.js';
+import { type Acknowledged, type StreamStore, StreamStoreError, withProgress } from './stream-store.js';
 
 /** Implements PublishEvents. */
 export type PublishStream = (
-  messages: AsyncIterable<EventMessage>,
+  messages: AsyncIterable<ReadEvents>,
   context: Pick<CallContext, 'signal'>,
 ) => AsyncGenerator<object>;
 

@@ -8,7 +8,6 @@ import type { EvaluationCaller } from '../decisions/evaluation-caller.js';
 import type { EvaluationRequest, RevisedVerdict, VerdictRecorder } from '../decisions/evaluation-service.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { type ControlEvent, type EventStep, MAX_STEP_NAME_LENGTH, MAX_STEP_TEXT_LENGTH } from './event.js';
-import type { Ingest } from './event-ingest.js';
 import { utcTimeOfMs } from './event-time.js';
 import { createObservabilityMeter, type DropReason, type ObservabilityMeter } from './observability-meter.js';
 import { createRepeatedTexts } from './repeated-texts.js';
@@ -44,7 +43,8 @@ export interface Recorder extends VerdictRecorder {
 }
 
 export interface RecorderOptions {
-  readonly ingest: Ingest;
+  /** As `Ingest`. */
+  readonly ingest: (events: readonly ControlEvent[]) => Promise<void>;
   /** Whether non-matches are recorded too. */
   readonly nonMatches: boolean;
   readonly flushIntervalMs: number;

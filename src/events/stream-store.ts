@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext } from '../contract/call/handler.js';
 import { ServiceError } from '../contract/errors/service-error.js';
 import type { RepeatLog } from '../process/repeat-log.js';
-import { type ControlEvent, isStorableEvent } from './event.js';
 import { type Ingest, IngestFullError, logRefusedEvents } from './event-ingest.js';
 import type { ObservabilityMeter } from './observability-meter.js';
+import type { ReadEvents } from './read-events.js';
+import type { EncodedEvent } from './store/event-store.js';
 
 /** Most events of one stream waiting for their commit: those of the running transaction and the next one. */
 const MAX_IN_FLIGHT = 4_000;
@@ -18,11 +19,6 @@ export interface StreamStoreOptions {
   readonly meter: ObservabilityMeter;
   readonly failures: Pick<RepeatLog, 'told'>;
   readonly limits?: { readonly fullPauseMs: number; readonly fullAttempts: number };
-}
-
-/** A message of a stream of events. */
-export interface EventMessage {
-  readonly events: readonly ControlEvent[];
 }
 
 /** Number of messages that are processed, from the first one without a gap, and what became of their events. */
@@ -50,7 +46,7 @@ export class StreamStoreError extends Error {
  * with a `StreamStoreError`.
  */
 export type StreamStore = (
-  messages: AsyncIterable<EventMessage>,
+  messages: AsyncIterable<ReadEvents>,
   context: Pick<CallContext, 'signal'>,
   advanced: (acknowledged: Acknowledged) => void,
 ) => Promise<Acknowledged>;
@@ -71,7 +67,7 @@ export function createStreamStore({ ingest, meter, failures, limits }: StreamSto
   const { fullPauseMs = FULL_PAUSE_MS, fullAttempts = FULL_ATTEMPTS } = limits ?? {};
 
   /** Resolves when the events are queued, with the promise of their commit. */
-  async function enqueue(events: readonly ControlEvent[], signal: AbortSignal) {
+  async function enqueue(events: readonly EncodedEvent[], signal: AbortSignal) {
     for (let attempt = 1; ; attempt += 1) {
       let onQueued = () => {};
       const queued = new Promise<void>((resolve) => {
@@ -152,7 +148,7 @@ export function createStreamStore({ ingest, meter, failures, limits }: StreamSto
     }
 
     /** The next message; fails when an earlier one does, even while the client sends nothing. */
-    function next(): Promise<IteratorResult<EventMessage>> {
+    function next(): Promise<IteratorResult<ReadEvents>> {
       return new Promise((resolve, reject) => {
         wake = () => {
           if (failure !== undefined) reject(failure.error);
@@ -167,9 +163,9 @@ export function createStreamStore({ ingest, meter, failures, limits }: StreamSto
       for (; ; index += 1) {
         const { done, value } = await next();
         if (done === true) break;
-        const { events } = value;
+        const { encoded: events, areStorable } = value;
         const message = { isDone: false, isDropped: false, events: events.length };
-        if (!events.every(isStorableEvent)) {
+        if (!areStorable) {
           meter.dropped.client.refused += events.length;
           logRefusedEvents(failures, events.length);
           waiting.push({ ...message, isDone: true, isDropped: true });

@@ -79,7 +79,13 @@ export function segmentsOf(window: TimeWindow, byBucket: boolean): RollupSegment
   return [...parts.flat(), ...cover(null, window.bucketsEndS, FOREVER_S, units)];
 }
 
-function cover(bucket: number | null, fromS: number, toS: number, units: readonly number[]): RollupSegment[] {
+/** The rollups from `fromS` up to `toS`, both multiples of the first of the units. `units` are in ascending order. */
+export function cover(
+  bucket: number | null,
+  fromS: number,
+  toS: number,
+  units: readonly number[],
+): RollupSegment[] {
   if (fromS >= toS) return [];
   const unitS = units.at(-1) ?? 1;
   const innerFromS = Math.ceil(fromS / unitS) * unitS;

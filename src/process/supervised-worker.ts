@@ -6,7 +6,7 @@ export interface WorkerHandle {
   on(event: 'error', listener: (error: unknown) => void): unknown;
   on(event: 'exit', listener: (code: number) => void): unknown;
   once(event: 'exit', listener: () => void): unknown;
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
   ref(): void;
   unref(): void;
   /** Ends it in the middle of its work. */
@@ -88,11 +88,12 @@ export class SupervisedWorker<Reply> {
     this.#worker.ref();
   }
 
-  request(request: object, answered: Answered<Reply>): void {
+  /** The memory in `transfer` belongs to the worker afterwards; only threads can take it. */
+  request(request: object, answered: Answered<Reply>, transfer: readonly ArrayBuffer[] = []): void {
     this.#lastId += 1;
     this.unanswered.set(this.#lastId, answered);
     this.#worker.ref();
-    this.#worker.postMessage({ ...request, id: this.#lastId });
+    this.#worker.postMessage({ ...request, id: this.#lastId }, transfer);
   }
 
   /** Sends a message without an answer. */

@@ -5,6 +5,8 @@ export interface WorkerJob<Reply> {
   readonly limitMs: number;
   /** Called when a worker is free; returns the request. */
   begin(): object;
+  /** Memory of the request that the worker gets without a copy; such a job cannot be repeated. */
+  readonly transfer?: readonly ArrayBuffer[];
   settle(answer: Reply | Error): void;
 }
 
@@ -134,12 +136,13 @@ export class WorkerPool<Job extends WorkerJob<Reply>, Reply> {
   #run(slot: Slot<Job, Reply>, job: Job): void {
     slot.job = job;
     slot.timer = setTimeout(() => this.kill(job, new Error(this.#options.overdue)), job.limitMs);
-    slot.worker.request(job.begin(), (answer) => {
+    const settle = (answer: Reply | Error): void => {
       clearTimeout(slot.timer);
       slot.job = undefined;
       job.settle(answer);
       this.#dispatch();
-    });
+    };
+    slot.worker.request(job.begin(), settle, job.transfer);
   }
 
   #slotOf(job: Job): Slot<Job, Reply> | undefined {

@@ -12,6 +12,7 @@ export const FEATURES: readonly string[] = [
   'decision_id',
   'event_errors',
   'event_steps',
+  'event_totals',
   'exact_counts',
   'explain_min_revision',
   'explain_step_json',

@@ -629,6 +629,20 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
       'clickhouse://me:%zz@events',
     ],
   },
+  eventSpoolDirectory: {
+    names: ['SERVICE_EVENT_SPOOL_DIR'],
+    value: (config) => config.observability.spool.directory,
+    fallback: 'data/event-spool',
+    accepts: [['/var/spool/events', '/var/spool/events']],
+    refuses: [],
+  },
+  eventSpoolOctets: {
+    names: ['SERVICE_EVENT_SPOOL_BYTES'],
+    value: (config) => config.observability.spool.maxOctets,
+    fallback: 1_073_741_824,
+    accepts: [['1048576', 1_048_576]],
+    refuses: ['0', '1GB'],
+  },
   observabilityRecord: {
     names: ['SERVICE_OBSERVABILITY_RECORD'],
     value: (config) => config.observability.record,
@@ -645,6 +659,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     fallback: 10,
     accepts: [['0.25', 0.25]],
     refuses: ['0', '3601'],
+  },
+  eventReaderThreads: {
+    names: ['SERVICE_EVENT_READER_THREADS'],
+    value: (config) => config.observability.readerThreads,
+    fallback: 1,
+    accepts: [
+      ['0', 0],
+      ['16', 16],
+    ],
+    refuses: ['-1', '17', '1.5'],
   },
   eventRetentionDays: {
     names: ['SERVICE_EVENT_RETENTION_DAYS'],

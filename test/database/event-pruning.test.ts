@@ -60,7 +60,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     const { on = database, nowMs = NOW, retentionDays = RETENTION_DAYS } = more;
     const meter = createObservabilityMeter();
     const created = createEventPruner({
-      retention: createSqlRetention(on.bulk, () => nowMs),
+      retention: createSqlRetention(on, () => nowMs),
       retentionDays,
       log,
       failures,
@@ -111,7 +111,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     ]);
     const highest = await positionOf('long before');
     const limits = pruningLimits(NOW, RETENTION_DAYS);
-    const wouldDelete = await createSqlRetention(database.bulk, () => NOW).count(limits);
+    const wouldDelete = await createSqlRetention(database, () => NOW).count(limits);
     expect(wouldDelete).toMatchObject({ events: 2 });
     expect(await ids()).toHaveLength(5);
     expect(await logRow()).toMatchObject({ events: 5n, prunedBeforeUs: NEVER_PRUNED, prunedPosition: 0n });
@@ -122,7 +122,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     expect(await logRow()).toMatchObject({ events: 3n, prunedBeforeUs: CUTOFF_US, prunedPosition: highest });
     expect(meter.pruned).toMatchObject({ events: 2, runs: 1 });
     expect(meter.lastPruningMs).toBe(NOW);
-    expect(await createSqlRetention(database.bulk, () => NOW).count(limits)).toEqual({
+    expect(await createSqlRetention(database, () => NOW).count(limits)).toEqual({
       events: 0,
       rollups: 0,
     });
@@ -209,6 +209,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     const deleted: number[] = [];
     const first: string[] = [];
     const watched = {
+      kind: database.kind,
       bulk: {
         read: database.bulk.read,
         transaction: <T>(work: Parameters<typeof database.bulk.transaction<T>>[0]) =>
@@ -228,7 +229,7 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     };
     const meter = createObservabilityMeter();
     const { prune } = createEventPruner({
-      retention: createSqlRetention(watched.bulk, () => NOW),
+      retention: createSqlRetention(watched, () => NOW),
       retentionDays: RETENTION_DAYS,
       log,
       failures,
@@ -349,7 +350,13 @@ describeOnEachDatabase('pruning', (freshDatabaseUrl) => {
     const warned: string[] = [];
     const failing = createEventPruner({
       retention: createSqlRetention(
-        { read: () => Promise.reject(new Error('away')), transaction: database.bulk.transaction },
+        {
+          kind: database.kind,
+          bulk: {
+            read: () => Promise.reject(new Error('away')),
+            transaction: database.bulk.transaction,
+          },
+        },
         () => NOW,
       ),
       retentionDays: 1,

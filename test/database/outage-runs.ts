@@ -293,7 +293,7 @@ async function compare(databaseUrl: string, load: Load): Promise<{ lost: number;
   const database = await openDatabase({ url: databaseUrl });
   try {
     const read = async (query: Prisma.Sql) => (await database.bulk.read('search', query)).map(([one]) => one);
-    const events = (await read(Prisma.sql`SELECT "control_execution_id" FROM "events"`)).map(String);
+    const events = (await read(Prisma.sql`SELECT "control_execution_id" FROM "all_events"`)).map(String);
     const controls = (await read(Prisma.sql`SELECT "name" FROM "controls"`)).map(String);
     const [counted] = await read(Prisma.sql`SELECT "events" FROM "event_log"`);
     const known = new Set([...events, ...controls]);

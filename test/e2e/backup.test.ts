@@ -46,7 +46,7 @@ describe('a backup while the service runs', () => {
     const connection = openSqliteConnection(file, 'reader');
     try {
       const { rows } = connection.execute(
-        'SELECT "control_execution_id" FROM "events" UNION ALL SELECT "name" FROM "controls"',
+        'SELECT "control_execution_id" FROM "all_events" UNION ALL SELECT "name" FROM "controls"',
       );
       return new Set(rows.map(([name]) => String(name)));
     } finally {

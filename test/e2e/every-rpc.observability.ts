@@ -171,6 +171,27 @@ export const OBSERVABILITY_STEPS: readonly Step[] = [
   },
   {
     rpc: 'ObservabilityService.QueryEvents',
+    what: 'estimates the number of events, exactly if there are few of them',
+    key: READER_KEY,
+    input: { control_ids: [12], total: 'estimate', include_step: true },
+    expected: { reply: { total: 3, total_kind: 'exact' } },
+  },
+  {
+    rpc: 'ObservabilityService.QueryEvents',
+    what: 'counts the events when it is asked to',
+    key: READER_KEY,
+    input: { control_ids: [12], total: 'exact', include_step: true },
+    expected: { reply: { total: 3, total_kind: 'exact' } },
+  },
+  {
+    rpc: 'ObservabilityService.QueryEvents',
+    what: 'does not count the events when it is asked not to',
+    key: READER_KEY,
+    input: { control_ids: [12], limit: 1, total: 'none', include_step: true },
+    expected: { reply: { events: [{ control_execution_id: 'ahead' }], total: 0, total_kind: 'none' } },
+  },
+  {
+    rpc: 'ObservabilityService.QueryEvents',
     what: 'refuses a page that is too large',
     key: READER_KEY,
     input: { limit: 1_001, start_time: 'soon' },

@@ -157,7 +157,7 @@ function storedIn(file: string): Set<string> {
   try {
     connection = openSqliteConnection(file, 'reader');
     const { rows } = connection.execute(
-      'SELECT "control_execution_id" FROM "events" UNION ALL SELECT "name" FROM "policies"',
+      'SELECT "control_execution_id" FROM "all_events" UNION ALL SELECT "name" FROM "policies"',
     );
     return new Set(rows.map(([name]) => String(name)));
   } catch {

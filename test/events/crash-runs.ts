@@ -242,7 +242,7 @@ async function compare(
   const now = () => Date.now();
   const log = { info: () => {} };
   await createEventPruner({
-    retention: createSqlRetention(database.bulk, now),
+    retention: createSqlRetention(database, now),
     retentionDays: RETENTION_DAYS,
     log,
     failures: NO_FAILURES,
@@ -250,7 +250,7 @@ async function compare(
   }).prune();
   const read = (query: Prisma.Sql) => database.bulk.read('search', query);
   const rows = await read(Prisma.sql`
-    SELECT "agent_name", "control_execution_id" FROM "events" ORDER BY "position"`);
+    SELECT "agent_name", "control_execution_id" FROM "all_events" ORDER BY "position"`);
   const stored = rows.filter(([agent]) => agent === RECENT).map(([, id]) => String(id));
   const known = new Set(stored);
   const ids = (batches: Iterable<Batch>, agent: string) =>

@@ -4,7 +4,6 @@ import { createIngest, IngestFullError } from '../../src/events/event-ingest.js'
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
 import type { EncodedEvent } from '../../src/events/store/event-store.js';
-import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
 /** What PostgreSQL says of a number that a column cannot hold. */
@@ -12,7 +11,7 @@ const outOfRange = () => Object.assign(new Error('out of range'), { code: '22003
 /** What PostgreSQL says of a table that is not there. */
 const noTable = () => Object.assign(new Error('no such table'), { code: '42P01' });
 
-const events = (...ids: string[]) => ids.map((id) => storedEvent({ control_execution_id: id }));
+const events = (...ids: string[]) => ids.map((id) => encodeEvent(storedEvent({ control_execution_id: id })));
 
 /** A store whose transactions end when the test says so. */
 function store() {
@@ -37,7 +36,7 @@ function ingest(limits?: { queuedEvents: number }) {
   const log = { info: (facts: object) => logged.push(facts) };
   const meter = createObservabilityMeter();
   const options = {
-    store: { encode: encodeEvent, groupLimits: { events: 2_000, length: 8 * 1024 * 1024 }, write },
+    store: { groupLimits: { events: 2_000, length: 8 * 1024 * 1024 }, write },
     log,
     logEvents: true,
     meter,
@@ -76,11 +75,7 @@ describe('events on their way into the database', () => {
     const { batches, end, meter, ingest: take } = ingest();
     const many = (name: string) => events(...Array.from({ length: 900 }, (_, index) => `${name}${index}`));
     const calls = ['a', 'b', 'c', 'd'].map((name) => take(many(name)));
-    // Rows of many events are made by turns.
-    await until(
-      () => meter.queued(),
-      (count) => count === 3_600,
-    );
+    expect(meter.queued()).toBe(3_600);
     await end();
     await end();
     await end();
@@ -154,7 +149,7 @@ describe('events on their way into the database', () => {
 
   it('are counted by who reported them, and why they were not stored', async () => {
     const { meter, end, ingest: take } = ingest({ queuedEvents: 3 });
-    const calls = [take(events('a', 'b')), take([storedEvent({ origin: 'service' })])];
+    const calls = [take(events('a', 'b')), take([encodeEvent(storedEvent({ origin: 'service' }))])];
     expect(meter.queued()).toBe(3);
     await expect(take(events('d', 'e'))).rejects.toBeInstanceOf(IngestFullError);
     expect(meter.dropped.client.queue_full).toBe(2);

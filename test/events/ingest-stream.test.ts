@@ -47,7 +47,7 @@ describe('a stream of events that is stored', () => {
 
   it('waits while others fill the queue, and continues when there is room', async () => {
     const database = store(10);
-    const others = database.ingest(message(10).events);
+    const others = database.ingest(message(10).encoded);
     const { asked, messages } = source([3, 3]);
     const reply = streamOf(database.ingest)(messages, { signal });
     await until(
@@ -112,7 +112,7 @@ describe('a stream of events that is stored', () => {
 
   it('ends with the reason of the caller while it waits for room', async () => {
     const database = store(10);
-    void database.ingest(message(10).events);
+    void database.ingest(message(10).encoded);
     const { asked, messages } = source([3]);
     const caller = new AbortController();
     const reply = streamOf(database.ingest, { fullPauseMs: 3_600_000, fullAttempts: 2 })(messages, caller);

@@ -4,6 +4,8 @@ import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
 import { IngestFullError } from '../../src/events/event-ingest.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { createObservabilityService } from '../../src/events/observability-service.js';
+import { readEvents } from '../../src/events/read-events.js';
+import { encodeEvent } from '../../src/events/sql/event-row.js';
 import { createSqlEventStore } from '../../src/events/sql/sql-event-store.js';
 import { createRepeatLog } from '../../src/process/repeat-log.js';
 import { storedEvent } from './events.support.js';
@@ -35,8 +37,11 @@ function service(failure: Error) {
 }
 const REFUSAL = new ServiceError('DATABASE_ERROR', { detail: 'refused' });
 const FAILED = { received: 2, enqueued: 0, dropped: 2, status: 'failed' };
-const events = [storedEvent(), storedEvent({ control_execution_id: 'b' })];
-const unstorable = [storedEvent(), storedEvent({ control_execution_id: 'x'.repeat(37) })];
+const events = readEvents([storedEvent(), storedEvent({ control_execution_id: 'b' })], encodeEvent);
+const unstorable = readEvents(
+  [storedEvent(), storedEvent({ control_execution_id: 'x'.repeat(37) })],
+  encodeEvent,
+);
 
 describe('events that cannot be stored', () => {
   it('are reported as dropped when the database refuses them for good', async () => {

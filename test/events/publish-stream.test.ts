@@ -3,6 +3,8 @@ import { OutcomeUnknownError, unavailable } from '../../src/database/errors.js';
 import type { Ingest } from '../../src/events/event-ingest.js';
 import { createObservabilityMeter } from '../../src/events/observability-meter.js';
 import { createPublishStream } from '../../src/events/publish-stream.js';
+import { readEvents } from '../../src/events/read-events.js';
+import { encodeEvent } from '../../src/events/sql/event-row.js';
 import { createStreamStore } from '../../src/events/stream-store.js';
 import { NO_FAILURES } from '../support/failures.js';
 import { until } from '../support/until.js';
@@ -52,7 +54,7 @@ describe('a stream of events with acknowledgements', () => {
 
   it('does not acknowledge a dropped message before the ones in front of it', async () => {
     const database = store();
-    const overlong = { events: [storedEvent({ control_execution_id: 'x'.repeat(37) })] };
+    const overlong = readEvents([storedEvent({ control_execution_id: 'x'.repeat(37) })], encodeEvent);
     const { messages: first } = source([2]);
     async function* both() {
       yield* first;

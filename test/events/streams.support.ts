@@ -1,11 +1,16 @@
 import { createIngest } from '../../src/events/event-ingest.js';
+import { readEvents } from '../../src/events/read-events.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
 import type { EncodedEvent } from '../../src/events/store/event-store.js';
 import { until } from '../support/until.js';
 import { storedEvent } from './events.support.js';
 
 /** A message with this many events. */
-export const message = (size: number) => ({ events: Array.from({ length: size }, () => storedEvent()) });
+export const message = (size: number) =>
+  readEvents(
+    Array.from({ length: size }, () => storedEvent()),
+    encodeEvent,
+  );
 
 /** A store whose transactions end when the test says so. */
 export function store(queuedEvents = 100_000) {
@@ -13,7 +18,6 @@ export function store(queuedEvents = 100_000) {
   let written = 0;
   const ingest = createIngest({
     store: {
-      encode: encodeEvent,
       groupLimits: { events: 2_000, length: 8 * 1024 * 1024 },
       write: (events) =>
         new Promise((resolve, reject) => {

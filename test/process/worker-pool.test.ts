@@ -82,6 +82,15 @@ describe('a pool of threads', () => {
     expect(threads).toContain((await behind.answer).thread);
   });
 
+  it('moves the memory of a job into its thread', async () => {
+    open();
+    const bytes = new Uint8Array([1, 2, 3]);
+    const job = { ...jobOf({ echo: bytes }), transfer: [bytes.buffer] };
+    pool.add(job);
+    expect((await job.answer).echo).toEqual(new Uint8Array([1, 2, 3]));
+    expect(bytes.byteLength).toBe(0);
+  });
+
   it('kills a stuck job; others continue in other threads, and those behind it in a new one', async () => {
     open({ size: 2 });
     const slow = run({ untilAbort: true });

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createApp } from '../../src/app/app.js';
 import { readConfig } from '../../src/config/config.js';
 import type { CallPolicy } from '../../src/transport/call/call-host.js';
 import { eventStoreOf } from './clickhouse.js';
+import { COMPILED_FOLDER } from './service-process.js';
 
 /** A running service of a test. */
 export interface TestService {
@@ -27,12 +29,22 @@ export interface StartOptions {
   readonly keepsLines?: boolean;
   /** Rules for the calls of every protocol. */
   readonly policies?: readonly CallPolicy[];
+  /** The module of the threads that read events. */
+  readonly eventReaderEntry?: URL;
+}
+
+const EVENT_READER = 'transport/event-reading/event-reader-thread.js';
+
+/** A module for threads, which cannot load the sources: of the service that the test run has compiled. */
+function compiledEntry(file: string): URL | undefined {
+  const folder = process.env[COMPILED_FOLDER];
+  return folder === undefined ? undefined : pathToFileURL(path.join(folder, 'src', file));
 }
 
 /** Starts the whole service in this process, on a free port; on a fresh SQLite file unless told otherwise. */
 export async function startService(
   environment: Record<string, string> = {},
-  { keepsLines = true, policies = [] }: StartOptions = {},
+  { keepsLines = true, policies = [], eventReaderEntry = compiledEntry(EVENT_READER) }: StartOptions = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'service-'));
   const databaseUrl = environment.DATABASE_URL ?? `file:${path.join(directory, 'service.db')}`;
@@ -59,7 +71,13 @@ export async function startService(
     if (keepsLines) lines.push(line);
   };
   const log = pino({ level: config.log.level }, { write: keepIn(logLines) });
-  const app = await createApp({ config, log, policies, ...(keepsLines ? { onQuery: keepIn(queries) } : {}) });
+  const app = await createApp({
+    config,
+    log,
+    policies,
+    eventReaderEntry,
+    ...(keepsLines ? { onQuery: keepIn(queries) } : {}),
+  });
   const { address: url, operations } = await app.listen();
   const { hostname, port } = new URL(url);
   return {

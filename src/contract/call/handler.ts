@@ -40,6 +40,25 @@ export interface HandlerCall extends CallContext {
   ignoredParts(): readonly Warning[];
 }
 
+/** A message as it arrived, complete but not parsed. */
+export interface UnreadMessage {
+  /** They may be passed to another thread: nobody else reads them. */
+  readonly bytes: Uint8Array;
+  /** JSON of the JSON routes, the JSON mapping of protobuf, or protobuf. */
+  readonly form: 'rest' | 'json' | 'binary';
+}
+
+/** Reads large messages in other threads. */
+export interface MessageReader<Input = unknown> {
+  /** Whether a message of this size is passed to it; others are read by the schema of the handler. */
+  takes(bytes: number): boolean;
+  /**
+   * The input of the handler. Rejects with the errors that reading in the same protocol without it has, and with
+   * SERVICE_UNAVAILABLE when it cannot read now.
+   */
+  read(message: UnreadMessage): Promise<Input>;
+}
+
 /**
  * One RPC, independent of the protocol. Input and output are plain JSON-shaped values with the snake_case
  * names of the proto messages; an output member without a value is null, undefined or omitted.
@@ -48,6 +67,7 @@ export interface Handler<Input = unknown> {
   readonly input: z.ZodType<Input>;
   /** Whether its requests are so large and frequent that they are not searched for parts without effect. */
   readonly isBulk?: boolean;
+  readonly reader?: MessageReader<Input> | undefined;
   handle(input: Input, context: HandlerCall): Promise<object> | object;
 }
 
@@ -60,11 +80,12 @@ export function handler<Input>(
 }
 
 /** The same for an RPC with large and frequent requests: they are not searched for parts without effect. */
-export function bulkHandler<Input>(
+export function bulkHandler<Input, Read = Input>(
   input: z.ZodType<Input>,
-  handle: (input: Input, context: HandlerCall) => Promise<object> | object,
+  handle: (input: Input | Read, context: HandlerCall) => Promise<object> | object,
+  reader?: MessageReader<Read>,
 ): Handler {
-  return { ...handler(input, handle), isBulk: true };
+  return { ...handler(input, handle as Handler<Input>['handle']), isBulk: true, reader };
 }
 
 /**
@@ -93,15 +114,17 @@ export function streamHandler<Input>(
  */
 export interface CollectHandler<Item = unknown> {
   readonly item: z.ZodType<Item>;
+  readonly reader?: MessageReader<Item> | undefined;
   collect(items: AsyncIterable<Item>, context: CallContext): Promise<object>;
 }
 
 /** Pairs the schema of an item with the function that receives the items. */
-export function collectHandler<Item>(
+export function collectHandler<Item, Read = Item>(
   item: z.ZodType<Item>,
-  collect: (items: AsyncIterable<Item>, context: CallContext) => Promise<object>,
+  collect: (items: AsyncIterable<Item | Read>, context: CallContext) => Promise<object>,
+  reader?: MessageReader<Read>,
 ): CollectHandler {
-  return { item, collect } as CollectHandler;
+  return { item, collect, reader } as CollectHandler;
 }
 
 /**
@@ -111,15 +134,17 @@ export function collectHandler<Item>(
  */
 export interface ExchangeHandler<Item = unknown> {
   readonly item: z.ZodType<Item>;
+  readonly reader?: MessageReader<Item> | undefined;
   exchange(items: AsyncIterable<Item>, context: CallContext): AsyncIterable<object>;
 }
 
 /** Pairs the schema of an item with the function that answers the items. */
-export function exchangeHandler<Item>(
+export function exchangeHandler<Item, Read = Item>(
   item: z.ZodType<Item>,
-  exchange: (items: AsyncIterable<Item>, context: CallContext) => AsyncIterable<object>,
+  exchange: (items: AsyncIterable<Item | Read>, context: CallContext) => AsyncIterable<object>,
+  reader?: MessageReader<Read>,
 ): ExchangeHandler {
-  return { item, exchange } as ExchangeHandler;
+  return { item, exchange, reader } as ExchangeHandler;
 }
 
 /** A handler of any kind. */

@@ -1,7 +1,9 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
-import { isStorable } from '../../database/text.js';
+import { allOf, FALSE, isStorable } from '../../database/text.js';
+import { readFacets } from '../event-facets.js';
 import { type EventFilter, wantedFacets } from '../event-filter.js';
 import { idKey } from './event-row.js';
+import { IS_DENIAL } from './segment-tables.js';
 
 /** All conditions for the database; or that no event can match the filter. */
 export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
@@ -34,7 +36,20 @@ export function conditionsOf(filter: EventFilter): Prisma.Sql[] | 'nothing' {
   const facets = wantedFacets(filter);
   if (facets?.length === 0) return 'nothing';
   if (facets !== undefined) conditions.push(Prisma.sql`"facets" IN (${Prisma.join(facets)})`);
+  // The database does not infer it from the list, and it has an index of denials.
+  if (facets?.every((one) => isDenial(readFacets(one)))) conditions.push(IS_DENIAL);
   if (fromUs !== undefined) conditions.push(Prisma.sql`"time_us" >= ${fromUs}`);
   if (toUs !== undefined) conditions.push(Prisma.sql`"time_us" <= ${toUs}`);
   return conditions;
+}
+
+/** The same as `IS_DENIAL`. */
+function isDenial({ matched, action }: ReturnType<typeof readFacets>): boolean {
+  return matched && action === 'deny';
+}
+
+/** The one condition that stands for a filter. */
+export function conditionOf(filter: EventFilter): Prisma.Sql {
+  const conditions = conditionsOf(filter);
+  return conditions === 'nothing' ? FALSE : allOf(conditions);
 }

@@ -1,5 +1,6 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { PartLimits } from '../store/event-tail.js';
+import { ALL_EVENTS } from './segment-tables.js';
 
 /** Memory of an event besides its unlimited texts: keys, numbers and texts with a limit. */
 const FIXED_OCTETS = 400;
@@ -30,7 +31,7 @@ const OCTETS = Prisma.raw(
 export function partOfEvents(where: Prisma.Sql, order: Prisma.Sql, limits: PartLimits): Prisma.Sql {
   return Prisma.sql`
     "found" AS MATERIALIZED (
-      SELECT "position", "time_us", ${OCTETS} AS "octets" FROM "events"
+      SELECT "position", "time_us", ${OCTETS} AS "octets" FROM ${ALL_EVENTS}
       WHERE ${where} ORDER BY ${order} LIMIT ${limits.events}),
     "part" AS MATERIALIZED (
       SELECT "position" AS "at", "octets", "ordinal" FROM (

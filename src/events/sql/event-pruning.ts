@@ -1,7 +1,10 @@
 import { Prisma } from '../../../gen/prisma/sqlite/client.js';
 import type { BulkDatabase, BulkRow, BulkTransaction } from '../../database/bulk.js';
+import type { DatabaseLocation } from '../../database/database-url.js';
 import { ROLLUP_LEVELS } from '../rollup-levels.js';
 import type { EventRetention, Oldest, PruningCounts, PruningLimits } from '../store/event-retention.js';
+import { ALL_EVENTS, OPEN_TABLE, type Segment, tableOf } from './segment-tables.js';
+import { dropSegment, readSegments, SELECT_SEGMENTS } from './segments.js';
 
 /** Rows deleted by one transaction: writers of events wait for it. */
 export const PRUNING_BATCH = 1_000;
@@ -9,9 +12,17 @@ export const PRUNING_BATCH = 1_000;
 /** A claim on pruning expires after this time without renewal, in milliseconds. Longer than any of its batches. */
 const CLAIM_MS = 30_000;
 
+/**
+ * A segment is deleted as a whole if that is at most so much later than its events, in microseconds: deleting them one
+ * by one costs as much as storing them.
+ */
+const WHOLE_SEGMENT_WITHIN_US = 86_400_000_000n;
+
+type Bulk = Pick<BulkDatabase, 'read' | 'transaction'>;
+
 /** `now` is in milliseconds since 1970. */
 export function createSqlRetention(
-  bulk: Pick<BulkDatabase, 'read' | 'transaction'>,
+  { kind, bulk }: { readonly kind: DatabaseLocation['kind']; readonly bulk: Bulk },
   now: () => number,
 ): EventRetention {
   const inTransactions = (step: PruningStep) => () => bulk.transaction(step);
@@ -19,7 +30,7 @@ export function createSqlRetention(
     oldest: () => findOldest(bulk),
     count: (limits) => countPrunable(bulk, limits),
     claim: () => claim(bulk, now()),
-    eventBatches: (beforeUs) => inTransactions(eventSteps(beforeUs, now)),
+    eventBatches: (beforeUs) => inTransactions(eventSteps(kind, beforeUs, now)),
     rollupBatches: (level) => inTransactions(rollupSteps(level, now)),
   };
 }
@@ -41,8 +52,7 @@ async function countPrunable(
   const count = async (from: Prisma.Sql) =>
     Number((await bulk.read('search', Prisma.sql`SELECT COUNT(*) FROM ${from}`))[0]?.[0] ?? 0);
   const { eventsBeforeUs } = limits;
-  const events =
-    eventsBeforeUs === null ? 0 : await count(Prisma.sql`"events" WHERE "time_us" < ${eventsBeforeUs}`);
+  const events = eventsBeforeUs === null ? 0 : await countEvents(bulk, eventsBeforeUs);
   let rollups = 0;
   for (const { unitS, beforeS } of limits.rollups) {
     rollups += await count(
@@ -52,6 +62,44 @@ async function countPrunable(
   return { events, rollups };
 }
 
+async function countEvents(bulk: Pick<BulkDatabase, 'read'>, beforeUs: bigint): Promise<number> {
+  const read = (query: Prisma.Sql) => bulk.read('search', query);
+  const tables = [OPEN_TABLE];
+  for (const segment of readSegments(await read(SELECT_SEGMENTS))) {
+    const [times] = await read(timesOf(segment));
+    if (fateOf(segment, times, beforeUs) !== 'stays') tables.push(tableOf(segment));
+  }
+  let all = 0;
+  for (const table of tables) {
+    const [row] = await read(Prisma.sql`SELECT COUNT(*) FROM ${table} WHERE "time_us" < ${beforeUs}`);
+    all += Number(row?.[0] ?? 0);
+  }
+  return all;
+}
+
+/** The first and the last time of the events of a segment. */
+function timesOf(segment: Segment): Prisma.Sql {
+  const table = tableOf(segment);
+  return Prisma.sql`
+    SELECT (SELECT "time_us" FROM ${table} ORDER BY "time_us" LIMIT 1),
+      (SELECT "time_us" FROM ${table} ORDER BY "time_us" DESC LIMIT 1)`;
+}
+
+/** What a pruning does with a segment now: some of its events are deleted, all of them, or none. */
+function fateOf(
+  { isOld }: Segment,
+  times: BulkRow | undefined,
+  beforeUs: bigint,
+): 'some' | 'whole' | 'stays' {
+  const [first, last] = (times ?? []).map((time) => (time === null ? null : BigInt(String(time))));
+  // All events of an empty segment were deleted; those of an old table were moved.
+  if (first === null || first === undefined || last === null || last === undefined)
+    return isOld ? 'stays' : 'whole';
+  if (last < beforeUs) return 'whole';
+  if (first >= beforeUs) return 'stays';
+  return last < beforeUs + WHOLE_SEGMENT_WITHIN_US && !isOld ? 'stays' : 'some';
+}
+
 async function findOldest(bulk: Pick<BulkDatabase, 'read'>): Promise<Oldest> {
   const rollups = ROLLUP_LEVELS.map(
     ({ unitS }) => Prisma.sql`
@@ -59,7 +107,8 @@ async function findOldest(bulk: Pick<BulkDatabase, 'read'>): Promise<Oldest> {
   );
   const rows = await bulk.read(
     'statistics',
-    Prisma.sql`SELECT 0, MIN("time_us") FROM "events" UNION ALL ${Prisma.join(rollups, ' UNION ALL ')}`,
+    Prisma.sql`
+      SELECT 0, (SELECT "time_us" FROM ${ALL_EVENTS} ORDER BY "time_us" LIMIT 1) UNION ALL ${Prisma.join(rollups, ' UNION ALL ')}`,
   );
   const found = rows.flatMap(([unitS, first]): [number, bigint][] =>
     first === null || first === undefined ? [] : [[Number(unitS), BigInt(String(first))]],
@@ -77,30 +126,87 @@ type PruningStep = (tx: BulkTransaction) => Promise<number>;
  * must not treat pruned events as if they had never existed, and a reader by position has to know that some
  * are missing.
  */
-function eventSteps(beforeUs: bigint, nowMs: () => number): PruningStep {
-  let fromUs: bigint | null = null;
+function eventSteps(kind: DatabaseLocation['kind'], beforeUs: bigint, nowMs: () => number): PruningStep {
+  /** Numbers of the segments that have nothing to delete any more. */
+  const done = new Set<number>();
+  let deleteOpen = rowSteps(OPEN_TABLE, beforeUs);
+  let seen: string | undefined;
+  let current: { readonly number: number; readonly deleteRows: RowStep } | undefined;
+
+  async function nextSegment(tx: BulkTransaction): Promise<number> {
+    const [found] = await tx.run(SELECT_SEGMENTS);
+    for (const segment of readSegments(found?.rows ?? [])) {
+      const { number } = segment;
+      if (done.has(number)) continue;
+      const [times] = await tx.run(timesOf(segment));
+      const fate = fateOf(segment, times?.rows[0], beforeUs);
+      let rows = 0;
+      if (fate === 'whole') rows = await deleteWhole(kind, tx, segment);
+      if (fate === 'some') {
+        if (current?.number !== number)
+          current = { number, deleteRows: rowSteps(tableOf(segment), beforeUs) };
+        rows = await current.deleteRows(tx);
+      }
+      if (rows > 0) return rows;
+      done.add(number);
+    }
+    return 0;
+  }
+
   return async (tx) => {
-    await tx.run(Prisma.sql`
+    const [log] = await tx.run(Prisma.sql`
       UPDATE "event_log" SET "pruning_at_ms" = ${BigInt(nowMs())},
         "pruned_before_us" = CASE WHEN "pruned_before_us" < ${beforeUs} THEN ${beforeUs} ELSE "pruned_before_us" END
-      WHERE "id" = 1`);
+      WHERE "id" = 1 RETURNING "generation"`);
+    const generation = String(log?.rows[0]?.[0]);
+    // The open table may have become a segment.
+    if (generation !== seen) deleteOpen = rowSteps(OPEN_TABLE, beforeUs);
+    seen = generation;
+    const rows = await nextSegment(tx);
+    return rows > 0 ? rows : deleteOpen(tx);
+  };
+}
+
+/** Deletes a batch of the events of a table, as part of a step. Returns their number. */
+type RowStep = (tx: BulkTransaction) => Promise<number>;
+
+function rowSteps(table: Prisma.Sql, beforeUs: bigint): RowStep {
+  let fromUs: bigint | null = null;
+  return async (tx) => {
     // Rows deleted by an earlier step remain in the index until the database has cleaned up.
     const from = fromUs === null ? Prisma.empty : Prisma.sql`"time_us" >= ${fromUs} AND`;
     const [deleted] = await tx.run(Prisma.sql`
-      DELETE FROM "events" WHERE "position" IN (
-        SELECT "position" FROM "events" WHERE ${from} "time_us" < ${beforeUs}
+      DELETE FROM ${table} WHERE "position" IN (
+        SELECT "position" FROM ${table} WHERE ${from} "time_us" < ${beforeUs}
         ORDER BY "time_us", "position" LIMIT ${PRUNING_BATCH})
       RETURNING "position", "time_us"`);
     const rows = deleted?.rows ?? [];
     if (rows.length === 0) return 0;
-    const last = largest(rows, 0);
-    await tx.run(Prisma.sql`
-      UPDATE "event_log" SET "events" = "events" - ${rows.length},
-        "pruned_position" = CASE WHEN "pruned_position" < ${last} THEN ${last} ELSE "pruned_position" END
-      WHERE "id" = 1`);
+    await tx.run(countDeleted(rows.length, largest(rows, 0)));
     fromUs = largest(rows, 1);
     return rows.length;
   };
+}
+
+/** Deletes a segment, as part of a step. Returns the number of its events. */
+async function deleteWhole(
+  kind: DatabaseLocation['kind'],
+  tx: BulkTransaction,
+  segment: Segment,
+): Promise<number> {
+  const [counted] = await tx.run(Prisma.sql`SELECT COUNT(*), MAX("position") FROM ${tableOf(segment)}`);
+  const [events, last] = counted?.rows[0] ?? [];
+  await dropSegment(kind, tx, segment);
+  if (Number(events) === 0) return 0;
+  await tx.run(countDeleted(Number(events), BigInt(String(last))));
+  return Number(events);
+}
+
+function countDeleted(events: number, lastPosition: bigint): Prisma.Sql {
+  return Prisma.sql`
+    UPDATE "event_log" SET "events" = "events" - ${events},
+      "pruned_position" = CASE WHEN "pruned_position" < ${lastPosition} THEN ${lastPosition} ELSE "pruned_position" END
+    WHERE "id" = 1`;
 }
 
 /** The steps that delete old rollups of one level. */

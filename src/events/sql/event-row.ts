@@ -44,13 +44,35 @@ const STEP_COLUMNS = [
 const COLUMNS = [...MAIN_COLUMNS, ...STEP_COLUMNS];
 type Column = (typeof COLUMNS)[number][0];
 
+const NULLABLE: ReadonlySet<string> = new Set([
+  'span_key',
+  'name_key',
+  'duration_ms',
+  'evaluator_name',
+  'selector_path',
+  'error_message',
+  ...STEP_COLUMNS.map(([name]) => name),
+]);
+
+/** Columns of an event after its position, with their declarations on SQLite. */
+export const EVENT_COLUMNS = COLUMNS.map(([name, type]) => ({
+  name,
+  sqlite: `${type === 'DOUBLE PRECISION' ? 'REAL' : type}${NULLABLE.has(name) ? '' : ' NOT NULL'}`,
+}));
+
 /** Whether a column of the step has a value. Few events of clients have one. */
 export function hasStep(event: ControlEvent): boolean {
   return STEP_MEMBERS.some((member) => event[member] !== null);
 }
 
+/** Bits of `EncodedEvent.traits`: a column of the step has a value; the control name is too long for a key. */
+export const HAS_STEP = 1;
+export const HAS_LONG_NAME = 2;
+
 export function encodeEvent(event: ControlEvent): EncodedEvent {
-  return { event, row: eventRow(event) };
+  const step = hasStep(event) ? HAS_STEP : 0;
+  const name = event.control_name.length > MAX_NAME_KEY_LENGTH ? HAS_LONG_NAME : 0;
+  return { id: event.control_execution_id, row: eventRow(event), traits: step | name, event };
 }
 
 /**
@@ -200,4 +222,17 @@ export function readEvent(row: BulkRow): StoredEvent {
     decision_id: orNull('decision_id'),
   };
   return { position: BigInt(String(row[0])), event };
+}
+
+/** The event of a row that `encodeEvent` made. */
+export function decodeRow(row: string): ControlEvent {
+  const values = JSON.parse(row) as (string | number | null)[];
+  const columns = values.slice(0, MAIN_COLUMNS.length);
+  for (const [name, halvings] of Object.entries(HALVINGS) as [Column, number][]) {
+    const at = INDEX[name] - 1;
+    const integer = columns[at];
+    if (typeof integer === 'number') columns[at] = integer / 2 ** Number(values[halvings]);
+  }
+  const step = STEP_COLUMNS.map((_, index) => values[FIRST_STEP + index] ?? null);
+  return readEvent([0, ...columns, ...step]).event;
 }

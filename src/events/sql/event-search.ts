@@ -4,9 +4,11 @@ import { createMutex } from '../../database/mutex.js';
 import { allOf } from '../../database/text.js';
 import type { EventCursor, EventSearch } from '../store/event-search.js';
 import { PART_LIMITS, type PartLimits, type StoredEvent } from '../store/event-tail.js';
+import { countEvents } from './count-events.js';
 import { conditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
+import { ALL_EVENTS } from './segment-tables.js';
 
 /** Latest first. */
 const ORDER = Prisma.sql`"time_us" DESC, "position" DESC`;
@@ -14,7 +16,7 @@ const ORDER = Prisma.sql`"time_us" DESC, "position" DESC`;
 export function createEventSearch(
   bulk: Pick<BulkDatabase, 'read'>,
   partLimits: PartLimits = PART_LIMITS,
-): EventSearch {
+): Omit<EventSearch, 'estimate'> {
   /** One at a time, so that many walks leave connections to other work. */
   const walking = createMutex();
 
@@ -25,7 +27,7 @@ export function createEventSearch(
         'search',
         Prisma.sql`
           WITH ${partOfEvents(allOf(conditions), ORDER, partLimits)}
-          SELECT ${READ_COLUMNS}, ${hasMore(partLimits)} FROM "part" CROSS JOIN "events"
+          SELECT ${READ_COLUMNS}, ${hasMore(partLimits)} FROM "part" CROSS JOIN ${ALL_EVENTS} AS "events"
           WHERE "events"."position" = "part"."at" ORDER BY "ordinal"`,
       );
     } finally {
@@ -41,7 +43,7 @@ export function createEventSearch(
       const rows = await bulk.read(
         'search',
         Prisma.sql`
-          SELECT ${READ_COLUMNS} FROM "events" WHERE ${allOf(conditions)}
+          SELECT ${READ_COLUMNS} FROM ${ALL_EVENTS} WHERE ${allOf(conditions)}
           ORDER BY ${ORDER} LIMIT ${limit + 1} OFFSET ${offset}`,
       );
       const found = rows.slice(0, limit).map(readEvent);
@@ -53,12 +55,8 @@ export function createEventSearch(
     async count(filter) {
       const conditions = conditionsOf(filter);
       if (conditions === 'nothing') return 0;
-      const [row] = await bulk.read(
-        'search',
-        conditions.length === 0
-          ? Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`
-          : Prisma.sql`SELECT COUNT(*) FROM "events" WHERE ${allOf(conditions)}`,
-      );
+      if (conditions.length > 0) return countEvents(bulk, conditions);
+      const [row] = await bulk.read('search', Prisma.sql`SELECT "events" FROM "event_log" WHERE "id" = 1`);
       return Number(row?.[0] ?? 0);
     },
     async *walk(filter) {

@@ -5,6 +5,7 @@ import { type EventTail, MESSAGE_LIMITS, type PartLimits } from '../store/event-
 import { conditionsOf } from './event-conditions.js';
 import { hasMore, partOfEvents } from './event-part.js';
 import { READ_COLUMNS, readEvent } from './event-row.js';
+import { ALL_EVENTS } from './segment-tables.js';
 
 const ORDER = Prisma.sql`"position"`;
 
@@ -31,7 +32,7 @@ export function createEventTail(
           SELECT "passed".*, "log"."position", "log"."pruned_position",
             (SELECT MAX("at") FROM "part"), ${hasMore(limits)}
           FROM "event_log" AS "log" LEFT JOIN (
-            SELECT ${READ_COLUMNS}, "octets" FROM "part" CROSS JOIN "events"
+            SELECT ${READ_COLUMNS}, "octets" FROM "part" CROSS JOIN ${ALL_EVENTS} AS "events"
             WHERE "events"."position" = "part"."at" AND ${passes}) AS "passed" ON 1 = 1
           WHERE "log"."id" = 1 ORDER BY "passed"."position"`,
       );

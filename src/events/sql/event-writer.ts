@@ -11,21 +11,29 @@ import {
   COLUMNS_WITHOUT_STEP,
   EVERY_COLUMN,
   eventRow,
-  hasStep,
+  HAS_LONG_NAME,
+  HAS_STEP,
   nameKey,
   READ_COLUMNS,
   readEvent,
   SET_FROM_ELEMENT,
 } from './event-row.js';
 import { advanceRollups } from './rollups.js';
+import { OPEN_TABLE, tableOf } from './segment-tables.js';
+import type { LogState } from './segments.js';
+import { StoredIds } from './stored-ids.js';
 
 export interface EventWriterOptions {
   readonly database: {
     readonly kind: DatabaseLocation['kind'];
     readonly bulk: Pick<BulkDatabase, 'transaction'>;
   };
+  /** The ids in closed segments. */
+  readonly ids?: StoredIds;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Called when the open table should be closed. */
+  readonly onFull?: () => void;
 }
 
 /**
@@ -34,24 +42,44 @@ export interface EventWriterOptions {
  * row of `event_log`: so all writers of all processes take turns, positions are in commit order, and the
  * locks that follow cannot deadlock.
  */
-export function createEventWriter({ database, now }: EventWriterOptions): WriteEvents {
+export function createEventWriter(options: EventWriterOptions): WriteEvents {
+  const { database, ids = new StoredIds(), now, onFull = () => {} } = options;
   const elements = jsonElements(database.kind);
   return async (events) => {
     const { firsts, seconds } = sortOut(events);
-    await database.bulk.transaction(async (tx) => {
+    const position = await database.bulk.transaction(async (tx) => {
       const nowS = Math.floor(now() / 1000);
-      const base = await advancePosition(tx, firsts.length);
+      const { position, generation } = await advancePosition(tx, firsts.length);
+      const base = position - BigInt(firsts.length);
+      await ids.refresh(tx, generation);
       await keepLongNames(tx, elements, events);
-      const inserted = await insert(tx, elements, firsts, base);
+      const closed = await ids.find(
+        tx,
+        elements,
+        firsts.map(({ id }) => id),
+      );
+      const isOpen = ({ id }: EncodedEvent) => !closed.has(id);
+      const news = closed.size === 0 ? firsts : firsts.filter(isOpen);
+      const inserted = await insert(tx, elements, news, base);
       if (inserted > 0) {
+        const where = Prisma.sql`"position" > ${base} AND "position" <= ${position}`;
         await tx.run(
-          advanceRollups(Prisma.sql`"position" > ${base}`, 1, nowS),
+          advanceRollups(OPEN_TABLE, where, 1, nowS),
           Prisma.sql`UPDATE "event_log" SET "events" = "events" + ${inserted} WHERE "id" = 1`,
         );
       }
-      const known = inserted === firsts.length ? [] : firsts;
-      await mergeStored(tx, elements, [...known, ...seconds], seconds.length > 0 ? null : base, nowS);
+      const known = inserted === news.length ? [] : news;
+      const later = seconds.filter(isOpen);
+      const upTo = later.length > 0 ? null : base;
+      await mergeStored(tx, elements, { table: OPEN_TABLE, batch: [...known, ...later], upTo, nowS });
+      for (const segment of new Set(closed.values())) {
+        const isThere = ({ id }: EncodedEvent) => closed.get(id) === segment;
+        const batch = [...firsts.filter(isThere), ...seconds.filter(isThere)];
+        await mergeStored(tx, elements, { table: tableOf(segment), batch, upTo: null, nowS });
+      }
+      return position;
     });
+    if (ids.isFull(position)) onFull();
   };
 }
 
@@ -60,7 +88,7 @@ function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; sec
   const firsts = new Map<string, EncodedEvent>();
   const seconds = new Map<string, EncodedEvent>();
   for (const each of events) {
-    const id = each.event.control_execution_id;
+    const { id } = each;
     const first = firsts.get(id);
     if (first === undefined) firsts.set(id, each);
     else if (!seconds.has(id) && mergeEvents(first.event, each.event) !== first.event) seconds.set(id, each);
@@ -68,13 +96,14 @@ function sortOut(events: readonly EncodedEvent[]): { firsts: EncodedEvent[]; sec
   return { firsts: [...firsts.values()], seconds: [...seconds.values()] };
 }
 
-/** Acquires the lock of all writers, and a position for each event. Returns the last position before them. */
-async function advancePosition(tx: BulkTransaction, count: number): Promise<bigint> {
+/** Acquires the lock of all writers, and a position for each event, up to the returned one. */
+async function advancePosition(tx: BulkTransaction, count: number): Promise<LogState> {
   const [log] = await tx.run(Prisma.sql`
-    UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1 RETURNING "position"`);
-  const position = log?.rows[0]?.[0];
-  if (position === undefined || position === null) throw new Error('the row of the event log is missing');
-  return BigInt(position) - BigInt(count);
+    UPDATE "event_log" SET "position" = "position" + ${count} WHERE "id" = 1
+    RETURNING "position", "generation"`);
+  const [position, generation] = log?.rows[0] ?? [];
+  if (position === undefined) throw new Error('the row of the event log is missing');
+  return { position: BigInt(String(position)), generation: BigInt(String(generation)) };
 }
 
 /** Stores the events with a new id, and returns their number. */
@@ -84,9 +113,12 @@ async function insert(
   batch: readonly EncodedEvent[],
   base: bigint,
 ): Promise<number> {
-  const { names, values } = batch.some(({ event }) => hasStep(event)) ? EVERY_COLUMN : COLUMNS_WITHOUT_STEP;
+  if (batch.length === 0) return 0;
+  const { names, values } = batch.some(({ traits }) => (traits & HAS_STEP) !== 0)
+    ? EVERY_COLUMN
+    : COLUMNS_WITHOUT_STEP;
   const [result] = await tx.run(Prisma.sql`
-    INSERT INTO "events" ("position", ${names})
+    INSERT INTO ${OPEN_TABLE} ("position", ${names})
     SELECT CAST(${base} AS BIGINT) + "ordinal", ${values}
     FROM ${elements(jsonList(batch.map(({ row }) => row)))} WHERE 1 = 1
     ON CONFLICT ("control_execution_id") DO NOTHING`);
@@ -100,7 +132,9 @@ async function keepLongNames(
   events: readonly EncodedEvent[],
 ): Promise<void> {
   const names = new Map<string, string>();
-  for (const { event } of events) {
+  for (const each of events) {
+    if ((each.traits & HAS_LONG_NAME) === 0) continue;
+    const { event } = each;
     const key = nameKey(event.control_name);
     if (key !== null) names.set(key, JSON.stringify([key, event.control_name]));
   }
@@ -111,13 +145,19 @@ async function keepLongNames(
     ON CONFLICT ("name_key") DO NOTHING`);
 }
 
-/** Merges stored events with those of the batch. `upTo` is the last position to read. */
+interface Merging {
+  readonly table: Prisma.Sql;
+  readonly batch: readonly EncodedEvent[];
+  /** The last position to read. */
+  readonly upTo: bigint | null;
+  readonly nowS: number;
+}
+
+/** Merges events that are stored in a table with those of the batch. */
 async function mergeStored(
   tx: BulkTransaction,
   elements: JsonElements,
-  batch: readonly EncodedEvent[],
-  upTo: bigint | null,
-  nowS: number,
+  { table, batch, upTo, nowS }: Merging,
 ): Promise<void> {
   if (batch.length === 0) return;
   const sent = new Map<string, ControlEvent[]>();
@@ -129,7 +169,7 @@ async function mergeStored(
   const ids = JSON.stringify([...sent.keys()].map((id) => [id]));
   // Those of origin 3 are complete.
   const [found] = await tx.run(Prisma.sql`
-    SELECT ${READ_COLUMNS} FROM "events"
+    SELECT ${READ_COLUMNS} FROM ${table}
     WHERE "control_execution_id" IN (SELECT "item" ->> 0 FROM ${elements(ids)})
       AND "origin" <> 3 AND ${upTo === null ? TRUE : Prisma.sql`"position" <= ${upTo}`}`);
   const changed: StoredEvent[] = [];
@@ -143,11 +183,11 @@ async function mergeStored(
     "position" IN (SELECT CAST("item" ->> 0 AS BIGINT) FROM ${elements(positions)})`;
   const rows = jsonList(changed.map(({ event }) => eventRow(event)));
   await tx.run(
-    advanceRollups(areChanged, -1, nowS),
+    advanceRollups(table, areChanged, -1, nowS),
     Prisma.sql`
-      UPDATE "events" SET ${SET_FROM_ELEMENT} FROM ${elements(rows)}
+      UPDATE ${table} SET ${SET_FROM_ELEMENT} FROM ${elements(rows)}
       WHERE "control_execution_id" = "j"."item" ->> 0`,
-    advanceRollups(areChanged, 1, nowS),
+    advanceRollups(table, areChanged, 1, nowS),
   );
 }
 

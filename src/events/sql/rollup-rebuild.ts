@@ -13,6 +13,7 @@ import {
   sumsBySecond,
   UNIT_START,
 } from './rollups.js';
+import { ALL_EVENTS } from './segment-tables.js';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -84,7 +85,7 @@ export async function rebuildRollups({ database, now }: RebuildOptions): Promise
       FROM "seconds" CROSS JOIN "levels" WHERE ${UNIT_START} >= "from_s" GROUP BY 1, 2, 3, 4, 5`;
     await correct(
       Prisma.sql`
-        WITH ${levelTable(levels, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(events)})
+        WITH ${levelTable(levels, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(ALL_EVENTS, events)})
         ${difference(wanted, where)} AND ${notPruned(hour)}`,
       where,
     );
@@ -168,7 +169,8 @@ async function nextHour(bulk: Database['bulk'], fromS: number): Promise<number |
   const rows = await bulk.read(
     'search',
     Prisma.sql`
-      SELECT MIN("time_us") / 1000000 FROM "events" WHERE "time_us" >= ${BigInt(fromS) * 1_000_000n}
+      SELECT (SELECT "time_us" FROM ${ALL_EVENTS} WHERE "time_us" >= ${BigInt(fromS) * 1_000_000n}
+        ORDER BY "time_us" LIMIT 1) / 1000000
       UNION ALL ${Prisma.join(rollups, ' UNION ALL ')}`,
   );
   const found = rows.flatMap(([second]) => (second === null ? [] : [Number(second)]));

@@ -47,12 +47,12 @@ const CONTRIBUTION = Prisma.raw(`
   COALESCE(SUM(CAST(ROUND(("duration_ms" - 65536.0 * ${HIGH}) * 1000000.0) AS BIGINT)), 0) AS "duration_low"`);
 const SECOND = Prisma.raw('("time_us" - ("time_us" % 1000000 + 1000000) % 1000000) / 1000000');
 
-/** Sums of the events that satisfy a condition, by second, agent, control and key of the name. */
-export function sumsBySecond(where: Prisma.Sql): Prisma.Sql {
+/** Sums of the events of a table that satisfy a condition, by second, agent, control and key of the name. */
+export function sumsBySecond(table: Prisma.Sql, where: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     SELECT "agent_name", "control_id", COALESCE("name_key", "control_name") AS "name_key", ${SECOND} AS "second",
       ${CONTRIBUTION}
-    FROM "events" WHERE ${where}
+    FROM ${table} WHERE ${where}
     GROUP BY 1, 2, 3, 4`;
 }
 
@@ -72,17 +72,17 @@ export const ADD_TO_ROLLUP = Prisma.raw(`
   ${SUMS.map((name) => `"${name}" = "event_rollups"."${name}" + excluded."${name}"`).join(', ')}`);
 
 /**
- * Adds the events that satisfy a condition to the rollups, or subtracts them (`sign` -1). Events too old for
+ * Adds the events of a table that satisfy a condition to the rollups, or subtracts them (`sign` -1). Events too old for
  * a level are omitted from it, in both directions.
  */
-export function advanceRollups(where: Prisma.Sql, sign: 1 | -1, nowS: number): Prisma.Sql {
+export function advanceRollups(table: Prisma.Sql, where: Prisma.Sql, sign: 1 | -1, nowS: number): Prisma.Sql {
   const signed = Prisma.raw(
     SUMS.map((name) => `CAST(${sign === -1 ? '-' : ''}SUM("${name}") AS BIGINT)`).join(', '),
   );
   const recent = Prisma.sql`${where} AND "time_us" >= ${BigInt(nowS - LONGEST_KEPT_S) * 1_000_000n}`;
   return Prisma.sql`
     INSERT INTO "event_rollups" ("agent_name", "unit_s", "start_s", "control_id", "name_key", ${SUM_COLUMNS})
-    WITH ${levelTable(ROLLUP_LEVELS, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(recent)})
+    WITH ${levelTable(ROLLUP_LEVELS, nowS)}, "seconds" AS MATERIALIZED (${sumsBySecond(table, recent)})
     SELECT "agent_name", "unit_s", ${UNIT_START}, "control_id", "name_key", ${signed}
     FROM "seconds" CROSS JOIN "levels" WHERE "second" >= "from_s"
     GROUP BY 1, 2, 3, 4, 5

@@ -1,15 +1,18 @@
 import type { Database } from '../../database/database.js';
 import type { EventStore, GroupLimits } from '../store/event-store.js';
+import { createEventEstimate } from './event-estimate.js';
 import { createSqlRetention } from './event-pruning.js';
 import { encodeEvent } from './event-row.js';
 import { createEventSearch } from './event-search.js';
 import { createEventTail } from './event-tail.js';
 import { createEventWriter } from './event-writer.js';
 import { rebuildRollups } from './rollup-rebuild.js';
+import { createSegmentUpkeep, type SegmentUpkeep } from './segment-upkeep.js';
 import { createStatisticsStore } from './statistics-store.js';
+import { StoredIds } from './stored-ids.js';
 
-/** On SQLite, changes of controls wait for the transaction of a group. */
-const GROUP_LIMITS: GroupLimits = { events: 2_000, length: 8 * 1024 * 1024 };
+/** On SQLite, changes of controls wait for the transaction of a group: a fifth of a second. */
+const GROUP_LIMITS: GroupLimits = { events: 5_000, length: 8 * 1024 * 1024 };
 
 export interface SqlEventStoreOptions {
   readonly database: Pick<Database, 'kind' | 'bulk'>;
@@ -19,17 +22,23 @@ export interface SqlEventStoreOptions {
 
 /** Events in the database of the controls, SQLite or PostgreSQL. */
 export function createSqlEventStore({ database, now }: SqlEventStoreOptions): EventStore {
+  const ids = new StoredIds();
+  let upkeep: SegmentUpkeep | undefined;
   return {
     kind: database.kind,
     encode: encodeEvent,
     groupLimits: GROUP_LIMITS,
-    write: createEventWriter({ database, now }),
-    search: createEventSearch(database.bulk),
+    write: createEventWriter({ database, ids, now, onFull: () => upkeep?.closeSoon() }),
+    search: { ...createEventSearch(database.bulk), estimate: createEventEstimate({ database, now }) },
     tail: createEventTail(database.bulk),
     statistics: createStatisticsStore(database),
-    retention: createSqlRetention(database.bulk, now),
+    retention: createSqlRetention(database, now),
     rebuildStatistics: () => rebuildRollups({ database, now }),
+    start(failures) {
+      upkeep = createSegmentUpkeep({ kind: database.kind, bulk: database.bulk, ids, failures });
+      upkeep.start();
+    },
     // The database is closed by who opened it.
-    close: async () => {},
+    close: async () => upkeep?.close(),
   };
 }

@@ -21,6 +21,15 @@ export interface EventPage {
   readonly next: EventCursor | undefined;
 }
 
+/** A number of events, or an estimate of it. */
+export interface EventCount {
+  readonly events: number;
+  readonly isExact: boolean;
+}
+
+/** Up to this number of events, an estimate is exact. */
+export const EXACT_ESTIMATES = 10_000;
+
 /** Finds events, latest first; of those with the same time, the last stored comes first. */
 export interface EventSearch {
   page(filter: EventFilter, query: EventPageQuery): Promise<EventPage>;
@@ -30,6 +39,11 @@ export interface EventSearch {
    * kind of step.
    */
   count(filter: EventFilter): Promise<number>;
+  /**
+   * Number of events that match a filter: exact up to EXACT_ESTIMATES, otherwise an estimate above it, whose cost does
+   * not grow with the number of matching events. A store that counts fast enough may always be exact.
+   */
+  estimate(filter: EventFilter): Promise<EventCount>;
   /**
    * All events that match a filter, part by part, of which only one is in memory. Events that are stored,
    * deleted or get another time meanwhile may or may not be included.

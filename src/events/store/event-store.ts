@@ -1,3 +1,4 @@
+import type { RepeatLog } from '../../process/repeat-log.js';
 import type { ControlEvent } from '../event.js';
 import type { EventRetention } from './event-retention.js';
 import type { EventSearch } from './event-search.js';
@@ -6,8 +7,13 @@ import type { EventTail } from './event-tail.js';
 
 /** An event to be stored, with its row as text. */
 export interface EncodedEvent {
-  readonly event: ControlEvent;
+  /** Its control_execution_id. */
+  readonly id: string;
   readonly row: string;
+  /** Bits for the store itself, so that it need not look at the event: 0 for the usual event. */
+  readonly traits: number;
+  /** Decoded from the row on first access when the row was made in another thread: about a microsecond. */
+  readonly event: ControlEvent;
 }
 
 /**
@@ -24,6 +30,13 @@ export interface RebuildResult {
   readonly hours: number;
   /** Number of wrong rollups; 0 when all of them agreed with the events. */
   readonly corrected: number;
+}
+
+/** The form of events in which a store takes them. Pure: it may be used in any thread. */
+export interface EventCodec {
+  encode(event: ControlEvent): EncodedEvent;
+  /** The event of a row that `encode` made. */
+  decode(row: string): ControlEvent;
 }
 
 /** Most events, and UTF-16 code units of their rows, that one call of `write` takes. */
@@ -48,6 +61,8 @@ export interface EventStore {
   readonly retention: EventRetention;
   /** Compares the rollups with the stored events, and corrects differences, while further events are stored. */
   rebuildStatistics(): Promise<RebuildResult>;
+  /** Begins work that no caller waits for, in a process that serves requests. `close` ends it. */
+  start?(failures: Pick<RepeatLog, 'failed' | 'told'>): void;
   /** Releases what the store itself has opened. Never rejects. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { createRegistry, type DescService } from '@bufbuild/protobuf';
+import type { DescService } from '@bufbuild/protobuf';
 import {
   type ConnectError,
   type ConnectRouter,
@@ -10,11 +10,7 @@ import { fastifyConnectPlugin } from '@connectrpc/connect-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  RetryInfoSchema,
-} from '../../../gen/proto/google/rpc/error_details_pb.js';
+import type { MessageReader } from '../../contract/call/handler.js';
 import { draining } from '../../contract/errors/draining.js';
 import { PUBLIC_METHOD } from '../admission/call-class.js';
 import type { CredentialReader } from '../auth/request-credentials.js';
@@ -24,7 +20,6 @@ import type { LongStreams } from '../call/long-streams.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import { isHttp2 } from '../http/unread-body.js';
 import { toConnectError } from '../wire/connect-error.js';
-import { MESSAGE_RECURSION_LIMIT } from '../wire/free-form-mapper.js';
 import { MIN_GZIP_BYTES } from '../wire/gzip.js';
 import { jsonCopyFor } from '../wire/json-copy.js';
 import { maxReplyBytes } from '../wire/message-limits.js';
@@ -32,6 +27,7 @@ import { protocolOf } from '../wire/rpc-status.js';
 import { compressingReplies, replyCompression } from './compressed-replies.js';
 import { jsonOfQuery } from './get-request.js';
 import { guardHandler } from './guard.js';
+import { MESSAGE_OPTIONS } from './message-options.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { holdHeadersOf } from './trailers-only.js';
 
@@ -40,6 +36,8 @@ export interface ConnectPluginOptions {
   readonly register: (router: ConnectRouter) => void;
   /** Every method with options of this API, by `package.Service/Method`. Only gRPC's own may be missing. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
+  /** The readers of large messages, by the same names; none by default. */
+  readonly readers?: ReadonlyMap<string, MessageReader> | undefined;
   readonly host: CallHost;
   readonly credentials: CredentialReader;
   /** Largest message in either direction, in bytes. */
@@ -48,9 +46,6 @@ export interface ConnectPluginOptions {
   readonly shutdownSignal: AbortSignal;
   readonly longStreams: LongStreams;
 }
-
-/** Messages used as status details. */
-const DETAIL_TYPES = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
 
 /** Serves gRPC, gRPC-Web and Connect in a separate Fastify scope. */
 export async function registerConnect(scope: FastifyInstance, options: ConnectPluginOptions): Promise<void> {
@@ -64,9 +59,7 @@ export async function registerConnect(scope: FastifyInstance, options: ConnectPl
     acceptCompression: [],
     readMaxBytes: options.maxMessageBytes,
     writeMaxBytes: maxReplyBytes(options.maxMessageBytes),
-    binaryOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT },
-    // A status inside a reply carries its details as Any, whose JSON form requires their types.
-    jsonOptions: { recursionLimit: MESSAGE_RECURSION_LIMIT, registry: DETAIL_TYPES },
+    ...MESSAGE_OPTIONS,
     shutdownSignal: options.shutdownSignal,
   };
   await scope.register(fastifyConnectPlugin, {
@@ -136,7 +129,12 @@ function guardAll(router: ConnectRouter, options: ConnectPluginOptions): string[
     const name = `${handler.service.typeName}/${handler.method.name}`;
     if (isUnclassified(name, options)) unknown.push(name);
     const longStreams = isLong(name, handler.method.methodKind) ? options.longStreams : null;
-    router.handlers[index] = guardHandler(handler, options.host.requestTimeoutMs, longStreams);
+    router.handlers[index] = guardHandler(handler, {
+      bodyTimeMs: options.host.requestTimeoutMs,
+      longStreams,
+      reader: options.readers?.get(name),
+      maxMessageBytes: options.maxMessageBytes,
+    });
   });
   return unknown;
 }
@@ -176,6 +174,7 @@ function startCalls(
       connection: isHttp2(request.raw) ? request.raw.stream.session : request.raw.socket,
       json: request.method === 'GET' ? jsonOfQuery(request.raw.url ?? '') : jsonCopyFor(contentType),
       holdHeaders: holdHeadersOf(reply.raw),
+      unread: undefined,
       signal: undefined,
     };
     calls.set(request, rpc);

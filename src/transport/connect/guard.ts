@@ -8,6 +8,7 @@ import type {
 import { errorFromJsonBytes, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
+import type { MessageReader } from '../../contract/call/handler.js';
 import { callClassOf } from '../admission/call-class.js';
 import { arrivalExpiry, callerTimeoutOf, withinTime } from '../call/deadline.js';
 import type { LongStream, LongStreams } from '../call/long-streams.js';
@@ -19,18 +20,25 @@ import { countedBody, countedStream, smallMessages } from './body-bytes.js';
 import { isGetCall, METHOD_NOT_ALLOWED, queryProblem, refusedGet, UNCACHED } from './get-request.js';
 import { type RpcCall, rpcCallKey } from './rpc-call.js';
 import { trailersOnly } from './trailers-only.js';
+import { UnreadMessages } from './unread-messages.js';
+
+export interface GuardOptions {
+  /** Limits a single request message, or a large message of a stream, in milliseconds. */
+  readonly bodyTimeMs: number;
+  /** Given for a stream that ends when the server asks for it. */
+  readonly longStreams: LongStreams | null;
+  /** Reads large messages of this RPC. */
+  readonly reader: MessageReader | undefined;
+  /** Largest message that Connect accepts, in bytes. */
+  readonly maxMessageBytes: number;
+}
 
 /**
  * Lets a call enter before its body is read, adds the limits of the body to a Connect handler, and corrects the
  * status of messages that cannot be decoded: Connect reports an internal error, but it is the caller's.
- * `bodyTimeMs` limits a single request message, or a large message of a stream, in milliseconds. `longStreams` are
- * given for a stream that ends when the server asks for it.
  */
-export function guardHandler(
-  handler: UniversalHandler,
-  bodyTimeMs: number,
-  longStreams: LongStreams | null,
-): UniversalHandler {
+export function guardHandler(handler: UniversalHandler, options: GuardOptions): UniversalHandler {
+  const { bodyTimeMs, longStreams } = options;
   const { methodKind } = handler.method;
   const takesOneMessage = methodKind === 'unary' || methodKind === 'server_streaming';
   const guarded = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
@@ -65,6 +73,7 @@ export function guardHandler(
     dropEndlessTimeout(request, call.protocol);
     const isPublic = callClassOf(call.route.method) === 'public';
     const ending = longStreams === null ? request : withEnd(request, rpc, longStreams);
+    if (!isGet) rpc.unread = unreadMessagesOf(rpc, options);
     const counted = withBodyBytes(ending, rpc, takesOneMessage ? null : bodyTimeMs);
     const bounded = isPublic ? withSmallMessages(counted) : counted;
     const response = await handler(
@@ -115,15 +124,45 @@ function withEnd(
 /** If `messageTimeMs` is set, the body is a stream of messages. */
 function withBodyBytes(
   request: UniversalServerRequest,
-  { call: { ticket }, json }: RpcCall,
+  rpc: RpcCall,
   messageTimeMs: number | null,
 ): UniversalServerRequest {
+  const { call, json } = rpc;
   const body = bytesOf(request);
   if (body === undefined) return request;
-  if (messageTimeMs !== null) return { ...request, body: countedStream(body, ticket, messageTimeMs) };
-  const counted = countedBody(body, ticket);
+  if (messageTimeMs !== null) {
+    const counted = countedStream(body, call.ticket, messageTimeMs);
+    return { ...request, body: withoutUnread(counted, request, rpc) };
+  }
+  const counted = withoutUnread(countedBody(body, call.ticket), request, rpc);
   return { ...request, body: json === null ? counted : json.copying(counted) };
 }
+
+/** gRPC-Web as base64 text has no envelopes. */
+function unreadMessagesOf(
+  { call, json }: RpcCall,
+  { reader, maxMessageBytes }: GuardOptions,
+): UnreadMessages | undefined {
+  const isText = call.header('content-type')?.startsWith('application/grpc-web-text') === true;
+  if (reader === undefined || isText) return undefined;
+  return new UnreadMessages(reader, json === null ? 'binary' : 'json', maxMessageBytes);
+}
+
+/** The body without the messages that are read elsewhere. */
+function withoutUnread(
+  body: AsyncIterable<Uint8Array>,
+  { header }: UniversalServerRequest,
+  { call, unread }: RpcCall,
+): AsyncIterable<Uint8Array> {
+  if (unread === undefined) return body;
+  const isWhole = /^application\/(?:json|proto)\b/i.test(call.header('content-type') ?? '');
+  if (!isWhole) return unread.fromEnvelopes(body);
+  if (!unread.takesWhole(header.get(LENGTH_HEADER))) return body;
+  header.delete(LENGTH_HEADER);
+  return unread.fromWhole(body);
+}
+
+const LENGTH_HEADER = 'content-length';
 
 /** Largest message of a call that needs no key, in bytes: these carry only names. */
 const MAX_PUBLIC_MESSAGE_BYTES = 64 * 1024;

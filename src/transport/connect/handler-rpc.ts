@@ -1,11 +1,14 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { z } from 'zod';
 import { type JsonObject, type JsonValue, parseStoredJson } from '../../../packages/exact-json/src/index.js';
-import type { AnyHandler, Handler } from '../../contract/call/handler.js';
+import type { AnyHandler, Handler, MessageReader } from '../../contract/call/handler.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import type { ReceivedRequest } from '../../contract/warnings/request-warnings.js';
+import type { Call } from '../call/call.js';
 import type { RpcMethod } from '../descriptors/rpc-methods.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { messageMapper } from './message-mapper.js';
+import type { RpcCall } from './rpc-call.js';
 import {
   type CollectImplementation,
   collectRpc,
@@ -24,6 +27,13 @@ export function handlerRpc(
 ): UnaryImplementation | StreamImplementation | CollectImplementation | ExchangeImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMappers(method.desc.output);
+
+  function inputOf(message: Message, rpc: RpcCall, schema: z.ZodType, reader: MessageReader | undefined) {
+    const unread = rpc.unread?.next();
+    if (unread !== undefined && reader !== undefined) return reader.read(unread);
+    return parseInput(schema, toPlain(message));
+  }
+
   if ('stream' in handler) {
     const asMessage = once(reply.message);
     const asBinary = once(reply.binary);
@@ -35,14 +45,14 @@ export function handlerRpc(
     });
   }
   if ('collect' in handler) {
-    return collectRpc(async (messages, call) => {
-      const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
+    return collectRpc(async (messages, call, rpc) => {
+      const items = mapped(messages, (message) => inputOf(message, rpc, handler.item, handler.reader));
       return reply.message(await handler.collect(items, call));
     });
   }
   if ('exchange' in handler) {
-    return exchangeRpc((messages, call) => {
-      const items = mapped(messages, (message) => parseInput(handler.item, toPlain(message)));
+    return exchangeRpc((messages, call, rpc) => {
+      const items = mapped(messages, (message) => inputOf(message, rpc, handler.item, handler.reader));
       return mapped(handler.exchange(items, call), reply.message);
     });
   }
@@ -52,11 +62,21 @@ export function handlerRpc(
 function unaryHandlerRpc(method: RpcMethod, handler: Handler): UnaryImplementation {
   const { toPlain } = messageMapper(method.desc.input);
   const reply = replyMappers(method.desc.output);
-  return unaryRpc(async (message, call, json) => {
+  const { reader } = handler;
+
+  /** The members of a message that was read elsewhere are not known here. */
+  function inputOf(message: Message, call: Call, { json, unread }: RpcCall): unknown {
+    const elsewhere = unread?.next();
+    if (elsewhere !== undefined && reader !== undefined) return reader.read(elsewhere);
     const plain = toPlain(message);
     const input = parseInput(handler.input, plain);
     call.receives(() => receivedMessage(method.desc.input, message, plain, json));
-    const value = await handler.handle(input, call);
+    return input;
+  }
+
+  return unaryRpc(async (message, call, rpc) => {
+    const { json } = rpc;
+    const value = await handler.handle(await inputOf(message, call, rpc), call);
     call.answeredBy(handler);
     return json === null ? reply.binary(value) : reply.message(value);
   });
@@ -79,8 +99,11 @@ function once(map: ReplyMapper): ReplyMapper {
   };
 }
 
-async function* mapped<From, To>(source: AsyncIterable<From>, map: (value: From) => To): AsyncGenerator<To> {
-  for await (const value of source) yield map(value);
+async function* mapped<From, To>(
+  source: AsyncIterable<From>,
+  map: (value: From) => To | Promise<To>,
+): AsyncGenerator<To> {
+  for await (const value of source) yield await map(value);
 }
 
 /** A request of an RPC as received: its JSON if it was sent as JSON, else the plain value of its message. */

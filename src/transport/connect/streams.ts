@@ -5,7 +5,7 @@ import type { Call } from '../call/call.js';
 import { toConnectError } from '../wire/connect-error.js';
 import type { JsonCopy } from '../wire/json-copy.js';
 import { correctedDecodeError } from '../wire/message-errors.js';
-import { rpcCallOf, writeTrailers } from './rpc-call.js';
+import { type RpcCall, rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A server-streaming RPC as a Connect implementation. */
 export type StreamImplementation = (request: Message, context: HandlerContext) => AsyncIterable<Message>;
@@ -40,13 +40,13 @@ export function streamRpc(
 
 /** Turns a function of a stream of messages into an RPC. */
 export function collectRpc(
-  run: (messages: AsyncIterable<Message>, call: Call) => Promise<Message>,
+  run: (messages: AsyncIterable<Message>, call: Call, rpc: RpcCall) => Promise<Message>,
 ): CollectImplementation {
   return async (messages, context) => {
     const rpc = rpcCallOf(context);
     const { call } = rpc;
     try {
-      const reply = await run(untilAborted(inTurns(messages, call), context.signal), call);
+      const reply = await run(untilAborted(inTurns(messages, call), context.signal), call, rpc);
       call.code = 'ok';
       return reply;
     } catch (error) {
@@ -68,13 +68,13 @@ export type ExchangeImplementation = (
  * aborted; replies that follow from earlier messages are still sent.
  */
 export function exchangeRpc(
-  run: (messages: AsyncIterable<Message>, call: Call) => AsyncIterable<Message>,
+  run: (messages: AsyncIterable<Message>, call: Call, rpc: RpcCall) => AsyncIterable<Message>,
 ): ExchangeImplementation {
   return async function* answer(messages, context) {
     const rpc = rpcCallOf(context);
     const { call } = rpc;
     try {
-      yield* run(untilAborted(inTurns(messages, call), context.signal), call);
+      yield* run(untilAborted(inTurns(messages, call), context.signal), call, rpc);
       call.code = 'ok';
     } catch (error) {
       throw failed(call, error);

@@ -2,25 +2,24 @@ import type { Message } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { Call } from '../call/call.js';
 import { toConnectError } from '../wire/connect-error.js';
-import type { JsonCopy } from '../wire/json-copy.js';
-import { rpcCallOf, writeTrailers } from './rpc-call.js';
+import { type RpcCall, rpcCallOf, writeTrailers } from './rpc-call.js';
 
 /** A unary RPC as a Connect implementation. */
 export type UnaryImplementation = (request: Message, context: HandlerContext) => Promise<Message>;
 
 /** Turns a function into a unary RPC, with time limit, error translation and outcome for the metrics. */
 export function unaryRpc(
-  run: (message: Message, call: Call, json: JsonCopy | null) => Message | Promise<Message>,
+  run: (message: Message, call: Call, rpc: RpcCall) => Message | Promise<Message>,
 ): UnaryImplementation {
   return async (message, context) => {
     const rpc = rpcCallOf(context);
-    const { call, json } = rpc;
+    const { call } = rpc;
     try {
       // The deadline may already have passed.
       context.signal.throwIfAborted();
       const turn = call.turn();
       if (turn !== undefined) await call.bound(turn);
-      const reply = await call.bound(run(message, call, json));
+      const reply = await call.bound(run(message, call, rpc));
       call.code = 'ok';
       return reply;
     } catch (error) {

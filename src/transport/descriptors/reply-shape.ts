@@ -26,7 +26,7 @@ export function replyShape(desc: DescMessage, omitNulls: boolean): ReplyShape {
   const flags = [...flagsOf(desc, new Set())];
   const shapes = new Map<string, Shape>();
   return (value, input) => {
-    const asked = flags.filter((flag) => (input as Record<string, unknown>)[flag] === true);
+    const asked = flags.filter((flag) => isAsked((input as Record<string, unknown>)[flag]));
     const key = asked.join();
     let shape = shapes.get(key);
     if (shape === undefined) {
@@ -35,6 +35,11 @@ export function replyShape(desc: DescMessage, omitNulls: boolean): ReplyShape {
     }
     return shape(value) as object;
   };
+}
+
+/** Whether a request has a member: a boolean one has to be true. */
+function isAsked(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false;
 }
 
 /** The names of the request members that members of a reply depend on. */

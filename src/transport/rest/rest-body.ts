@@ -24,6 +24,14 @@ export interface ArrivedBody {
   readonly body?: unknown;
 }
 
+/** The bytes of a body that only has to be parsed; undefined for one that `readBody` refuses without parsing. */
+export function jsonBytes({ body, headers }: ArrivedBody): Buffer | undefined {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') return undefined;
+  if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+  return JSON_MEDIA_TYPE.test(headers['content-type'] ?? '') ? body : undefined;
+}
+
 /**
  * The body of a JSON route, or a problem that says why there is no usable one. Throws UndecodableBodyError
  * for bytes that are not text.

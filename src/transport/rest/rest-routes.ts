@@ -1,20 +1,20 @@
+import { getOption } from '@bufbuild/protobuf';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { z } from 'zod';
-import { type JsonObject, type JsonValue, stringifyJson } from '../../../packages/exact-json/src/index.js';
-import type { AnyHandler } from '../../contract/call/handler.js';
-import type { ErrorItem } from '../../contract/errors/service-error.js';
-import { inputItems, invalidRequest } from '../../contract/input/parse-input.js';
+import { header, in_query } from '../../../gen/proto/enforcement/v1/options_pb.js';
+import { type JsonObject, stringifyJson } from '../../../packages/exact-json/src/index.js';
+import type { AnyHandler, Handler } from '../../contract/call/handler.js';
 import { type CallHost, restRoute } from '../call/call-host.js';
 import { replyShape } from '../descriptors/reply-shape.js';
 import { type HttpBinding, type RpcMethod, restTemplate } from '../descriptors/rpc-methods.js';
 import { compressedText } from './compressed-text.js';
 import { breakOffWithBody, LINES_MEDIA_TYPE, lineStream } from './line-stream.js';
+import { readInput } from './read-input.js';
 import { headerTeller } from './reply-members.js';
-import { type HeaderMember, headerMembers, readHeaderMembers } from './request-headers.js';
-import { readBody } from './rest-body.js';
+import { headerMembers } from './request-headers.js';
+import { jsonBytes } from './rest-body.js';
 import { callOf } from './rest-calls.js';
 import type { RestRequest, RestRoute } from './rest-route.js';
-import { checkQuery, queryMembers, receivedRequest, unreadBody, unreadHint } from './unread-parts.js';
+import { checkQuery, receivedRequest, unreadBody } from './unread-parts.js';
 
 /** Media type of JSON replies. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -38,6 +38,7 @@ export function handlerRoutes(
     const print = printer(method, binding);
     const tell = headerTeller(method.desc.output);
     const inHeaders = headerMembers(method.desc.input);
+    if ('reader' in handler && handler.reader !== undefined) checkBodyOnly(method, binding);
     return {
       method,
       binding,
@@ -46,19 +47,45 @@ export function handlerRoutes(
       run(request, call) {
         call.warn(checkQuery(method, binding, request, strict));
         call.warn(unreadBody(binding, request.body));
-        const { input, body } = readInput(handler.input, method, binding, request, inHeaders);
-        call.receives(() => receivedRequest(method, binding, body, request.body));
-        if ('stream' in handler) return lines(handler.stream(input, call), (reply) => print(reply, input));
-        const reply = handler.handle(input, call);
-        const done = (value: object): string => {
-          call.answeredBy(handler);
-          tell(value, call);
-          return print(value, input);
+        const read = (): unknown => {
+          const { input, body } = readInput(handler.input, method, binding, request, inHeaders);
+          call.receives(() => receivedRequest(method, binding, body, request.body));
+          return input;
         };
-        return reply instanceof Promise ? reply.then(done) : done(reply);
+        if ('stream' in handler) {
+          const input = read();
+          return lines(handler.stream(input, call), (reply) => print(reply, input));
+        }
+        const answer = (input: unknown): string | Promise<string> => {
+          const done = (value: object): string => {
+            call.answeredBy(handler);
+            tell(value, call);
+            return print(value, input);
+          };
+          const reply = handler.handle(input, call);
+          return reply instanceof Promise ? reply.then(done) : done(reply);
+        };
+        return readElsewhere(handler, request)?.then(answer) ?? answer(read());
       },
     };
   });
+}
+
+/** Throws for an RPC whose reader would miss members outside of the body. */
+function checkBodyOnly({ name, desc }: RpcMethod, { body, pathMembers }: HttpBinding): void {
+  const outside = desc.input.fields.some((field) => getOption(field, in_query) || getOption(field, header));
+  if (body !== '*' || pathMembers.length > 0 || outside)
+    throw new Error(`${name} has members outside of its body, which a reader does not get`);
+}
+
+/**
+ * The input from the reader of the handler, if it takes this body. The members of a body that was read elsewhere are
+ * not known here.
+ */
+function readElsewhere({ reader }: Handler, request: RestRequest): Promise<unknown> | undefined {
+  const bytes = reader === undefined ? undefined : jsonBytes(request);
+  if (reader === undefined || bytes === undefined || !reader.takes(bytes.length)) return undefined;
+  return reader.read({ form: 'rest', bytes });
 }
 
 async function* lines(
@@ -72,64 +99,6 @@ function printer(method: RpcMethod, binding: HttpBinding): (reply: object, input
   const shape = replyShape(method.desc.output, method.omitNulls);
   if (binding.responseBody === '') return (reply, input) => stringifyJson(shape(reply, input) as JsonObject);
   return (reply, input) => stringifyJson((shape(reply, input) as JsonObject)[binding.responseBody] ?? null);
-}
-
-/** The input read from a request, and its unprocessed body; null without one. */
-interface ReadRequest {
-  readonly input: unknown;
-  readonly body: JsonValue;
-}
-
-/** Combines path, query and body into one input; all their problems are reported together. */
-function readInput(
-  schema: z.ZodType,
-  method: RpcMethod,
-  binding: HttpBinding,
-  request: RestRequest,
-  inHeaders: readonly HeaderMember[],
-): ReadRequest {
-  const params = request.params as Record<string, string>;
-  if (binding.body === '') {
-    const query = request.query as Record<string, string>;
-    const headers = readHeaderMembers(inHeaders, request, query);
-    const { value, items } = inputItems(schema, { ...query, ...headers, ...params });
-    if (items.length === 0) return { input: value, body: null };
-    throw invalidRequest(items.map((item) => located(item, params, 'query')));
-  }
-  const body = readBody(request);
-  if ('problem' in body) {
-    const { items } = inputItems(schema, params);
-    const others = items.filter((item) => firstPart(item) in params).map((item) => located(item, params, ''));
-    throw invalidRequest([...others, ...(body.problem.options.items ?? [])]);
-  }
-  const query = queryMembers(method, request);
-  const members = { ...(body.value as JsonObject), ...query };
-  const headers = readHeaderMembers(inHeaders, request, members);
-  const { value, items } = inputItems(schema, withParams(members, { ...headers, ...params }));
-  if (items.length === 0) return { input: value, body: body.value };
-  const places = items.map((item) => located(located(item, params, ''), query, '', 'query'));
-  throw invalidRequest(places, places.length, unreadHint(method, binding, body.value));
-}
-
-/** Path and query take precedence over a body member of the same name. */
-function withParams(body: JsonObject, params: Record<string, string>): JsonObject {
-  return Object.keys(params).length === 0 ? body : { ...body, ...params };
-}
-
-function firstPart(item: ErrorItem): string {
-  return /^[^.[]*/.exec(item.field ?? '')?.[0] ?? '';
-}
-
-/** Prefixes the field of an item: with `place` if it is one of `params`, else with `other`. */
-function located(
-  item: ErrorItem,
-  params: Record<string, string>,
-  other: 'query' | '',
-  place: 'path' | 'query' = 'path',
-): ErrorItem {
-  if (item.field === undefined) return item;
-  if (Object.hasOwn(params, firstPart(item))) return { ...item, field: `${place}.${item.field}` };
-  return other === '' ? item : { ...item, field: `${other}.${item.field}` };
 }
 
 /** Adds the JSON routes to a separate Fastify scope with `startRestCalls`. */

@@ -17,7 +17,7 @@ const MAX_NAMED_PARAMETERS = 20;
 const MAX_HINTED_MEMBERS = 3;
 
 /** The members of a request with a body that are sent in the query. */
-export function queryMembers(method: RpcMethod, request: RestRequest): Record<string, string> {
+export function queryMembers(method: RpcMethod, request: Pick<RestRequest, 'query'>): Record<string, string> {
   const query = request.query as Record<string, string>;
   const names = method.desc.input.fields
     .filter((field) => getOption(field, in_query))

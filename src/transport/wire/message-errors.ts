@@ -31,7 +31,7 @@ export function correctedDecodeError(error: ConnectError): ConnectError {
 export function correctedStatus(
   code: Code,
   message: string,
-  json: JsonCopy | null = null,
+  json: Pick<JsonCopy, 'text'> | null = null,
 ): ConnectError | undefined {
   if (code === Code.InvalidArgument && json !== null && JSON_ERROR.test(message)) return syntaxError(json);
   if (code !== Code.Internal) return undefined;
@@ -39,7 +39,7 @@ export function correctedStatus(
   return message.startsWith(COMPRESSION_ERROR) ? unexpectedCompression() : undefined;
 }
 
-function syntaxError(json: JsonCopy): ConnectError | undefined {
+function syntaxError(json: Pick<JsonCopy, 'text'>): ConnectError | undefined {
   try {
     parseStoredJson(json.text());
     return undefined;

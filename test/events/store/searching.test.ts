@@ -31,6 +31,7 @@ describeOnEachEventStore('searches', (fresh) => {
         for await (const part of store.search.walk(filter)) walked.push(...idsOf(part));
         expect(walked.toSorted()).toEqual(wanted.toSorted());
         expect(await store.search.count(filter)).toBe(wanted.length);
+        expect(await store.search.estimate(filter)).toEqual({ events: wanted.length, isExact: true });
         const paged: string[] = [];
         let after: EventCursor | undefined;
         do {

@@ -196,8 +196,8 @@ export const rpc_only: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_enforcement_v1_options, 11);
 
 /**
- * Name of a boolean member of the request. The JSON route prints the member of a response only if the request sets
- * that one; RPCs always send it.
+ * Name of a member of the request. The JSON route prints the member of a response only if the request sets that one,
+ * to true if it is a boolean; RPCs always send it.
  *
  * @generated from extension: string on_request = 50121;
  */

@@ -1,8 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import {
+  ObservabilityService,
+  TotalKind,
+} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { EVENT_COLUMNS, EventRow } from '../events/event-columns.js';
+import { totalText } from '../events/total-text.js';
 import { QueryState } from '../shared/states.js';
 import { Table } from '../shared/table.js';
 import { eventsAddress } from './events-address.js';
@@ -24,6 +28,7 @@ export function LatestEvents({ agent, control }: LatestEventsProps) {
       ...(control === undefined ? {} : { controlIds: [control] }),
       limit: SHOWN,
       includeBuffered: true,
+      total: TotalKind.ESTIMATE,
     },
     { refetchInterval: REFRESH_MS, placeholderData: keepPreviousData },
   );
@@ -35,7 +40,7 @@ export function LatestEvents({ agent, control }: LatestEventsProps) {
     <section className="latest-events">
       <h2>Latest events</h2>
       <QueryState query={query} what="events">
-        {({ events, eventTotal }) =>
+        {({ events, eventTotal, totalKind }) =>
           events.length === 0 ? (
             <p className="muted">No event is stored.</p>
           ) : (
@@ -46,7 +51,7 @@ export function LatestEvents({ agent, control }: LatestEventsProps) {
                 ))}
               </Table>
               <p>
-                <Link href={all}>All {eventTotal.toLocaleString()} events</Link>
+                <Link href={all}>All {totalText({ eventTotal, totalKind })} events</Link>
               </p>
             </>
           )

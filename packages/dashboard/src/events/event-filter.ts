@@ -9,7 +9,10 @@ import { rangeMs, TIME_RANGES } from '../shared/time-range.js';
 type Options = readonly (readonly [string, string])[];
 type Request = MessageInitShape<typeof QueryEventsRequestSchema>;
 /** What events are searched for, without the place in their list. */
-export type EventFilter = Omit<Request, '$typeName' | 'limit' | 'offset' | 'cursor' | 'includeBuffered'>;
+export type EventFilter = Omit<
+  Request,
+  '$typeName' | 'limit' | 'offset' | 'cursor' | 'includeBuffered' | 'total'
+>;
 
 export const ACTION_OPTIONS: Options = [
   ['', 'any'],

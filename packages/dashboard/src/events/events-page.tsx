@@ -1,7 +1,10 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import {
+  ObservabilityService,
+  TotalKind,
+} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { LoadMore, nextPageOf } from '../shared/load-more.js';
 import { Page } from '../shared/page.js';
 import { Empty, QueryState } from '../shared/states.js';
@@ -12,6 +15,7 @@ import { EVENT_COLUMNS, EventRow } from './event-columns.js';
 import { eventFilter } from './event-filter.js';
 import { EventFilters } from './event-filters.js';
 import { ExportButton } from './export-button.js';
+import { totalText } from './total-text.js';
 import './events.css';
 
 const PAGE_SIZE = 100;
@@ -25,7 +29,7 @@ export default function EventsPage() {
   const filter = useMemo(() => eventFilter(new URLSearchParams(settled), asOf), [settled, asOf]);
   const query = useInfiniteQuery(
     ObservabilityService.method.queryEvents,
-    { ...filter, cursor: undefined, limit: PAGE_SIZE, includeBuffered: true },
+    { ...filter, cursor: undefined, limit: PAGE_SIZE, includeBuffered: true, total: TotalKind.ESTIMATE },
     {
       pageParamKey: 'cursor',
       getNextPageParam: (last) => last.nextCursor,
@@ -58,7 +62,11 @@ export default function EventsPage() {
                   <EventRow key={event.controlExecutionId} event={event} />
                 ))}
               </Table>
-              <LoadMore {...query} shown={events.length} total={Number(pages[0]?.eventTotal ?? 0n)} />
+              <LoadMore
+                {...query}
+                shown={events.length}
+                total={pages[0] === undefined ? 0 : totalText(pages[0])}
+              />
             </>
           );
         }}

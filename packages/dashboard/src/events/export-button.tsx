@@ -1,6 +1,7 @@
 import { countText } from '../shared/numbers.js';
 import type { EventFilter } from './event-filter.js';
 import { canStreamToFile, MAX_COLLECTED_BYTES } from './export-sink.js';
+import { totalText } from './total-text.js';
 import { useExport } from './use-export.js';
 
 /** Saves all events that pass the filters as lines of JSON, with progress, and can be cancelled. */
@@ -12,7 +13,7 @@ export function ExportButton({ filter }: { readonly filter: EventFilter }) {
         <>
           <progress
             aria-label="Export"
-            max={Math.max(1, Number(state.total ?? 0n))}
+            max={Math.max(1, Number(state.total?.eventTotal ?? 0n))}
             {...(state.total === undefined ? {} : { value: state.events })}
           />
           <button type="button" onClick={cancel}>
@@ -38,7 +39,7 @@ function stateText(state: ReturnType<typeof useExport>['state']): string {
         ? 'All events that pass the filters, written to a file as they arrive.'
         : `All events that pass the filters, at most ${MAX_COLLECTED_BYTES / 2 ** 20} MiB with this browser.`;
     case 'running':
-      return `${state.events.toLocaleString()} of ${state.total?.toLocaleString() ?? '…'} events, ${countText(state.bytes)}B`;
+      return `${state.events.toLocaleString()} of ${state.total === undefined ? '…' : totalText(state.total)} events, ${countText(state.bytes)}B`;
     case 'finished':
       return `${state.events.toLocaleString()} events saved, ${countText(state.bytes)}B.`;
     case 'cancelled':

@@ -3,12 +3,14 @@ import { useEffect, useRef, useState } from 'react';
 import {
   type ControlExecutionEvent,
   ObservabilityService,
+  TotalKind,
 } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { transport } from '../api/transport.js';
 import { errorText } from '../shared/error-text.js';
 import type { EventFilter } from './event-filter.js';
 import { type ExportProgress, exportEvents } from './export-events.js';
 import { openSink } from './export-sink.js';
+import type { EventTotal } from './total-text.js';
 
 const client = createClient(ObservabilityService, transport);
 const PROGRESS_MS = 100;
@@ -16,7 +18,7 @@ const PROGRESS_MS = 100;
 /** How an export is. The total is unknown at its start. */
 export type ExportState =
   | { readonly kind: 'idle' }
-  | ({ readonly kind: 'running'; readonly total: bigint | undefined } & ExportProgress)
+  | ({ readonly kind: 'running'; readonly total: EventTotal | undefined } & ExportProgress)
   | ({ readonly kind: 'finished' | 'cancelled' } & ExportProgress)
   | ({ readonly kind: 'failed'; readonly reason: string } & ExportProgress);
 
@@ -50,8 +52,8 @@ async function runExport(
   try {
     report({ kind: 'running', total: undefined, ...progress });
     // Events that are not stored yet would be missing.
-    const { eventTotal } = await client.queryEvents(
-      { ...filter, limit: 1, includeBuffered: true },
+    const total = await client.queryEvents(
+      { ...filter, limit: 1, includeBuffered: true, total: TotalKind.ESTIMATE },
       { signal },
     );
     let shownAt = 0;
@@ -59,7 +61,7 @@ async function runExport(
       progress = next;
       if (performance.now() - shownAt < PROGRESS_MS) return;
       shownAt = performance.now();
-      report({ kind: 'running', total: eventTotal, ...next });
+      report({ kind: 'running', total, ...next });
     };
     progress = await exportEvents(received(filter, signal), sink, show);
     signal.throwIfAborted();

@@ -2,7 +2,10 @@ import { useQuery } from '@connectrpc/connect-query';
 import { keepPreviousData } from '@tanstack/react-query';
 import { AgentService } from '../../../../gen/proto/enforcement/v1/agent_service_pb.js';
 import { ControlService } from '../../../../gen/proto/enforcement/v1/control_service_pb.js';
-import { ObservabilityService } from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import {
+  ObservabilityService,
+  TotalKind,
+} from '../../../../gen/proto/enforcement/v1/observability_service_pb.js';
 import { PolicyService } from '../../../../gen/proto/enforcement/v1/policy_service_pb.js';
 import type { PaletteGroup } from './palette-items.js';
 
@@ -26,7 +29,7 @@ export function usePaletteSearch(text: string): PaletteSearch {
   const policies = useQuery(PolicyService.method.listPolicies, page, options);
   const traces = useQuery(
     ObservabilityService.method.queryEvents,
-    { traceId: text, limit: 1, includeBuffered: true },
+    { traceId: text, limit: 1, includeBuffered: true, total: TotalKind.NONE },
     { enabled: text.length >= MIN_TRACE_ID },
   );
   const controlId = /^\d{1,9}$/.test(text) ? Number(text) : undefined;

@@ -6,7 +6,8 @@ interface MorePages {
 
 interface LoadMoreProps extends MorePages {
   readonly shown: number;
-  readonly total: number;
+  /** A text says that it is not exact. */
+  readonly total: number | string;
 }
 
 /** What loads the next rows; undefined if there are none, or they are being loaded. For the end of a table. */
@@ -19,7 +20,7 @@ export function LoadMore({ hasNextPage, isFetchingNextPage, fetchNextPage, shown
   return (
     <div className="load-more">
       <span className="muted" role="status">
-        {shown.toLocaleString()} of {total.toLocaleString()}
+        {shown.toLocaleString()} of {typeof total === 'string' ? total : total.toLocaleString()}
       </span>
       {hasNextPage && (
         <button type="button" disabled={isFetchingNextPage} onClick={() => fetchNextPage()}>

@@ -1,0 +1,97 @@
+import { type Count, countOf } from '../count.js';
+import { SUMS } from '../sql/rollups.js';
+import type { ControlSums, NamedSums, StatisticsStore, Sums } from '../store/event-statistics.js';
+import { type RollupSegment, segmentsOf, type TimeWindow } from '../time-range.js';
+import type { ClickHouseConnection } from './clickhouse-connection.js';
+import type { ClickHouseRow } from './clickhouse-row.js';
+
+/** Sums that can exceed 64 bits over many rollups. */
+const WIDE: ReadonlySet<string> = new Set(['confidence_nano', 'duration_high', 'duration_low']);
+const SUMMED = SUMS.map(
+  (name, index) => `sum(${WIDE.has(name) ? `toInt128(${name})` : name}) AS sum_${index}`,
+);
+const SUM_ALIASES = SUMS.map((_, index) => `sum_${index}`);
+
+/** Groups of one query, by the number that `grouping` gives: a bit is set for each key that is left out. */
+const KEYS = 'bucket, agent_name, control_id, control_name';
+const BY_BUCKET = 0b0111;
+const BY_AGENT = 0b1011;
+const BY_CONTROL_OF_AGENT = 0b1000;
+const BY_CONTROL = 0b1100;
+
+export function createStatisticsStore(connection: Pick<ClickHouseConnection, 'read'>): StatisticsStore {
+  return {
+    async count({ agentName, controlId, window, byBucket, agents, controls, topControls }) {
+      const filters = [`(${segmentsOf(window, byBucket).map(isIn).join(' OR ')})`];
+      if (agentName !== null) filters.push('agent_name = {agent:String}');
+      if (controlId !== null) filters.push(`control_id = ${controlId}`);
+      // One query, so that all figures are of one moment.
+      const rows = await connection.read('statistics', {
+        text: `
+          SELECT kind, ${KEYS}, ${SUM_ALIASES.map((name) => `toString(${name})`).join(', ')} FROM (
+            SELECT *, row_number() OVER (
+              PARTITION BY kind ORDER BY sum_0 DESC, agent_name, control_id, control_name) AS place
+            FROM (
+              SELECT grouping(${KEYS}) AS kind, ${bucketOf(window, byBucket)} AS bucket, agent_name, control_id,
+                control_name, ${SUMMED.join(', ')}
+              FROM event_rollups WHERE ${filters.join(' AND ')}
+              GROUP BY GROUPING SETS (
+                (bucket), (agent_name), (agent_name, control_id, control_name), (control_id, control_name))
+              HAVING sum_0 > 0))
+          WHERE kind = ${BY_BUCKET} OR (kind = ${BY_AGENT} AND place <= ${agents})
+            OR (kind = ${BY_CONTROL_OF_AGENT} AND place <= ${controls})
+            OR (kind = ${BY_CONTROL} AND place <= ${topControls})
+          ORDER BY kind, place`,
+        ...(agentName === null ? {} : { parameters: { agent: agentName } }),
+      });
+      const of = (wanted: number) => rows.filter(([kind]) => Number(kind) === wanted);
+      return {
+        buckets: new Map(
+          of(BY_BUCKET).map((row) => [Number(row[1]) === NO_BUCKET ? null : Number(row[1]), readSums(row)]),
+        ),
+        agents: of(BY_AGENT).map((row) => ({ agentName: String(row[2]), ...readSums(row) })),
+        controls: of(BY_CONTROL_OF_AGENT).map(
+          (row): ControlSums => ({ agentName: String(row[2]), ...readNamed(row) }),
+        ),
+        topControls: of(BY_CONTROL).map(readNamed),
+      };
+    },
+  };
+}
+
+const NO_BUCKET = -1;
+
+/** Each segment is inside of one bucket, or in none. */
+function bucketOf({ startS, bucketS, bucketsEndS }: TimeWindow, byBucket: boolean): string {
+  if (!byBucket) return `materialize(toInt64(${NO_BUCKET}))`;
+  return `if(start_s < ${bucketsEndS}, intDiv(start_s - ${startS}, ${bucketS}), ${NO_BUCKET})`;
+}
+
+function isIn({ unitS, fromS, toS }: RollupSegment): string {
+  return `(unit_s = ${unitS} AND start_s >= ${fromS} AND start_s < ${toS})`;
+}
+
+function readNamed(row: ClickHouseRow): NamedSums {
+  return { controlId: Number(row[3]), controlName: String(row[4]), ...readSums(row) };
+}
+
+const FIRST_SUM = 5;
+
+/** In the order of `SUMS`. */
+function readSums(row: ClickHouseRow): Sums {
+  const counts: (Count | undefined)[] = row.slice(FIRST_SUM).map(countOf);
+  const [executions, matches, nonMatches, errors, denies, steers, observes, nano, durations, high, low] =
+    counts;
+  return {
+    executions: executions ?? 0,
+    matches: matches ?? 0,
+    nonMatches: nonMatches ?? 0,
+    errors: errors ?? 0,
+    denies: denies ?? 0,
+    steers: steers ?? 0,
+    observes: observes ?? 0,
+    confidenceSum: Number(nano ?? 0) / 1e9,
+    durations: durations ?? 0,
+    durationSum: Number(high ?? 0) * 65_536 + Number(low ?? 0) / 1e6,
+  };
+}

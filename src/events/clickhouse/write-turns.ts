@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OutcomeUnknownError } from '../../database/errors.js';
+import { appliedChanges, countedEvents, knownIds, lastPosition } from './batch-statements.js';
+import type { ClickHouseConnection, Insertion } from './clickhouse-connection.js';
+import type { Lease, Leases, LogState } from './lease.js';
+
+/** Attempts of an insert, and the pause between them in milliseconds. It is repeated under the same token. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 200;
+/** An insert is not repeated with less time left, in milliseconds. */
+const LEAST_LEFT_MS = 1_000;
+
+/** The time in which this process alone may write. */
+export interface WriteTurn {
+  /** The number of the batch. */
+  readonly batch: bigint;
+  /** The log, with all batches complete. */
+  readonly state: LogState;
+  insert(statement: Omit<Insertion, 'limitMs'>): Promise<void>;
+  /** Makes known and counts what was inserted into `events` and `event_changes`, and shows it to readers. */
+  finish(position: bigint): Promise<void>;
+  /** Completes the turn with other deletions in the log. */
+  finishPruning(pruned: Omit<LogState, 'position'>): Promise<void>;
+}
+
+export interface WriteTurnsOptions {
+  readonly connection: ClickHouseConnection;
+  readonly leases: Leases;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Runs work while no other process writes. */
+export interface WriteTurns {
+  /** What `work` has inserted without finishing the turn is finished by the next turn of any process. */
+  run<T>(work: (turn: WriteTurn) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Creates the turns. A batch is several inserts: its events first, then what follows from them. When the writer dies
+ * in between, the next turn completes the batch from the events that are there; every insert has a token, so that
+ * nothing is inserted twice.
+ */
+export function createWriteTurns({ connection, leases, now }: WriteTurnsOptions): WriteTurns {
+  /** The last stored position at the first turn: the database of the controls may be older than the events. */
+  let stored: bigint | undefined;
+
+  /** Repeats an insert while there is time, since one without an answer may have had its effect. */
+  async function insert(lease: Lease, statement: Omit<Insertion, 'limitMs'>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await connection.insert({ ...statement, limitMs: Math.max(LEAST_LEFT_MS, lease.left()) });
+        return;
+      } catch (error) {
+        if (attempt === ATTEMPTS || lease.left() < LEAST_LEFT_MS + PAUSE_MS) throw error;
+        await sleep(PAUSE_MS);
+      }
+    }
+  }
+
+  async function follow(lease: Lease, batch: bigint): Promise<void> {
+    const nowS = Math.floor(now() / 1_000);
+    await Promise.all([insert(lease, knownIds(batch)), insert(lease, countedEvents(batch, nowS))]);
+  }
+
+  /** Completes the batch of a writer that died. Returns the position up to which events are complete. */
+  async function recover(lease: Lease): Promise<bigint> {
+    await insert(lease, appliedChanges(lease.unfinished));
+    await follow(lease, lease.unfinished);
+    return lastPosition(connection, lease.unfinished);
+  }
+
+  /** Completes what was left, and returns the position after which the batch begins. */
+  async function prepare(lease: Lease): Promise<bigint> {
+    stored ??= await lastStored(connection);
+    let position = highest(lease.state.position, stored);
+    if (lease.unfinished !== 0n) {
+      position = highest(position, await recover(lease));
+      await lease.begin(position);
+    }
+    return position;
+  }
+
+  return {
+    async run(work) {
+      const lease = await leases.take();
+      let written: 'nothing' | 'something' = 'nothing';
+      try {
+        const position = await prepare(lease);
+        const result = await work({
+          batch: lease.batch,
+          state: { ...lease.state, position },
+          insert(statement) {
+            written = 'something';
+            return insert(lease, statement);
+          },
+          async finish(last) {
+            await follow(lease, lease.batch);
+            await lease.complete(last);
+          },
+          finishPruning: (pruned) => lease.complete(position, pruned),
+        });
+        await lease.release(written);
+        return result;
+      } catch (error) {
+        // The server may still be at work: it ends before the lease expires.
+        if (!(error instanceof OutcomeUnknownError)) await lease.release(written);
+        throw error;
+      }
+    },
+  };
+}
+
+async function lastStored(connection: ClickHouseConnection): Promise<bigint> {
+  const [row] = await connection.read('search', { text: 'SELECT max(position) FROM events' });
+  return BigInt(String(row?.[0] ?? 0));
+}
+
+const highest = (one: bigint, other: bigint) => (one > other ? one : other);

@@ -1,0 +1,90 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { type ControlEvent, isStorableEvent } from './event.js';
+import type { EncodedEvent, EventCodec } from './store/event-store.js';
+
+/** Events of one message, checked, in the form in which the store takes them. */
+export interface ReadEvents {
+  readonly encoded: readonly EncodedEvent[];
+  /** Whether every store can hold all of them unchanged. If not, none of them is stored. */
+  readonly areStorable: boolean;
+}
+
+/** A message of an RPC that stores events: as its schema reads it, or already encoded in another thread. */
+export type EventMessage = { readonly events: readonly ControlEvent[] } | ReadEvents;
+
+/** Encodes events; the rows of those that cannot be stored are of no use, but their number counts. */
+export function readEvents(events: readonly ControlEvent[], encode: EventCodec['encode']): ReadEvents {
+  return { encoded: events.map(encode), areStorable: events.every(isStorableEvent) };
+}
+
+/** The events of a message in the form in which the store takes them. */
+export function encodedEvents(message: EventMessage, encode: EventCodec['encode']): ReadEvents {
+  return 'encoded' in message ? message : readEvents(message.events, encode);
+}
+
+/** Events encoded per turn, a fraction of a millisecond: evaluations must not wait for more. */
+const EVENTS_PER_TURN = 64;
+
+/** Encodes many events, yielding in between. */
+export async function encodeInTurns(
+  events: readonly ControlEvent[],
+  encode: EventCodec['encode'],
+): Promise<EncodedEvent[]> {
+  const encoded: EncodedEvent[] = [];
+  for (let at = 0; at < events.length; at += EVENTS_PER_TURN) {
+    if (at > 0) await othersTurn();
+    for (const event of events.slice(at, at + EVENTS_PER_TURN)) encoded.push(encode(event));
+  }
+  return encoded;
+}
+
+/** What a thread sends of `ReadEvents`: few texts, because each object costs the receiver a microsecond or two. */
+export interface SentEvents {
+  readonly ids: readonly string[];
+  /** One row a line. */
+  readonly rows: string;
+  /** Undefined when all are 0. */
+  readonly traits: readonly number[] | undefined;
+  readonly areStorable: boolean;
+}
+
+/** Rows are JSON texts, in which line breaks are escaped. */
+const LINE_BREAK = '\n';
+
+export function packEvents({ encoded, areStorable }: ReadEvents): SentEvents {
+  return {
+    ids: encoded.map(({ id }) => id),
+    rows: encoded.map(({ row }) => row).join(LINE_BREAK),
+    traits: encoded.some(({ traits }) => traits !== 0) ? encoded.map(({ traits }) => traits) : undefined,
+    areStorable,
+  };
+}
+
+export function unpackEvents(sent: SentEvents, decode: EventCodec['decode']): ReadEvents {
+  const rows = sent.rows.split(LINE_BREAK);
+  const encoded = sent.ids.map(
+    (id, index) => new SentEvent(id, rows[index] ?? '', sent.traits?.[index] ?? 0, decode),
+  );
+  return { encoded, areStorable: sent.areStorable };
+}
+
+/** An event encoded in another thread. */
+class SentEvent implements EncodedEvent {
+  readonly id: string;
+  readonly row: string;
+  readonly traits: number;
+  readonly #decode: EventCodec['decode'];
+  #event: ControlEvent | undefined;
+
+  constructor(id: string, row: string, traits: number, decode: EventCodec['decode']) {
+    this.id = id;
+    this.row = row;
+    this.traits = traits;
+    this.#decode = decode;
+  }
+
+  get event(): ControlEvent {
+    this.#event ??= this.#decode(this.row);
+    return this.#event;
+  }
+}

@@ -1,0 +1,49 @@
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import { type EventFilter, filterKey } from '../event-filter.js';
+
+/** The part of a filter that rollups can count. */
+export interface RolledFilter {
+  /** Only agent, controls, time and, if rollups count them, outcomes. */
+  readonly filter: EventFilter;
+  /** The number of its events in one rollup. */
+  readonly count: Prisma.Sql;
+  /** Whether it is the whole filter. */
+  readonly isWhole: boolean;
+}
+
+const MATCHED = '"denies" + "steers" + "observes"';
+const COLUMNS = { deny: 'denies', steer: 'steers', observe: 'observes' } as const;
+
+/** What rollups know of the events that match a filter. */
+export function rolledFilter(filter: EventFilter): RolledFilter {
+  const { agentName, controlIds = [], fromUs, toUs, actions = [], matched, hasError } = filter;
+  const place = { agentName, controlIds, fromUs, toUs };
+  const count = countOf(filter);
+  const rolled = count === undefined ? place : { ...place, actions, matched, hasError };
+  return {
+    filter: rolled,
+    count: Prisma.raw(count ?? '"executions"'),
+    isWhole: filterKey(rolled) === filterKey(filter),
+  };
+}
+
+/** The part of a filter that one index has together with the time. */
+export function walkedFilter({ agentName, controlIds = [] }: EventFilter): EventFilter {
+  if (agentName) return { agentName };
+  return controlIds.length === 1 ? { controlIds } : {};
+}
+
+/** Undefined for outcomes that are not summed by themselves. */
+function countOf({ actions = [], matched, hasError }: EventFilter): string | undefined {
+  if (actions.length > 0) {
+    if (matched !== true || hasError !== undefined) return undefined;
+    return [...new Set(actions)].map((action) => `"${COLUMNS[action]}"`).join(' + ');
+  }
+  if (matched === undefined) {
+    if (hasError === undefined) return '"executions"';
+    return hasError ? '"errors"' : '"executions" - "errors"';
+  }
+  if (hasError === undefined) return matched ? MATCHED : `"executions" - (${MATCHED})`;
+  if (!hasError) return matched ? '"matches"' : '"non_matches"';
+  return matched ? `${MATCHED} - "matches"` : `"errors" - (${MATCHED} - "matches")`;
+}

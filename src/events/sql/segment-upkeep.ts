@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Prisma } from '../../../gen/prisma/sqlite/client.js';
+import type { BulkDatabase, BulkTransaction } from '../../database/bulk.js';
+import type { DatabaseLocation } from '../../database/database-url.js';
+import type { RepeatLog } from '../../process/repeat-log.js';
+import { EVENT_COLUMNS } from './event-row.js';
+import { IdFilter } from './id-filter.js';
+import { type Segment, tableOf } from './segment-tables.js';
+import {
+  closeSegment,
+  createSegment,
+  dropSegment,
+  isFull,
+  lockLog,
+  readSegments,
+  SELECT_SEGMENTS,
+} from './segments.js';
+import type { StoredIds } from './stored-ids.js';
+
+/** How long until work is looked for again, in milliseconds: other processes close segments, too. */
+const INTERVAL_MS = 30_000;
+/** Rows of an old table that one transaction moves: writers of events wait for it. */
+const MOVED_ROWS = 500;
+/** Ids read at once: less than a millisecond of work for the thread that serves requests. */
+const IDS_PER_READ = 2_000;
+/** Pause before the next attempt to close a table that others use, in milliseconds. They wait for each attempt. */
+const CLOSE_AGAIN_MS = 10_000;
+/** The longest pause between two transactions. It is as long as the last one, so writers get half of the time. */
+const MAX_REST_MS = 1_000;
+
+export interface UpkeepOptions {
+  readonly kind: DatabaseLocation['kind'];
+  readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
+  readonly ids: StoredIds;
+  /** For failures that recur while the database is unreachable, or a table is used by others. */
+  readonly failures: Pick<RepeatLog, 'failed' | 'told'>;
+}
+
+/** The work on segments that no caller waits for. It can be interrupted at any time, and done by several processes. */
+export interface SegmentUpkeep {
+  start(): void;
+  /** Called when the open table should be closed. */
+  closeSoon(): void;
+  /** Ends after the current statement. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the upkeep. In this order, as long as there is something to do: it closes the open table when it is full, loads
+ * filters of ids, builds those that are missing, and moves the events of an old table into segments.
+ */
+export function createSegmentUpkeep({ kind, bulk, ids, failures }: UpkeepOptions): SegmentUpkeep {
+  let closed = false;
+  let again = false;
+  let closeNotBeforeMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+
+  async function attempt(what: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      if (!closed) await work();
+      return true;
+    } catch (error) {
+      failures.failed(what, `${what} must wait`, error);
+      return false;
+    }
+  }
+
+  async function work(): Promise<void> {
+    const isClosed = await attempt('closing a table of events', closeFull);
+    if (!isClosed) closeNotBeforeMs = performance.now() + CLOSE_AGAIN_MS;
+    await attempt('reading filters of events', loadFilters);
+    await attempt('building filters of events', buildFilters);
+    await attempt('moving events of an older version', moveOld);
+  }
+
+  async function closeFull(): Promise<void> {
+    if (performance.now() < closeNotBeforeMs) return;
+    const [log] = await bulk.read(
+      'search',
+      Prisma.sql`SELECT "position", "generation" FROM "event_log" WHERE "id" = 1`,
+    );
+    const [position, generation] = (log ?? []).map((value) => BigInt(String(value)));
+    if (position === undefined) return;
+    if (generation === 0n || isFull(position, await segments()))
+      await bulk.transaction((tx) => closeSegment(kind, tx));
+  }
+
+  async function loadFilters(): Promise<void> {
+    for (const { number, hasFilter } of await segments()) {
+      if (closed || !hasFilter || ids.hasFilter(number)) continue;
+      const [row] = await bulk.read(
+        'search',
+        Prisma.sql`SELECT "filter" FROM "event_segments" WHERE "number" = ${number}`,
+      );
+      if (row !== undefined) ids.setFilter(number, IdFilter.fromText(String(row[0])));
+    }
+  }
+
+  async function buildFilters(): Promise<void> {
+    for (const segment of await incomplete()) if (!closed) await buildFilter(segment);
+  }
+
+  const segments = async () => readSegments(await bulk.read('search', SELECT_SEGMENTS));
+
+  /** The segments without a filter that get no more events. */
+  async function incomplete(): Promise<Segment[]> {
+    const all = await segments();
+    const old = all.find(({ isOld }) => isOld);
+    const [first] =
+      old === undefined
+        ? []
+        : await bulk.read('search', Prisma.sql`SELECT MIN("position") FROM ${tableOf(old)}`);
+    const from = old === undefined ? null : BigInt(String(first?.[0] ?? old.last + 1n));
+    return all.filter(
+      ({ hasFilter, isOld, last }) =>
+        !hasFilter && !isOld && (from === null || last < from || old === undefined || last > old.last),
+    );
+  }
+
+  async function buildFilter(segment: Segment): Promise<void> {
+    const filter = new IdFilter();
+    for (let after = segment.first - 1n; !closed; ) {
+      const rows = await bulk.read(
+        'search',
+        Prisma.sql`
+          SELECT "position", "control_execution_id" FROM ${tableOf(segment)}
+          WHERE "position" > ${after} ORDER BY "position" LIMIT ${IDS_PER_READ}`,
+      );
+      for (const [, id] of rows) filter.add(String(id));
+      const last = rows.at(-1)?.[0];
+      if (last === undefined || rows.length < IDS_PER_READ) break;
+      after = BigInt(String(last));
+    }
+    if (closed) return;
+    await bulk.transaction(async (tx) => {
+      await tx.run(Prisma.sql`
+        UPDATE "event_segments" SET "filter" = ${filter.toText()} WHERE "number" = ${segment.number}`);
+    });
+    ids.setFilter(segment.number, filter);
+  }
+
+  async function moveOld(): Promise<void> {
+    const all = await segments();
+    if (!all.some(({ isOld }) => isOld)) return;
+    failures.told('info', 'old events', 'the events of an older version are moved into segments', {});
+    let moved = 0;
+    for (let rows = 1; rows > 0 && !closed; ) {
+      const startMs = performance.now();
+      rows = await bulk.transaction((tx) => moveRows(kind, tx));
+      moved += rows;
+      if (again) return;
+      await sleep(Math.min(MAX_REST_MS, performance.now() - startMs));
+    }
+    if (closed) return;
+    failures.told('info', 'moved events', 'all events of an older version were moved', { moved });
+    // Their last segment lacks its filter.
+    again = true;
+  }
+
+  function lookOnce(): void {
+    if (closed) return;
+    again = running !== undefined;
+    running ??= work().finally(() => {
+      running = undefined;
+      if (again) setImmediate(lookOnce);
+    });
+  }
+
+  return {
+    start() {
+      timer = setInterval(lookOnce, INTERVAL_MS);
+      timer.unref();
+      lookOnce();
+    },
+    closeSoon() {
+      if (performance.now() >= closeNotBeforeMs) lookOnce();
+    },
+    async close() {
+      closed = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+const COLUMNS = Prisma.raw(
+  ['position', ...EVENT_COLUMNS.map(({ name }) => name)].map((name) => `"${name}"`).join(', '),
+);
+
+/** Moves some rows of the old table into their segment. Without any, drops the table. Returns their number. */
+async function moveRows(kind: DatabaseLocation['kind'], tx: BulkTransaction): Promise<number> {
+  await lockLog(tx);
+  const [found] = await tx.run(SELECT_SEGMENTS);
+  const all = readSegments(found?.rows ?? []);
+  const old = all.find(({ isOld }) => isOld);
+  if (old === undefined) return 0;
+  const [positions] = await tx.run(
+    Prisma.sql`SELECT "position" FROM ${tableOf(old)} ORDER BY "position" LIMIT ${MOVED_ROWS}`,
+  );
+  const rows = (positions?.rows ?? []).map(([position]) => BigInt(String(position)));
+  const first = rows[0];
+  if (first === undefined) {
+    await dropSegment(kind, tx, old);
+    return 0;
+  }
+  const target =
+    all.find((one) => !one.isOld && one.first <= first && first <= one.last) ??
+    (await createSegment(kind, tx, old, first));
+  const fitting = rows.filter((position) => position <= target.last);
+  const upTo = fitting.at(-1) ?? first;
+  await tx.run(
+    Prisma.sql`
+      INSERT INTO ${tableOf(target)} (${COLUMNS})
+      SELECT ${COLUMNS} FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
+    Prisma.sql`DELETE FROM ${tableOf(old)} WHERE "position" <= ${upTo}`,
+  );
+  return fitting.length;
+}

@@ -1,0 +1,95 @@
+import type { DescMethod, DescMethodStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
+import { createMethodSerializationLookup } from '@connectrpc/connect/protocol';
+import type { z } from 'zod';
+import { ObservabilityService } from '../../../gen/proto/enforcement/v1/observability_service_pb.js';
+import type { UnreadMessage } from '../../contract/call/handler.js';
+import { parseInput } from '../../contract/input/parse-input.js';
+import { createEventSchemas, MAX_EVENTS } from '../../events/event-schemas.js';
+import type { EventRpc } from '../../events/observability-handlers.js';
+import { type ReadEvents, readEvents } from '../../events/read-events.js';
+import type { EventCodec } from '../../events/store/event-store.js';
+import { messageMapper } from '../connect/message-mapper.js';
+import { MESSAGE_OPTIONS } from '../connect/message-options.js';
+import { type RpcMethod, rpcMethods } from '../descriptors/rpc-methods.js';
+import { readInput } from '../rest/read-input.js';
+import { toConnectError } from '../wire/connect-error.js';
+import { correctedStatus } from '../wire/message-errors.js';
+import { withoutSurplus } from './surplus-events.js';
+
+/** A message of an RPC that stores events. */
+export interface UnreadEvents extends UnreadMessage {
+  readonly rpc: EventRpc;
+  /** The time of events that state none, in milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** Reads a message. Throws what reading it in the thread that serves requests throws. */
+export type ReadMessage = (message: UnreadEvents) => ReadEvents;
+
+/** Sizes were limited where the message arrived. */
+const NO_LIMITS = { readMaxBytes: 0xffffffff, writeMaxBytes: 0xffffffff };
+
+/** Reads messages in every form that they arrive in, exactly as the adapters do. */
+export function createEventMessages({ encode }: EventCodec): ReadMessage {
+  let nowMs = 0;
+  const schemas = createEventSchemas(() => nowMs);
+  const methods = new Map(rpcMethods(ObservabilityService).map((method) => [method.desc.localName, method]));
+  const kinds = new Map<EventRpc, ReturnType<typeof formsOf>>();
+
+  return ({ rpc, form, bytes, nowMs: now }) => {
+    const method = methods.get(rpc);
+    if (method === undefined) throw new Error(`there is no RPC ${rpc}`);
+    const forms = kinds.get(rpc) ?? formsOf(method, schemas[rpc]);
+    kinds.set(rpc, forms);
+    nowMs = now;
+    return readEvents(forms[form](bytes).events, encode);
+  };
+}
+
+type Input = z.output<ReturnType<typeof createEventSchemas>[EventRpc]>;
+
+/** Reads the messages of one RPC, by form. */
+function formsOf(
+  method: RpcMethod,
+  schema: z.ZodType<Input>,
+): Record<UnreadMessage['form'], (bytes: Uint8Array) => Input> {
+  const plainOf = messageReader(method.desc);
+  return {
+    binary: (bytes) => parseInput(schema, plainOf(withoutSurplus(bytes, MAX_EVENTS), true)),
+    json: (bytes) => parseInput(schema, plainOf(bytes, false)),
+    rest(bytes) {
+      const [binding] = method.bindings;
+      if (binding === undefined) throw new Error(`${method.name} has no JSON route`);
+      const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const request = { headers: JSON_HEADERS, body, params: {}, query: {} };
+      return readInput(schema, method, binding, request, []).input as Input;
+    },
+  };
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** Reads the plain value of a message; `isBinary` for protobuf. */
+function messageReader(desc: DescMethod): (bytes: Uint8Array, isBinary: boolean) => object {
+  const { binaryOptions, jsonOptions } = MESSAGE_OPTIONS;
+  const method = desc as DescMethodUnary | DescMethodStreaming;
+  const serialization = createMethodSerializationLookup(method, binaryOptions, jsonOptions, NO_LIMITS);
+  const { toPlain } = messageMapper(desc.input);
+
+  function parse(bytes: Uint8Array, isBinary: boolean): Message {
+    try {
+      return serialization.getI(isBinary).parse(bytes);
+    } catch (error) {
+      const { code, rawMessage } = toConnectError(error);
+      // In a stream, invalid JSON is reported as protobuf-es words it.
+      const json = desc.methodKind === 'unary' && !isBinary ? { text: () => decodeUtf8(bytes) } : null;
+      throw correctedStatus(code, rawMessage, json) ?? error;
+    }
+  }
+
+  return (bytes, isBinary) => toPlain(parse(bytes, isBinary));
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../../packages/exact-json/src/index.js';
+import type { ErrorItem } from '../../contract/errors/service-error.js';
+import { inputItems, invalidRequest } from '../../contract/input/parse-input.js';
+import type { HttpBinding, RpcMethod } from '../descriptors/rpc-methods.js';
+import { type HeaderMember, readHeaderMembers } from './request-headers.js';
+import { readBody } from './rest-body.js';
+import type { RestRequest } from './rest-route.js';
+import { queryMembers, unreadHint } from './unread-parts.js';
+
+/** The part of a request with members of the input. */
+export type InputRequest = Pick<RestRequest, 'headers' | 'body' | 'params' | 'query'>;
+
+/** The input read from a request, and its unprocessed body; null without one. */
+export interface ReadRequest {
+  readonly input: unknown;
+  readonly body: JsonValue;
+}
+
+/** Combines path, query and body into one input; all their problems are reported together. */
+export function readInput(
+  schema: z.ZodType,
+  method: RpcMethod,
+  binding: HttpBinding,
+  request: InputRequest,
+  inHeaders: readonly HeaderMember[],
+): ReadRequest {
+  const params = request.params as Record<string, string>;
+  if (binding.body === '') {
+    const query = request.query as Record<string, string>;
+    const headers = readHeaderMembers(inHeaders, request, query);
+    const { value, items } = inputItems(schema, { ...query, ...headers, ...params });
+    if (items.length === 0) return { input: value, body: null };
+    throw invalidRequest(items.map((item) => located(item, params, 'query')));
+  }
+  const body = readBody(request);
+  if ('problem' in body) {
+    const { items } = inputItems(schema, params);
+    const others = items.filter((item) => firstPart(item) in params).map((item) => located(item, params, ''));
+    throw invalidRequest([...others, ...(body.problem.options.items ?? [])]);
+  }
+  const query = queryMembers(method, request);
+  const members = { ...(body.value as JsonObject), ...query };
+  const headers = readHeaderMembers(inHeaders, request, members);
+  const { value, items } = inputItems(schema, withParams(members, { ...headers, ...params }));
+  if (items.length === 0) return { input: value, body: body.value };
+  const places = items.map((item) => located(located(item, params, ''), query, '', 'query'));
+  throw invalidRequest(places, places.length, unreadHint(method, binding, body.value));
+}
+
+/** Path and query take precedence over a body member of the same name. */
+function withParams(body: JsonObject, params: Record<string, string>): JsonObject {
+  return Object.keys(params).length === 0 ? body : { ...body, ...params };
+}
+
+function firstPart(item: ErrorItem): string {
+  return /^[^.[]*/.exec(item.field ?? '')?.[0] ?? '';
+}
+
+/** Prefixes the field of an item: with `place` if it is one of `params`, else with `other`. */
+function located(
+  item: ErrorItem,
+  params: Record<string, string>,
+  other: 'query' | '',
+  place: 'path' | 'query' = 'path',
+): ErrorItem {
+  if (item.field === undefined) return item;
+  if (Object.hasOwn(params, firstPart(item))) return { ...item, field: `${place}.${item.field}` };
+  return other === '' ? item : { ...item, field: `${other}.${item.field}` };
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { NOTHING_WRONG, upgradeRun } from '../events/upgrade-runs.js';
+import { describeOnEachDatabase } from '../support/databases.js';
+import { type CompiledService, compileService } from '../support/service-process.js';
+import { fuzzSeed, Random } from '../transport/wire/random.js';
+
+const EVENTS = Number(process.env.VERIFY_EVENTS ?? 1_000_000);
+/** How long events and evaluations come in after the service has started. */
+const SECONDS = Number(process.env.VERIFY_SECONDS ?? 60);
+const LIMIT_MS = 3_600_000;
+
+let compiled: CompiledService;
+beforeAll(async () => {
+  compiled = await compileService();
+});
+afterAll(() => compiled.remove());
+
+describeOnEachDatabase('a database of the last release', (freshDatabaseUrl, kind) => {
+  it(
+    `with ${EVENTS} events is upgraded while events come in and steps are evaluated`,
+    async () => {
+      const seed = fuzzSeed();
+      const databaseUrl = await freshDatabaseUrl();
+      const report = await upgradeRun({
+        compiled,
+        kind,
+        databaseUrl,
+        events: EVENTS,
+        days: 20,
+        loadMs: SECONDS * 1_000,
+        random: new Random(seed),
+      });
+      console.log(`upgrade of ${kind}, seed ${seed}: ${JSON.stringify(report)}`);
+      expect(report).toMatchObject(NOTHING_WRONG);
+    },
+    LIMIT_MS,
+  );
+});
