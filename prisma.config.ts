@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { defineConfig } from 'prisma/config';
+import { defineConfig } from 'prisma-cli/config';
 import { composeSchema, migrationsFolder, PACKAGE_ROOT } from './scripts/compose-schema.mjs';
 
 /**

@@ -1,11 +1,13 @@
 /**
- * Checks on both databases that the migrations, applied to an empty database, give exactly what the models describe.
- * It prints the SQL that is missing. PostgreSQL is the server of TEST_DATABASE_URL, else one of its own.
+ * Checks on both databases that the migrations, applied to an empty database, give exactly what the models describe,
+ * and that programs of the last release can work on the result. It prints the SQL that is missing. PostgreSQL is the
+ * server of TEST_DATABASE_URL, else one of its own. The service must be built.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrationsFolder, schemaFiles } from './compose-schema.mjs';
+import { checkCompatibility } from './landed-migrations.mjs';
 import { startPostgresServer } from './postgres-server.mjs';
 import { openSchemaEngine } from './schema-engine-wasm.mjs';
 
@@ -68,5 +70,5 @@ async function checkSqlite() {
   }
 }
 
-const agreed = [await checkSqlite(), await checkPostgresql()];
+const agreed = [await checkCompatibility(), await checkSqlite(), await checkPostgresql()];
 process.exit(agreed.every(Boolean) ? 0 : 1);

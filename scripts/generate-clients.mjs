@@ -1,6 +1,10 @@
 /**
  * Generates the Prisma clients of both databases into `gen/prisma/`. With `--if-missing` it does nothing when they
- * are already there and were made from the present models.
+ * are already there and were made from the present models, and nothing in a production install, which has no Prisma
+ * command line: there the clients are part of the build.
+ *
+ * The command line is installed under the name `prisma-cli`. Under its own name npm would take it for the optional peer
+ * of @prisma/client, and install it with all it needs (300 MB) in production too.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,8 +14,20 @@ import { dirname, join } from 'node:path';
 import { composeSchema, PACKAGE_ROOT, PROVIDERS, schemaFiles } from './compose-schema.mjs';
 
 const require = createRequire(import.meta.url);
-const prismaPackageFile = require.resolve('prisma/package.json');
+const ifMissing = process.argv.includes('--if-missing');
+const prismaPackageFile = commandLinePackage();
+if (prismaPackageFile === null) process.exit(0);
 const prismaPackage = JSON.parse(readFileSync(prismaPackageFile, 'utf8'));
+
+/** Null in a production install, for which a missing package is no mistake. */
+function commandLinePackage() {
+  try {
+    return require.resolve('prisma-cli/package.json');
+  } catch (error) {
+    if (ifMissing && error.code === 'MODULE_NOT_FOUND') return null;
+    throw error;
+  }
+}
 
 /** @param {import('./compose-schema.mjs').Provider} provider */
 function fingerprint(provider) {
@@ -56,7 +72,6 @@ function generate(provider) {
   writeFileSync(fingerprintFile(provider), fingerprint(provider));
 }
 
-const ifMissing = process.argv.includes('--if-missing');
 for (const provider of PROVIDERS) {
   if (!(ifMissing && isCurrent(provider))) generate(provider);
 }

@@ -40,7 +40,12 @@ async function runCommand(words: readonly string[]): Promise<void> {
   const config = configuration();
   if (config === undefined) return;
   try {
-    console.log(await command.run(config));
+    const done = await command.run(config);
+    if (typeof done === 'string') console.log(done);
+    else {
+      console.log(done.text);
+      process.exitCode = done.exitCode;
+    }
   } catch (error) {
     console.error(`${command.failure}: ${explanation(error)}`);
     process.exitCode = 1;

@@ -29,8 +29,11 @@ export function helpText(): string {
   return [
     'Control Enforcement Service',
     '',
-    'Usage: npm start [-- --help | --version | rebuild-statistics | prune-events [--dry-run] | after-restore |',
-    '       backup FILE]',
+    'Usage: npm start [-- --help | --version | migrate [--check] | rebuild-statistics | prune-events [--dry-run] |',
+    '       after-restore | backup FILE]',
+    '',
+    'migrate applies missing migrations to the database, and ends; several processes may run it at once. With --check',
+    'it only names them: exit code 0 if there are none, 3 if there are, 1 if the database cannot be used.',
     '',
     'rebuild-statistics compares the sums behind the statistics with the stored events, corrects what differs,',
     'and ends. It can run beside the service.',

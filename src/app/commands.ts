@@ -1,30 +1,22 @@
 import type { Config } from '../config/config.js';
 import { backUp } from '../database/backup.js';
 import { type Database, openDatabase } from '../database/database.js';
-import { parseDatabaseUrl } from '../database/database-url.js';
-import { inspectDatabase } from '../database/inspect-database.js';
 import { createEventStore } from '../events/create-event-store.js';
 import { createEventPruner } from '../events/event-pruner.js';
 import { pruningLimits } from '../events/store/event-retention.js';
 import type { EventStore } from '../events/store/event-store.js';
 import { createLogger } from '../process/logger.js';
 import { createRepeatLog } from '../process/repeat-log.js';
-
-/** A database command, selected by the first argument and run instead of serving. */
-export interface Command {
-  /** Printed before the reason on failure. */
-  readonly failure: string;
-  /** Resolves with the message to print. */
-  run(config: Config): Promise<string>;
-}
+import { type Command, demandExisting } from './command.js';
+import { checkMigrations, migrateCommand } from './migration-commands.js';
 
 /** Runs work on the opened database of a configuration. */
 function onDatabase(work: (database: Database, config: Config) => Promise<string>): Command['run'] {
   return async (config) => {
-    const { databaseUrl: url, databaseVariable: variable } = config;
+    const { databaseUrl: url, databaseVariable: variable, migration: structure } = config;
     await demandExisting(config);
     const logger = { warn: (_details: object, message: string) => console.error(message) };
-    const database = await openDatabase({ url, variable, logger });
+    const database = await openDatabase({ url, variable, logger, structure });
     try {
       return await work(database, config);
     } finally {
@@ -102,17 +94,12 @@ const COMMANDS = new Map<string, Command>([
   ['prune-events', pruneEvents],
   ['prune-events --dry-run', countOldEvents],
   ['after-restore', afterRestore],
+  ['migrate', migrateCommand],
+  ['migrate --check', checkMigrations],
 ]);
 
 /** The command for the arguments; undefined if there is none. */
 export function commandOf(words: readonly string[]): Command | undefined {
   const [first, ...others] = words;
   return first === 'backup' ? backup(others) : COMMANDS.get(words.join(' '));
-}
-
-/** Checks first, because opening would create a missing database. */
-async function demandExisting({ databaseUrl, databaseExpected }: Config): Promise<void> {
-  if (databaseExpected === 'any' || (await inspectDatabase(parseDatabaseUrl(databaseUrl))) !== 'nothing')
-    return;
-  throw new Error('there is no database, and SERVICE_DATABASE_EXPECTED=existing does not let one be created');
 }

@@ -47,6 +47,20 @@ export function databaseUrl(environment: Environment, problems: string[]): strin
   return urlFromParts(environment, problems);
 }
 
+const POSTGRESQL = /^postgres(ql)?(\+\w+)?:\/\//i;
+
+/** The address for migrations, if it can be one of the same database; the message never repeats it. */
+export function migrationUrl(given: string | null, url: string, problems: string[]): string | null {
+  if (given === null || (POSTGRESQL.test(given) && POSTGRESQL.test(url))) return given;
+  const name = 'SERVICE_MIGRATE_DB_URL';
+  problems.push(
+    POSTGRESQL.test(given)
+      ? `${name}: it needs the address of the same PostgreSQL database for the service; for example DATABASE_URL=postgresql://service:password@localhost:5432/service`
+      : `${name}: must be the address of a PostgreSQL database; for example ${name}=postgresql://owner:password@localhost:5432/service`,
+  );
+  return null;
+}
+
 /** The variable that sets the database address, for errors about the database. */
 export function databaseVariable(environment: Environment): string {
   const isSet = (name: string) => (environment[name] ?? '').trim() !== '';

@@ -380,6 +380,18 @@ export const VARIABLES = {
     'any',
     'existing: never create a database. Until there is one, evaluate by the last known controls or refuse.',
   ),
+  migrate: variable(
+    ['SERVICE_MIGRATE'],
+    oneOfWords(['auto', 'check', 'off']),
+    'auto',
+    'At the start, auto applies missing migrations, check refuses a database that lacks any, off does not look.',
+  ),
+  migrateDatabaseUrl: variable<string | null>(
+    ['SERVICE_MIGRATE_DB_URL'],
+    textSetting(),
+    null,
+    'Address of the PostgreSQL database with the user that may change its structure; only migrations use it.',
+  ),
   minRevisionWaitSeconds: variable(
     ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
     numberIn(0, 60, '2'),

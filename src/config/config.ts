@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parse as parseDotenv } from 'dotenv';
 import type { AdmissionLimits } from './admission-limits.js';
-import { databaseUrl, databaseVariable, type Environment } from './config-database.js';
+import { databaseUrl, databaseVariable, type Environment, migrationUrl } from './config-database.js';
 import { type SinksConfig, sinksConfig } from './config-sinks.js';
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
@@ -33,6 +33,8 @@ export interface Config {
   readonly databaseVariable: string;
   /** Whether a missing database may be created. */
   readonly databaseExpected: 'any' | 'existing';
+  /** What happens to missing migrations, and the address that they are applied with; null for `databaseUrl`. */
+  readonly migration: { readonly mode: 'auto' | 'check' | 'off'; readonly url: string | null };
   /** Path of the file with the last known good state; `off` for none, null for the default path. */
   readonly lastKnownGood: string | null;
   readonly auth: {
@@ -213,6 +215,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
     databaseUrl: url,
     databaseVariable: databaseVariable(environment),
     databaseExpected: values.databaseExpected,
+    migration: { mode: values.migrate, url: migrationUrl(values.migrateDatabaseUrl, url, problems) },
     lastKnownGood: fileSetting(values.lastKnownGood),
     auth: {
       enabled: values.authEnabled,

@@ -4,8 +4,6 @@ import type { RepeatLog } from '../process/repeat-log.js';
 import type { ChangeSource } from './change-source.js';
 import { type ConnectedClient, createPostgresClient, createSqliteClient } from './client.js';
 import { type DatabaseLocation, databasePlace, parseDatabaseUrl } from './database-url.js';
-import { migrate } from './migrate.js';
-import { readMigrations } from './migration-files.js';
 import { createPostgresChangeSource } from './postgres-change-source.js';
 import { type CheckedPart, quickCheck } from './quick-check.js';
 import { createSqliteChangeSource } from './sqlite-change-source.js';
@@ -13,6 +11,7 @@ import { explainedFailure, prepareSqliteFile } from './sqlite-file.js';
 import { SqliteFiles } from './storage-health/sqlite-files.js';
 import { type StorageChecks, StorageMonitor } from './storage-health/storage-monitor.js';
 import { createWriteProbe } from './storage-health/write-probe.js';
+import { counted, prepareStructure, type StructureSettings } from './structure.js';
 
 /** How to open the database. */
 export interface DatabaseOptions {
@@ -27,6 +26,8 @@ export interface DatabaseOptions {
   readonly onQuery?: (sql: string) => void;
   /** False leaves the structure unchanged: for a second connection to a database that is already open. */
   readonly migrate?: boolean;
+  /** By default missing migrations are applied. */
+  readonly structure?: StructureSettings;
 }
 
 /** An open database below its transactions. */
@@ -57,9 +58,13 @@ export async function openStorage(options: DatabaseOptions): Promise<OpenedStora
 }
 
 async function openSqlite(path: string, options: DatabaseOptions): Promise<OpenedStorage> {
+  const location: DatabaseLocation = { kind: 'sqlite', path };
+  // What must not be migrated must not be created either.
+  const { mode } = structureOf(options);
+  if (options.migrate !== false && mode !== 'auto') await broughtUpToDate(location, path, options);
   await prepareSqliteFile(path);
   if (options.migrate !== false) tellUnchecked(await quickCheck(path), path, options);
-  const created = await broughtUpToDate({ kind: 'sqlite', path }, path, options);
+  const created = mode === 'auto' && (await broughtUpToDate(location, path, options));
   const files = SqliteFiles.open(path);
   let instanceId: string;
   try {
@@ -125,15 +130,22 @@ function eventsOf({ failures, onQuery }: DatabaseOptions, monitor: () => Storage
   };
 }
 
-/** Applies missing migrations. True when all of them were missing. */
+const structureOf = ({ structure = AUTOMATIC }: DatabaseOptions): StructureSettings => structure;
+const AUTOMATIC: StructureSettings = { mode: 'auto', url: null };
+
+/** Applies missing migrations, or demands that none are missing. True when all of them were. */
 async function broughtUpToDate(
   location: DatabaseLocation,
   place: string,
-  { migrate: isWanted, logger, variable = DEFAULT_VARIABLE }: DatabaseOptions,
+  options: DatabaseOptions,
 ): Promise<boolean> {
-  if (isWanted === false) return false;
-  const applied = await migrate(location);
-  const created = applied.length === readMigrations(location.kind).length;
+  if (options.migrate === false) return false;
+  const { logger, variable = DEFAULT_VARIABLE } = options;
+  const { created, newer } = await prepareStructure(location, structureOf(options));
+  if (newer.length > 0) {
+    const what = `${counted(newer.length, 'migration')} of a later version that this one can work with`;
+    logger?.warn({ database: place, migrations: newer }, `the database has ${what}`);
+  }
   if (created) {
     const advice = `if data was expected here, check ${variable} and that the volume is mounted`;
     logger?.warn({ database: place }, `created a new, empty database at ${place}; ${advice}`);

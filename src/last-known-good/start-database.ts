@@ -29,7 +29,10 @@ export interface StartedDatabase {
 }
 
 export interface StartDatabaseOptions {
-  readonly config: Pick<Config, 'databaseUrl' | 'databaseVariable' | 'databaseExpected' | 'lastKnownGood'>;
+  readonly config: Pick<
+    Config,
+    'databaseUrl' | 'databaseVariable' | 'databaseExpected' | 'migration' | 'lastKnownGood'
+  >;
   readonly log: FactsLog;
   /** See `DatabaseOptions.failures`. */
   readonly failures?: DatabaseOptions['failures'];
@@ -125,6 +128,7 @@ async function prepare(
         variable: config.databaseVariable,
         logger: log,
         migrate: !isMigrated,
+        structure: config.migration,
         ...(failures === undefined ? {} : { failures }),
         ...(onQuery === undefined ? {} : { onQuery }),
       }),

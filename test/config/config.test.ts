@@ -530,6 +530,24 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['yes', 'new'],
   },
+  migrate: {
+    names: ['SERVICE_MIGRATE'],
+    value: (config) => config.migration.mode,
+    fallback: 'auto',
+    accepts: [
+      ['check', 'check'],
+      ['OFF', 'off'],
+    ],
+    refuses: ['yes', 'false'],
+  },
+  migrateDatabaseUrl: {
+    names: ['SERVICE_MIGRATE_DB_URL'],
+    value: (config) => config.migration.url,
+    fallback: null,
+    accepts: [['postgresql://owner:secret@db/service', 'postgresql://owner:secret@db/service']],
+    refuses: ['mysql://owner@db/service', 'file:./service.db'],
+    with: { DATABASE_URL: 'postgresql://service:secret@db/service' },
+  },
   minRevisionWaitSeconds: {
     names: ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
     value: (config) => config.limits.minRevisionWaitMs,
@@ -986,6 +1004,12 @@ describe('the configuration as a whole', () => {
       expect(problems).toEqual([expect.stringMatching(/SERVICE_API_KEY_ENABLED: .+SERVICE_ADMIN_API_KEYS=/)]);
     },
   );
+  it('refuses an address for migrations beside a SQLite file, without repeating it', () => {
+    const read = () => readConfig({ SERVICE_MIGRATE_DB_URL: 'postgresql://owner:secret@db/service' });
+    expect(read).toThrow(/SERVICE_MIGRATE_DB_URL: it needs the address of the same PostgreSQL database/);
+    expect(read).not.toThrow(/secret/);
+  });
+
   it('has no event sinks unless they are configured, which then have defaults', () => {
     expect(readConfig({}).eventSinks).toEqual({ kafka: null, parquet: null });
     expect(readConfig({ ...KAFKA, ...S3 }).eventSinks).toEqual({

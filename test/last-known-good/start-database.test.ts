@@ -49,6 +49,7 @@ const configOf = ({ url, expected = 'any', setting = path }: Given) => ({
   databaseUrl: url,
   databaseExpected: expected,
   databaseVariable: 'DATABASE_URL',
+  migration: { mode: 'auto' as const, url: null },
   lastKnownGood: setting,
 });
 

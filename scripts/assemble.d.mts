@@ -1,0 +1,2 @@
+export function assemble(folder: string, compiled?: string): void;
+export function sizeOf(folder: string): number;

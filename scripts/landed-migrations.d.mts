@@ -1,0 +1,7 @@
+import type * as rules from '../src/database/migration-rules.js';
+
+export function migrationProblems(
+  migrations: readonly { name: string; sql: string; checksum: string }[],
+  landed: Readonly<Record<string, string>>,
+  rules: Pick<typeof rules, 'exclusionOf' | 'nonAdditive'>,
+): string[];

@@ -1,0 +1,90 @@
+/**
+ * Migrations of the last release. Databases have them, so they must stay as they are, and later ones must leave its
+ * programs working. `node scripts/landed-migrations.mjs` takes the present ones; part of `npm run landed`.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { migrationsFolder, PACKAGE_ROOT, PROVIDERS } from './compose-schema.mjs';
+
+const FILE = join(PACKAGE_ROOT, 'prisma', 'landed.json');
+/** The service itself judges by the same rules what it notes with an applied migration. */
+const RULES = join(PACKAGE_ROOT, 'dist', 'src', 'database', 'migration-rules.js');
+
+/**
+ * The migrations of one database, oldest first.
+ * @param {import('./compose-schema.mjs').Provider} provider
+ */
+export function readMigrationFiles(provider) {
+  const folder = migrationsFolder(provider);
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(join(folder, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+}
+
+/**
+ * What is wrong with migrations, as lines of text: landed ones that were changed, and later ones that break programs of
+ * the last release without saying so.
+ * @param {{ name: string, sql: string, checksum: string }[]} migrations
+ * @param {Record<string, string>} landed checksums by name
+ * @param {Pick<typeof import('../src/database/migration-rules.js'), 'exclusionOf' | 'nonAdditive'>} rules
+ */
+export function migrationProblems(migrations, landed, { exclusionOf, nonAdditive }) {
+  const names = new Set(migrations.map(({ name }) => name));
+  const missing = Object.keys(landed).filter((name) => !names.has(name));
+  const latestLanded = Object.keys(landed).sort().at(-1) ?? '';
+  return [
+    ...missing.map((name) => `${name}: it was released and cannot be removed`),
+    ...migrations.flatMap(({ name, sql, checksum }) => {
+      if (name in landed) {
+        return landed[name] === checksum ? [] : [`${name}: it was released and cannot be changed`];
+      }
+      if (name < latestLanded) return [`${name}: it must sort after ${latestLanded}, which was released`];
+      const exclusion = exclusionOf(sql);
+      if (exclusion === null) return nonAdditive(sql).map((problem) => `${name}: ${problem}`);
+      const { before } = exclusion;
+      return names.has(before) && before <= name ? [] : [`${name}: there is no earlier migration ${before}`];
+    }),
+  ];
+}
+
+/** Checks the migrations of both databases; prints problems, and the releases that are knowingly excluded. */
+export async function checkCompatibility() {
+  if (!existsSync(RULES)) throw new Error('the service is not built: run npm run build');
+  const rules = await import(String(pathToFileURL(RULES)));
+  const { version, migrations: landed } = JSON.parse(readFileSync(FILE, 'utf8'));
+  const problems = PROVIDERS.flatMap((provider) => {
+    const migrations = readMigrationFiles(provider);
+    const latestLanded = Object.keys(landed[provider]).sort().at(-1) ?? '';
+    for (const { name, sql } of migrations) {
+      const exclusion = rules.exclusionOf(sql);
+      if (exclusion === null || exclusion.before <= latestLanded) continue;
+      process.stdout.write(`${provider} ${name} excludes programs of ${version}: ${exclusion.reason}\n`);
+    }
+    return migrationProblems(migrations, landed[provider], rules).map((line) => `${provider} ${line}`);
+  });
+  if (problems.length === 0) return true;
+  process.stderr.write(
+    `Programs of ${version} cannot run beside these migrations:\n  ${problems.join('\n  ')}\n`,
+  );
+  process.stderr.write(
+    'Only add to the structure, or state who is excluded: see docs/operations.md, Upgrades.\n',
+  );
+  return false;
+}
+
+function land() {
+  const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
+  const checksums = (provider) =>
+    Object.fromEntries(readMigrationFiles(provider).map(({ name, checksum }) => [name, checksum]));
+  const migrations = Object.fromEntries(PROVIDERS.map((provider) => [provider, checksums(provider)]));
+  writeFileSync(FILE, `${JSON.stringify({ version, migrations }, null, 2)}\n`);
+}
+
+if (import.meta.filename === process.argv[1]) land();

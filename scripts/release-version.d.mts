@@ -1,0 +1,1 @@
+export function setVersion(root: string, version: string, date: string): void;
