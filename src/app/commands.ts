@@ -78,7 +78,7 @@ const countOldEvents: Command = {
 const afterRestore: Command = {
   failure: 'The revision cannot be advanced',
   run: onDatabase(async (database) => {
-    const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
+    const revision = await database.outrun((await database.revision()) + RESTORE_GAP, originOfCommand(now()));
     return `The revision is ${revision}; processes that know an earlier one load everything anew.`;
   }),
 };

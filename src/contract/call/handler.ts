@@ -14,6 +14,8 @@ export interface Principal {
 export interface CallContext {
   readonly principal: Principal;
   readonly requestId: string;
+  /** Address of the caller, taken from trusted proxies where there are any; null if unknown. */
+  readonly address: string | null;
   /** Aborted when the caller disconnected or the deadline of the call passed. */
   readonly signal: AbortSignal;
   /**

@@ -71,7 +71,7 @@ beforeAll(async () => {
   });
   const options = {
     database,
-    mutate: createMutator(database, () => {}),
+    mutate: createMutator({ database, now: () => 1_000, onCommit: () => {} }),
     registry: evaluators,
     now: () => 1_000,
     checkReferences: checkEvaluatorReferences,
@@ -452,6 +452,7 @@ describe('the replies of the handlers', () => {
     const context: HandlerCall = {
       principal: { level: 'admin', keyFingerprint: null },
       requestId: 'test',
+      address: '192.0.2.7',
       signal: new AbortController().signal,
       isLenient: false,
       header: () => undefined,
