@@ -32,8 +32,8 @@ export interface App {
   /** Used instead of `listen`: prepares for connections that another process accepts, for `accept`. */
   ready(): Promise<void>;
   accept(socket: Socket, port: PortName): void;
-  /** Saves the last known good state from now on. One of several processes on a port must. */
-  keepLastKnownGood(): void;
+  /** Saves the last known good state and prunes the audit log from now on. One of several processes on a port must. */
+  keep(): void;
   /** The metrics of this process. */
   measure(): Promise<MeasuredMetric[]>;
   /** Finishes running requests, refuses new ones, and releases all resources. */
@@ -71,7 +71,12 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const transports = await createTransports(foundations, features, { health, state });
   stack(foundations, programs, features, transports, closers);
   observe(foundations, programs, features, transports);
+  const keep = () => {
+    programs.lastKnownGood.keep();
+    features.audit.upkeep.start();
+  };
   await start(foundations, programs, features);
+  if (shared === undefined) keep();
   health.setServing(true);
 
   const { server, listener, operations } = transports;
@@ -93,7 +98,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
       if (port === 'service') listener.accept(socket);
       else operations?.accept(socket);
     },
-    keepLastKnownGood: () => programs.lastKnownGood.keep(),
+    keep,
     measure: () => metrics.measure(),
     async listen() {
       await server.listen({
@@ -156,7 +161,7 @@ function observe(
 }
 
 async function start(
-  { started, database, shared }: Foundations,
+  { started, database }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
   { observability }: Features,
 ): Promise<void> {
@@ -166,7 +171,6 @@ async function start(
     if (hasOtherState) watch.replaced();
   });
   database.storage.watch();
-  if (shared === undefined) lastKnownGood.keep();
   warmStart.start();
   observability.recorder?.start();
   observability.pruner?.start();
@@ -176,12 +180,13 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability }: Features,
+  { observability, audit }: Features,
   { server, operations, load }: Transports,
   closers: Closers,
 ): void {
   closers.add(() => observability.close());
   closers.add(() => observability.pruner?.close());
+  closers.add(() => audit.upkeep.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => watch.stop());
   closers.add(() => warmStart.close());

@@ -433,4 +433,10 @@ export const VARIABLES = {
     30,
     'Days that events are kept; 0 keeps them for ever. Statistics cover a year in any case.',
   ),
+  auditRetentionDays: variable(
+    ['SERVICE_AUDIT_RETENTION_DAYS'],
+    integerIn(0, 36_500, '400'),
+    0,
+    'Days that entries of the audit log are kept; 0 keeps them for ever.',
+  ),
 } as const satisfies Record<string, Variable<never> | Variable>;

@@ -109,6 +109,10 @@ export interface Config {
     /** 0 keeps events forever. */
     readonly retentionDays: number;
   };
+  readonly audit: {
+    /** 0 keeps entries of the audit log forever. */
+    readonly retentionDays: number;
+  };
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
@@ -251,6 +255,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       flushIntervalSeconds: values.flushIntervalSeconds,
       retentionDays: values.eventRetentionDays,
     },
+    audit: { retentionDays: values.auditRetentionDays },
     unknownVariables: unknownVariables(environment),
   };
 }

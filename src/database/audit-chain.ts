@@ -75,12 +75,33 @@ export function entryHash(previousHash: string, entry: AuditContent): string {
   return createHash('sha256').update(canonicalText(previousHash, entry), 'utf8').digest('hex');
 }
 
+/** Where a chain is broken. */
+export interface ChainProblem {
+  /** Position of the first entry that is changed, missing or inserted. */
+  readonly position: number;
+  /** A sentence about that entry, without a full stop. */
+  readonly message: string;
+}
+
+/** Says what is wrong with an entry. */
+export function problemAt(position: number, predicate: string): ChainProblem {
+  return { position, message: `entry ${position} ${predicate}` };
+}
+
+/** The problem that entries are missing; both positions are among them. */
+export function missingEntries(first: number, last: number): ChainProblem {
+  return problemAt(first, first === last ? 'is missing' : `is missing, like all others up to ${last}`);
+}
+
 /** Why an entry cannot follow `last` in an intact chain; null when it does. */
-export function chainProblem(last: ChainPlace, entry: AuditEntry): string | null {
-  if (entry.position !== last.position + 1) {
-    return `the entries from ${last.position + 1} to ${entry.position - 1} are missing`;
+export function chainProblem(last: ChainPlace, entry: AuditEntry): ChainProblem | null {
+  const next = last.position + 1;
+  const { position } = entry;
+  if (position > next) return missingEntries(next, position - 1);
+  if (position < next) return problemAt(position, 'was inserted');
+  if (entry.previousHash !== last.hash) {
+    return problemAt(position, 'does not have the hash of the entry before as previous_hash');
   }
-  if (entry.previousHash !== last.hash) return 'its previous_hash is not the hash of the entry before';
-  if (entry.hash !== entryHash(entry.previousHash, entry)) return 'its hash is not that of its content';
-  return null;
+  const isOwnHash = entry.hash === entryHash(entry.previousHash, entry);
+  return isOwnHash ? null : problemAt(position, 'has another content than its hash');
 }

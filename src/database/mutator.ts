@@ -11,11 +11,10 @@ export type MutationOutcome<T> =
 /** What a mutation is told of the call that makes it. */
 export type MutationCaller = Pick<CallContext, 'principal' | 'address' | 'requestId' | 'reportRevision'>;
 
+type MutationWork<T> = (tx: DbClient) => Promise<MutationOutcome<T>>;
+
 /** Runs a mutation. Once the promise is fulfilled, evaluations of this process use its change. */
-export type Mutator = <T>(
-  caller: MutationCaller,
-  work: (tx: DbClient) => Promise<MutationOutcome<T>>,
-) => Promise<T>;
+export type Mutator = <T>(caller: MutationCaller, work: MutationWork<T>) => Promise<T>;
 
 /** Called with each committed change, before its caller resumes. */
 export type CommitListener = (change: RecordedChange) => void;
@@ -28,7 +27,7 @@ export interface MutatorOptions {
 }
 
 export function createMutator({ database, now, onCommit }: MutatorOptions): Mutator {
-  return async (caller, work) => {
+  return async <T>(caller: MutationCaller, work: MutationWork<T>) => {
     const { value: done, revision } = await database.mutate(
       async (tx): Promise<Mutation<MutationOutcome<T>>> => {
         const value = await work(tx);
