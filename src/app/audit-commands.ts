@@ -42,7 +42,7 @@ export function verifyAudit(words: readonly string[]): (database: Database) => P
     let unrecorded = 0;
     let after: number | undefined;
     for (;;) {
-      const part = await verifyPart(store, after, compare);
+      const part = await verifyPart(store, after, { onVerified: compare });
       const { anchor, head, problem } = part;
       if (problem !== null) throw new Error(problem.message);
       verified += part.verified;

@@ -5,7 +5,7 @@ import { createMutex } from '../database/mutex.js';
 import { allOf } from '../database/text.js';
 import { type AuditFilter, conditionsOf } from './audit-filter.js';
 
-/** Limits of one reading: rows, and bytes of the states in them. The first row is read whatever its size. */
+/** Limits of one reading: rows, and bytes of the states in them. Both at least 1; the first row is read whatever its size. */
 export interface PartLimits {
   readonly rows: number;
   readonly bytes: number;

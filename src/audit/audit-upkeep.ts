@@ -45,7 +45,7 @@ export function createAuditUpkeep(options: AuditUpkeepOptions): AuditUpkeep {
 
   /** Whether the first entry is expired. Usually not, and then nothing is locked. */
   async function isDue(beforeMs: number): Promise<boolean> {
-    for await (const [oldest] of store.walk({}, { rows: 1, bytes: 0 })) {
+    for await (const [oldest] of store.walk({}, { rows: 1, bytes: 1 })) {
       return oldest !== undefined && oldest.timeMs < beforeMs;
     }
     return false;

@@ -7,8 +7,8 @@ import {
 } from '../database/audit-chain.js';
 import type { AuditStore, ChainState } from './audit-store.js';
 
-/** Entries verified in one part. */
-export const MAX_VERIFIED = 10_000;
+/** Most entries verified in one part. */
+const MAX_VERIFIED = 10_000;
 
 /** A verified part of the chain. */
 export interface VerifiedPart extends Pick<ChainState, 'anchor' | 'head'> {
@@ -22,18 +22,23 @@ export interface VerifiedPart extends Pick<ChainState, 'anchor' | 'head'> {
   readonly hasMore: boolean;
 }
 
-/** Called with each verified entry. */
-export type VerifiedListener = (place: ChainPlace) => void;
+export interface VerifyOptions {
+  /** Called with each verified entry. */
+  readonly onVerified?: (place: ChainPlace) => void;
+  /** Most entries. */
+  readonly max?: number;
+}
 
 /**
- * Verifies entries after a position, or from the anchor of the chain, oldest first: up to MAX_VERIFIED, or the first
+ * Verifies entries after a position, or from the anchor of the chain, oldest first: up to a limit, or the first
  * problem. Changes may go on meanwhile; entries that they add are not verified.
  */
 export async function verifyPart(
   store: AuditStore,
   afterPosition: number | undefined,
-  onVerified: VerifiedListener = () => {},
+  options: VerifyOptions = {},
 ): Promise<VerifiedPart> {
+  const { onVerified, max = MAX_VERIFIED } = options;
   const chain = await store.chain();
   const { anchor, head } = chain;
   const isBeginning = afterPosition === undefined || afterPosition <= anchor.position;
@@ -49,7 +54,7 @@ export async function verifyPart(
     parts: for await (const entries of store.walk(filter)) {
       for (const entry of entries) {
         problem = chainProblem(last, entry);
-        if (problem !== null || verified === MAX_VERIFIED) break parts;
+        if (problem !== null || verified === max) break parts;
         if (entry.revision !== null) {
           // The revision is advanced at a restore, past those that callers know; its entry says so.
           const isJump = entry.action === 'database.advance_revision';
@@ -58,18 +63,18 @@ export async function verifyPart(
         }
         verified += 1;
         last = { position: entry.position, hash: entry.hash };
-        onVerified(last);
+        onVerified?.(last);
       }
     }
   }
-  const hasMore = problem === null && verified === MAX_VERIFIED && last.position < head.position;
+  const hasMore = problem === null && verified === max && last.position < head.position;
   if (problem === null && !hasMore) {
     problem = endProblem(chain, last);
     if (revision !== null) unrecorded += Math.max(0, chain.revision - revision);
   }
   // Entries may have been pruned while they were verified.
   if (problem !== null && (await store.chain()).anchor.position > last.position) {
-    return verifyPart(store, undefined, onVerified);
+    return verifyPart(store, undefined, options);
   }
   return { anchor, head, verified, problem, unrecordedRevisions: unrecorded, last, hasMore };
 }

@@ -16,6 +16,7 @@ export const ORDER = [
   ...['removeAgentPolicy', 'addAgentPolicy', 'removePolicyAgents'],
   ...['setAgentPolicy', 'getAgentPolicy', 'deleteAgentPolicy', 'removeAllAgentPolicies'],
   ...['removeAgentControl', 'removePolicyControl', 'deleteControl', 'deletePolicy', 'deleteAgent'],
+  ...['listAuditEntries', 'exportAuditEntries', 'verifyAudit'],
 ];
 
 interface Parameter {
