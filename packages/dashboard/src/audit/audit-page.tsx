@@ -18,6 +18,9 @@ import { EntryDetails } from './entry-details.js';
 import { actorText, resourceText } from './entry-texts.js';
 import { ExportAudit } from './export-audit.js';
 import { VerifyButton } from './verify-button.js';
+import '../controls/controls.css';
+import '../events/events.css';
+import './audit.css';
 
 const PAGE_SIZE = 50;
 const COLUMNS = ['Entry', 'Time', 'Actor', 'Address', 'Action', 'Resource', 'Revision'];

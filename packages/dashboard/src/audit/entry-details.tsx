@@ -52,7 +52,7 @@ function Facts({ entry }: { readonly entry: AuditEntry }) {
   ] as const;
   return (
     <>
-      <dl className="facts">
+      <dl className="facts audit-entry">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

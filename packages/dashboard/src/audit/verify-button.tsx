@@ -30,7 +30,7 @@ export function VerifyButton() {
       <button type="button" disabled={state.kind === 'running'} onClick={start}>
         Verify the chain
       </button>
-      <span className={isWrong ? 'problem' : 'muted'} role="status">
+      <span className={isWrong ? 'problem audit-state' : 'muted audit-state'} role="status">
         {verificationText(state)}
       </span>
     </div>
