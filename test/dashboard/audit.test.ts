@@ -30,7 +30,7 @@ describeOnSqlite('the audit log in the dashboard', (freshDatabaseUrl) => {
 
   it('is filtered by its address, shows what a change did, is exported and verified', async () => {
     await open('/audit?action=agent.create', async ({ page }) => {
-      const rows = page.getByRole('table', { name: 'Entries' }).getByRole('row');
+      const rows = page.getByRole('region', { name: 'Entries', exact: true }).getByRole('row');
       await expect.poll(() => rows.filter({ hasText: 'agent.create' }).count()).toBeGreaterThan(0);
       expect(await rows.filter({ hasText: 'control.create' }).count()).toBe(0);
 
@@ -40,7 +40,7 @@ describeOnSqlite('the audit log in the dashboard', (freshDatabaseUrl) => {
       await rows.filter({ hasText: 'control.create' }).first().getByRole('link').first().click();
       const details = page.getByRole('region', { name: /^Entry / });
       await details.getByText('admin').waitFor();
-      await details.getByRole('table', { name: 'Changed members' }).waitFor();
+      await details.getByRole('region', { name: 'Changed members' }).waitFor();
       await details.getByRole('link', { name: 'Show the control as it is now' }).waitFor();
 
       await page.evaluate('window.showSaveFilePicker = undefined');
