@@ -109,10 +109,8 @@ export interface Config {
     /** 0 keeps events forever. */
     readonly retentionDays: number;
   };
-  readonly audit: {
-    /** 0 keeps entries of the audit log forever. */
-    readonly retentionDays: number;
-  };
+  /** 0 days keep entries of the audit log forever. */
+  readonly audit: { readonly retentionDays: number };
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
