@@ -3,11 +3,13 @@
  * transaction has locked, holds the end of the chain, so entries of all processes form one chain.
  */
 import { createHash } from 'node:crypto';
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { type JsonValue, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, Principal } from '../contract/call/handler.js';
 import { maskMembers } from '../contract/secrets/mask-members.js';
 import { type AuditActor, type AuditContent, type ChainPlace, entryHash } from './audit-chain.js';
 import type { DbClient } from './client.js';
+import type { DatabaseLocation } from './database-url.js';
 
 /** Longest JSON text of a state that is stored, in bytes of UTF-8. */
 export const MAX_STATE_BYTES = 256 * 1024;
@@ -78,6 +80,7 @@ export function namedAgents(names: readonly string[]): { agents: string[]; agent
 /** Adds the entry of a change that made `revision`, in its transaction, at the end of the chain. */
 export async function appendEntry(
   tx: DbClient,
+  kind: DatabaseLocation['kind'],
   end: ChainPlace,
   revision: number | null,
   record: AuditRecord,
@@ -96,15 +99,22 @@ export async function appendEntry(
   };
   const hash = entryHash(end.hash, content);
   const { actor } = content;
-  await tx.$executeRaw`
+  const row = Prisma.sql`
     INSERT INTO "audit_entries" ("position", "revision", "time_ms", "actor_kind", "actor_name", "key_fingerprint",
       "address", "request_id", "action", "resource", "resource_id", "resource_name", "previous_hash", "hash",
       "before", "after")
     VALUES (${BigInt(content.position)}, ${revision === null ? null : BigInt(revision)}, ${BigInt(content.timeMs)}, ${actor.kind}, ${actor.name},
       ${actor.keyFingerprint}, ${content.address}, ${content.requestId}, ${action}, ${resource},
       ${content.resourceId}, ${content.resourceName}, ${end.hash}, ${hash}, ${content.before}, ${content.after})`;
-  await tx.$executeRaw`
+  const head = Prisma.sql`
     UPDATE "service_state" SET "audit_position" = ${BigInt(content.position)}, "audit_hash" = ${hash} WHERE "id" = 1`;
+  if (kind === 'postgresql') {
+    // One statement: each waits for the server.
+    await tx.$executeRaw`WITH written AS (${row}) ${head}`;
+    return;
+  }
+  await tx.$executeRaw(row);
+  await tx.$executeRaw(head);
 }
 
 /** The JSON text of a state to be stored, masked; beyond the limit, its SHA-256 and size instead. */

@@ -120,7 +120,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
         const { value, changed, change, audit } = await work(tx);
         if (changed) {
           await recordChange(tx, kind, recordedChange(revision, change));
-          if (audit !== undefined) await appendEntry(tx, end, revision, audit);
+          if (audit !== undefined) await appendEntry(tx, kind, end, revision, audit);
           // The caller has already received a failure.
           givenUp.throwIfAborted();
           return { value, changed, revision };
@@ -152,7 +152,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
       const revision = Math.max(next, told + 1);
       await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${BigInt(revision)} WHERE "id" = 1`;
       await recordChange(tx, kind, recordedChange(revision, undefined));
-      await appendEntry(tx, end, revision, {
+      await appendEntry(tx, kind, end, revision, {
         action: 'database.advance_revision',
         resource: 'database',
         id: null,
@@ -174,7 +174,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
         unchanged = done;
         throw new NothingChanged();
       }
-      await appendEntry(tx, end, null, done.audit);
+      await appendEntry(tx, kind, end, null, done.audit);
       return done.value;
     };
     return inTurn(turns, async () => {
