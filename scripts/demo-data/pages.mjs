@@ -30,5 +30,7 @@ export const PAGES = {
   template: '/controls/10/template',
   evaluators: '/evaluators',
   evaluator: '/evaluators/regex',
+  audit: '/audit',
+  'audit-entry': '/audit?resource=control&entry=5',
   playground: '/playground?agent=support-assistant',
 };

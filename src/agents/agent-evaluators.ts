@@ -6,6 +6,7 @@ import { nothingPatched } from '../controls/patch-warnings.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { agentFact, agentState } from './agent-audit.js';
 import { linkedControls } from './agent-controls.js';
 import { agentCorrupted } from './agent-errors.js';
 import { evaluatorInUse, evaluatorNotFound } from './agent-evaluator-errors.js';
@@ -82,16 +83,16 @@ export function createAgentEvaluators({ database, mutate, registry, strict }: Ag
         const registration = { agent: stored.agent, steps: steps.kept, evaluators: evaluators.kept };
         const data = stringifyJson(registration);
         const version = changed ? await createAgentStore(tx).update(row.id, { data }) : row.version;
-        return {
-          value: {
-            steps_removed: steps.removed.map(({ type, name }) => ({ type, name })),
-            evaluators_removed: names,
-            warnings,
-            version,
-          },
-          // A registration changes no verdict, but the revision shows that something was written.
-          change: changed ? {} : null,
+        const value = {
+          steps_removed: steps.removed.map(({ type, name }) => ({ type, name })),
+          evaluators_removed: names,
+          warnings,
+          version,
         };
+        if (!changed) return { value, change: null };
+        const audit = agentFact('agent.update', row.name, agentState(row), agentState({ data, version }));
+        // A registration changes no verdict, but the revision shows that something was written.
+        return { value, change: {}, audit };
       });
     },
   };

@@ -29,6 +29,14 @@ export function createAgentPolicyStore(client: DbClient) {
         return count > 0;
       }),
 
+    /** The ids of those of the agents that have the policy. */
+    owners: (agents: readonly AgentId[], policyId: number): Promise<Set<number>> =>
+      withServiceErrors(async () => {
+        const where = { policyId, agentId: { in: agents.map(({ id }) => id) } };
+        const rows = await client.agentPolicy.findMany({ where, select: { agentId: true } });
+        return new Set(rows.map(({ agentId }) => agentId));
+      }),
+
     /** Gives the policy to agents, and returns the number of those that did not have it. */
     addAll: (agents: readonly AgentId[], policyId: number): Promise<number> =>
       withServiceErrors(

@@ -10,6 +10,7 @@ import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { agentFact, agentState, controlLink } from './agent-audit.js';
 import { linkedControls, printed, readableControls } from './agent-controls.js';
 import { agentCorrupted, agentNotFound, CORRUPTED_AGENT_ITEM } from './agent-errors.js';
 import { agentLinkWarnings } from './agent-link-warnings.js';
@@ -88,14 +89,23 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
           const data = stringifyJson(incoming);
           const inserted = await store.insert({ name: agentName, data, createdAtMs: now() });
           const value = { created: true, merge: null, version: inserted.version };
-          return { value, change: { agents: [agentName] } };
+          const audit = agentFact('agent.create', agentName, null, agentState(inserted));
+          return { value, change: { agents: [agentName] }, audit };
         }
         const merged = await mergeInto(tx, row, incoming, mode, force);
         const write = merged.changed || force;
         const data = stringifyJson(merged.registration);
         const stored = write ? await store.update(row.id, { data }) : row.version;
+        const value = { created: false, merge: merged, version: stored };
+        if (!write) return { value, change: null };
+        const audit = agentFact(
+          'agent.update',
+          agentName,
+          agentState(row),
+          agentState({ data, version: stored }),
+        );
         // A registration changes no verdict, but the revision shows that something was written.
-        return { value: { created: false, merge: merged, version: stored }, change: write ? {} : null };
+        return { value, change: {}, audit };
       });
       if (created) asked.forget(agentName);
       return {
@@ -112,8 +122,13 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
     async remove(context: CallContext, agentName: string, ifVersion: IfVersion) {
       const { agent, links } = await mutate(context, async (tx) => {
         const row = await demandedAgent(tx, agentName, ifVersion);
+        const links = {
+          control_ids: await createAgentControlStore(tx).linkedIds(row.id),
+          policy_ids: (await createAgentPolicyStore(tx).policyIdsOf([row.id])).get(row.id) ?? [],
+        };
         const removed = await createAgentStore(tx).remove(row);
-        return { value: { agent: row, links: removed }, change: { agents: [row.name] } };
+        const audit = agentFact('agent.delete', row.name, { ...agentState(row), ...links }, null);
+        return { value: { agent: row, links: removed }, change: { agents: [row.name] }, audit };
       });
       asked.forget(agent.name);
       return {
@@ -161,7 +176,10 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
         const problems = compatibilityProblems(registration, agent.name, readCandidates([control], registry));
         if (problems.length > 0) throw policyControlIncompatible(problems);
         const added = await createAgentControlStore(tx).add(agent.id, control.id);
-        return { value: { agent, control }, change: added ? { agents: [agent.name] } : null };
+        const value = { agent, control };
+        if (!added) return { value, change: null };
+        const audit = agentFact('agent.add_control', agent.name, null, controlLink(control));
+        return { value, change: { agents: [agent.name] }, audit };
       });
       return { success: true, warnings: agentLinkWarnings(linked.agent, [linked.control], registry) };
     },
@@ -173,10 +191,14 @@ export function createAgentService({ database, mutate, registry, now, asked }: A
         const control = await existingControl(tx, controlId);
         const removed = await createAgentControlStore(tx).remove(agent.id, control.id);
         const stillActive = await createPolicyControlStore(tx).bringsTo(agent.id, control.id);
-        return {
-          value: { success: true, removed_direct_association: removed, control_still_active: stillActive },
-          change: removed ? { agents: [agent.name] } : null,
+        const value = {
+          success: true,
+          removed_direct_association: removed,
+          control_still_active: stillActive,
         };
+        if (!removed) return { value, change: null };
+        const audit = agentFact('agent.remove_control', agent.name, controlLink(control), null);
+        return { value, change: { agents: [agent.name] }, audit };
       });
     },
   };

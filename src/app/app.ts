@@ -32,8 +32,8 @@ export interface App {
   /** Used instead of `listen`: prepares for connections that another process accepts, for `accept`. */
   ready(): Promise<void>;
   accept(socket: Socket, port: PortName): void;
-  /** Saves the last known good state from now on. One of several processes on a port must. */
-  keepLastKnownGood(): void;
+  /** Saves the last known good state and prunes the audit log from now on. One of several processes on a port must. */
+  keep(): void;
   /** Reads the files again that may change while the service runs. */
   reload(): void;
   /** The metrics of this process. */
@@ -73,7 +73,12 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
   const transports = await createTransports(foundations, features, { health, state });
   stack(foundations, programs, features, transports, closers);
   observe(foundations, programs, features, transports);
+  const keep = () => {
+    programs.lastKnownGood.keep();
+    features.audit.upkeep.start();
+  };
   await start(foundations, programs, features);
+  if (shared === undefined) keep();
   health.setServing(true);
 
   const { server, listener, operations } = transports;
@@ -95,7 +100,7 @@ async function assemble(foundations: Foundations, closers: Closers): Promise<App
       if (port === 'service') listener.accept(socket);
       else operations?.accept(socket);
     },
-    keepLastKnownGood: () => programs.lastKnownGood.keep(),
+    keep,
     reload: () => transports.files.reload(),
     measure: () => metrics.measure(),
     async listen() {
@@ -159,7 +164,7 @@ function observe(
 }
 
 async function start(
-  { started, database, shared }: Foundations,
+  { started, database }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
   { observability, eventSinks }: Features,
 ): Promise<void> {
@@ -169,7 +174,6 @@ async function start(
     if (hasOtherState) watch.replaced();
   });
   database.storage.watch();
-  if (shared === undefined) lastKnownGood.keep();
   warmStart.start();
   const prepared = observability.start();
   // Without its database the process serves what it knows.
@@ -183,7 +187,7 @@ async function start(
 function stack(
   { started }: Foundations,
   { watch, lastKnownGood, warmStart }: Programs,
-  { observability, eventSinks, eventReaders }: Features,
+  { observability, audit, eventSinks, eventReaders }: Features,
   { server, operations, load, files }: Transports,
   closers: Closers,
 ): void {
@@ -191,6 +195,7 @@ function stack(
   closers.add(() => eventSinks.close());
   closers.add(() => eventReaders?.close());
   closers.add(() => observability.pruner?.close());
+  closers.add(() => audit.upkeep.close());
   closers.add(() => observability.recorder?.close());
   closers.add(() => watch.stop());
   closers.add(() => warmStart.close());

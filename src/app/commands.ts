@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../packages/exact-json/src/index.js';
 import type { Config } from '../config/config.js';
 import { backUp } from '../database/backup.js';
 import { type Database, openDatabase } from '../database/database.js';
@@ -7,6 +8,7 @@ import { pruningLimits } from '../events/store/event-retention.js';
 import type { EventStore } from '../events/store/event-store.js';
 import { createLogger } from '../process/logger.js';
 import { createRepeatLog } from '../process/repeat-log.js';
+import { originOfCommand, VERIFY_AUDIT_FAILURE, verifyAudit } from './audit-commands.js';
 import { type Command, demandExisting } from './command.js';
 import { checkMigrations, migrateCommand } from './migration-commands.js';
 
@@ -34,15 +36,25 @@ const RESTORE_GAP = 1_000_000_000;
 const now = () => Date.now();
 
 /** Runs work on the event store of a configuration. */
-function onEvents(work: (store: EventStore, config: Config) => Promise<string>): Command['run'] {
+function onEvents(
+  work: (store: EventStore, config: Config, database: Database) => Promise<string>,
+): Command['run'] {
   return onDatabase((database, config) =>
-    work(createEventStore({ config: config.observability, database, now }), config),
+    work(createEventStore({ config: config.observability, database, now }), config, database),
   );
+}
+
+/** Records a command in the audit log before it changes anything that no revision counts. */
+async function recordCommand(database: Database, action: string, after: JsonObject): Promise<void> {
+  const fact = { action, resource: 'database', id: null, before: null, after } as const;
+  const origin = originOfCommand(now());
+  await database.mutateAside(async () => ({ value: undefined, audit: { ...fact, origin } }));
 }
 
 const rebuildStatistics: Command = {
   failure: 'The statistics cannot be rebuilt',
-  run: onEvents(async (store) => {
+  run: onEvents(async (store, _config, database) => {
+    await recordCommand(database, 'database.rebuild_statistics', {});
     const { hours, corrected } = await store.rebuildStatistics();
     return `Compared ${hours} hours with the stored events; corrected ${corrected} sums.`;
   }),
@@ -50,7 +62,8 @@ const rebuildStatistics: Command = {
 
 const pruneEvents: Command = {
   failure: 'The events cannot be pruned',
-  run: onEvents(async ({ retention }, { log, observability: { retentionDays } }) => {
+  run: onEvents(async ({ retention }, { log, observability: { retentionDays } }, database) => {
+    await recordCommand(database, 'database.prune_events', { retention_days: retentionDays });
     const logger = createLogger(log).log;
     const failures = createRepeatLog({ log: logger });
     const pruner = createEventPruner({ retention, retentionDays, log: logger, failures, now });
@@ -70,7 +83,7 @@ const countOldEvents: Command = {
 const afterRestore: Command = {
   failure: 'The revision cannot be advanced',
   run: onDatabase(async (database) => {
-    const revision = await database.outrun((await database.revision()) + RESTORE_GAP);
+    const revision = await database.outrun((await database.revision()) + RESTORE_GAP, originOfCommand(now()));
     return `The revision is ${revision}; processes that know an earlier one load everything anew.`;
   }),
 };
@@ -101,5 +114,8 @@ const COMMANDS = new Map<string, Command>([
 /** The command for the arguments; undefined if there is none. */
 export function commandOf(words: readonly string[]): Command | undefined {
   const [first, ...others] = words;
-  return first === 'backup' ? backup(others) : COMMANDS.get(words.join(' '));
+  if (first === 'backup') return backup(others);
+  if (first === 'verify-audit')
+    return { failure: VERIFY_AUDIT_FAILURE, run: onDatabase(verifyAudit(others)) };
+  return COMMANDS.get(words.join(' '));
 }

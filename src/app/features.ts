@@ -1,4 +1,5 @@
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService as EvaluationServiceDesc } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -9,6 +10,7 @@ import { TemplateService } from '../../gen/proto/enforcement/v1/template_service
 import { checkEvaluatorReferences } from '../agents/agent-evaluator-references.js';
 import { createAgents } from '../agents/agents.js';
 import { createRegistrationNotes } from '../agents/registration-notes.js';
+import { type Audit, createAudit } from '../audit/audit.js';
 import { createControls } from '../controls/controls.js';
 import { MAX_EVALUATIONS } from '../decisions/evaluate-request.js';
 import { createEvaluationService, type EvaluationService } from '../decisions/evaluation-service.js';
@@ -38,6 +40,7 @@ export interface Features {
   readonly eventSinks: EventSinks;
   /** Undefined when all events are read in the thread that serves requests. */
   readonly eventReaders: EventReaderThreads | undefined;
+  readonly audit: Audit;
   /** Evaluations with controls from the last known good file. */
   keptEvaluations(): number;
 }
@@ -98,6 +101,7 @@ export function createFeatures(
     now,
     monotonic,
   });
+  const audit = createAudit({ config: config.audit, database, log, failures, now });
   let keptEvaluations = 0;
   const evaluation = createEvaluationService({
     programs: watch,
@@ -138,6 +142,7 @@ export function createFeatures(
       feature(TemplateService, controls.templates),
       feature(EvaluatorService, evaluatorHandlers(registry)),
       feature(ObservabilityService, observability.handlers),
+      feature(AuditService, audit.handlers),
       feature(ServerService, serverInfo),
       // The other RPCs are evaluations, which the transport serves without handlers.
       feature(EvaluationServiceDesc, explain),
@@ -146,6 +151,7 @@ export function createFeatures(
     observability,
     eventSinks,
     eventReaders,
+    audit,
     keptEvaluations: () => keptEvaluations,
   };
 }

@@ -1,6 +1,7 @@
 import { createAgentUseStore } from '../agents/agent-use-store.js';
 import { ControlFeed } from '../agents/control-feed.js';
 import { createControlLinksStore } from '../controls/control-links-store.js';
+import { originOfService } from '../database/audit-log.js';
 import { createMutator, type Mutator } from '../database/mutator.js';
 import { type ControlLibrary, createControlLibrary } from '../decisions/control-library.js';
 import { createExecutionIds } from '../decisions/execution-id.js';
@@ -66,7 +67,7 @@ export function createPrograms(foundations: Foundations): Programs {
     now: monotonic,
     async outrun(told) {
       log.warn({ told }, 'the database was restored to an earlier revision; everything is loaded anew');
-      const revision = await database.outrun(told);
+      const revision = await database.outrun(told, originOfService(now()));
       log.warn({ told, revision }, 'the restored database has a revision that was never told before');
     },
     onDatabaseState(up, error) {
@@ -95,7 +96,7 @@ export function createPrograms(foundations: Foundations): Programs {
       databaseUp: () => watch.databaseUp,
       now,
     }),
-    mutate: createMutator(database, (change) => watch.committed(change)),
+    mutate: createMutator({ database, now, onCommit: (change) => watch.committed(change) }),
     onDatabaseState: (listener) => void listeners.push(listener),
   };
 }

@@ -111,7 +111,7 @@ export function runWorker(signals: Signals): void {
 
   process.on('message', (message: FromPrimary, socket?: Socket) => {
     if (message.type === 'start') void start(message.config, message.isMigrated);
-    else if (message.type === 'keep') app?.keepLastKnownGood();
+    else if (message.type === 'keep') app?.keep();
     else if (message.type === 'connection') connection(message.id, message.port, socket);
     else if (message.type === 'measure') void measure(message.id);
     else if (message.type === 'reported') reports.get(message.id)?.(message.text);

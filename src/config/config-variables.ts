@@ -386,11 +386,13 @@ export const VARIABLES = {
     'auto',
     'At the start, auto applies missing migrations, check refuses a database that lacks any, off does not look.',
   ),
-  migrateDatabaseUrl: variable<string | null>(
-    ['SERVICE_MIGRATE_DB_URL'],
-    textSetting(),
-    null,
-    'Address of the PostgreSQL database with the user that may change its structure; only migrations use it.',
+  migrateDatabaseUrl: secret(
+    variable<string | null>(
+      ['SERVICE_MIGRATE_DB_URL'],
+      textSetting(),
+      null,
+      'Address of the PostgreSQL database with the user that may change its structure; only migrations use it.',
+    ),
   ),
   minRevisionWaitSeconds: variable(
     ['SERVICE_MIN_REVISION_WAIT_SECONDS'],
@@ -545,11 +547,13 @@ export const VARIABLES = {
     null,
     'Name to authenticate with.',
   ),
-  kafkaPassword: variable<string | null>(
-    ['SERVICE_EVENT_KAFKA_PASSWORD'],
-    textSetting(),
-    null,
-    'Password to authenticate with.',
+  kafkaPassword: secret(
+    variable<string | null>(
+      ['SERVICE_EVENT_KAFKA_PASSWORD'],
+      textSetting(),
+      null,
+      'Password to authenticate with.',
+    ),
   ),
   kafkaFrom: variable(
     ['SERVICE_EVENT_KAFKA_FROM'],
@@ -617,16 +621,26 @@ export const VARIABLES = {
     null,
     'Id of the key for the bucket.',
   ),
-  s3SecretAccessKey: variable<string | null>(
-    ['SERVICE_EVENT_S3_SECRET_ACCESS_KEY'],
-    textSetting(),
-    null,
-    'The key for the bucket.',
+  s3SecretAccessKey: secret(
+    variable<string | null>(
+      ['SERVICE_EVENT_S3_SECRET_ACCESS_KEY'],
+      textSetting(),
+      null,
+      'The key for the bucket.',
+    ),
   ),
-  s3SessionToken: variable<string | null>(
-    ['SERVICE_EVENT_S3_SESSION_TOKEN'],
-    textSetting(),
-    null,
-    'Token of a temporary key.',
+  s3SessionToken: secret(
+    variable<string | null>(
+      ['SERVICE_EVENT_S3_SESSION_TOKEN'],
+      textSetting(),
+      null,
+      'Token of a temporary key.',
+    ),
+  ),
+  auditRetentionDays: variable(
+    ['SERVICE_AUDIT_RETENTION_DAYS'],
+    integerIn(0, 36_500, '400'),
+    0,
+    'Days that entries of the audit log are kept; 0 keeps them for ever.',
   ),
 } as const satisfies Record<string, Variable<never> | Variable>;

@@ -123,6 +123,8 @@ export interface Config {
     readonly retentionDays: number;
   };
   readonly eventSinks: SinksConfig;
+  /** 0 days keep entries of the audit log forever. */
+  readonly audit: { readonly retentionDays: number };
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
@@ -268,6 +270,7 @@ function assemble(values: Values, url: string, environment: Environment, problem
       retentionDays: values.eventRetentionDays,
     },
     eventSinks: sinksConfig(values, problems),
+    audit: { retentionDays: values.auditRetentionDays },
     unknownVariables: unknownVariables(environment),
   };
 }

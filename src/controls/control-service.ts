@@ -1,11 +1,13 @@
-import { type JsonObject, parseStoredJson, stringifyJson } from '../../packages/exact-json/src/index.js';
+import { type JsonObject, stringifyJson } from '../../packages/exact-json/src/index.js';
 import type { CallContext, HandlerCall } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
 import type { Warning } from '../contract/warnings/warning.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { namedAgents } from '../database/audit-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
 import { createAgentControlStore } from './agent-control-store.js';
+import { controlFact, controlState } from './control-audit.js';
 import type { ControlData } from './control-data.js';
 import {
   CORRUPTED_ITEM,
@@ -15,6 +17,7 @@ import {
   controlNotFound,
   draftCannotBeEnabled,
 } from './control-errors.js';
+import { type ControlPatch, changeNote, withEnabled } from './control-patch.js';
 import { type ControlProposal, proposeControl } from './control-proposal.js';
 import type { Reviewer } from './control-review.js';
 import { type ControlFilters, type ControlRow, createControlStore } from './control-store.js';
@@ -39,12 +42,6 @@ export interface ControlServiceOptions {
   /** Throws when a definition refers to registrations of agents that are missing or do not match. */
   readonly checkReferences: (client: DbClient, definition: ControlDefinition) => Promise<void>;
   readonly reviewer: Reviewer;
-}
-
-/** Changes of a control by PATCH. */
-export interface ControlPatch {
-  readonly name?: string;
-  readonly enabled?: boolean;
 }
 
 /** Conditions under which a control is written. */
@@ -87,8 +84,9 @@ export function createControlService(options: ControlServiceOptions) {
         const row = await store.insert({ name, createdAtMs: now(), ...columns(control) });
         const change = { eventType: 'created', note: 'Created', before: null, after: row } as const;
         const version = await recordVersion(tx, context, change);
+        const audit = controlFact('control.create', row, null, controlState(row, version));
         // A new control has no links, so no program is invalidated.
-        return { value: { control_id: row.id, version }, change: {} };
+        return { value: { control_id: row.id, version }, change: {}, audit };
       });
       return { ...created, warnings: review.warnings };
     },
@@ -158,7 +156,7 @@ export function createControlService(options: ControlServiceOptions) {
       const proposal = proposeControl(data, registry);
       const review = await reviewer.review(context, database.client, proposal, strict);
       const version = await mutate(context, async (tx) => {
-        const { row } = await demandedControl(tx, controlId, ifVersion);
+        const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
         const changed = await accepted(tx, proposal, row);
         review.demandAcceptable();
         const written = columns(changed);
@@ -170,7 +168,9 @@ export function createControlService(options: ControlServiceOptions) {
           before: row,
           after,
         });
-        return { value, change: { controls: [controlId] } };
+        const states = [controlState(row, before), controlState(after, value)] as const;
+        const audit = controlFact('control.set_data', after, ...states);
+        return { value, change: { controls: [controlId] }, audit };
       });
       return { success: true, warnings: review.warnings, version };
     },
@@ -190,7 +190,6 @@ export function createControlService(options: ControlServiceOptions) {
       reviewer.demandEffect(warnings, strict);
       return mutate(context, async (tx) => {
         const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
-        let version = before;
         const renamed = change.name !== undefined && change.name !== row.name;
         if (renamed && (await createControlStore(tx).findByName(change.name ?? '')) !== null) {
           throw controlNameConflict(change.name ?? '');
@@ -204,33 +203,34 @@ export function createControlService(options: ControlServiceOptions) {
         if (change.enabled === true && stored.ok && isDraft(stored.stored))
           throw draftCannotBeEnabled(row.id);
         const switched = change.enabled !== undefined && change.enabled !== row.enabled;
-        if (renamed || switched) {
-          const written = {
-            updatedAtMs: now(),
-            ...(renamed ? { name: change.name ?? '' } : {}),
-            ...(switched ? { data: withEnabled(row.data, !row.enabled), enabled: !row.enabled } : {}),
-          };
-          await createControlStore(tx).update(controlId, written);
-          const note = changeNote(renamed, switched ? !row.enabled : null);
-          const after = { ...row, ...written };
-          version = await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
-        }
-        const value = {
+        const reply = (version: number) => ({
           success: true,
           name: change.name ?? row.name,
           enabled: readable ? (change.enabled ?? row.enabled) : null,
           warnings,
           version,
+        });
+        if (!renamed && !switched) return { value: reply(before), change: null };
+        const written = {
+          updatedAtMs: now(),
+          ...(renamed ? { name: change.name ?? '' } : {}),
+          ...(switched ? { data: withEnabled(row.data, !row.enabled), enabled: !row.enabled } : {}),
         };
+        await createControlStore(tx).update(controlId, written);
+        const note = changeNote(renamed, switched ? !row.enabled : null);
+        const after = { ...row, ...written };
+        const version = await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
+        const states = [controlState(row, before), controlState(after, version)] as const;
+        const audit = controlFact('control.update', after, ...states);
         // The name is part of every verdict, so a new one must reach the snapshot too.
-        return { value, change: renamed || switched ? { controls: [controlId] } : null };
+        return { value: reply(version), change: { controls: [controlId] }, audit };
       });
     },
 
     /** Throws CONTROL_NOT_FOUND, or CONTROL_IN_USE if it is linked or in a policy and `force` is not set. */
     async remove(context: CallContext, controlId: number, force: boolean, ifVersion: IfVersion) {
       return mutate(context, async (tx) => {
-        const { row } = await demandedControl(tx, controlId, ifVersion);
+        const { row, version } = await demandedControl(tx, controlId, ifVersion);
         const agentNames = await createAgentControlStore(tx).agentsOf(controlId);
         const policyIds = await createPolicyControlStore(tx).policyIdsOf(controlId);
         const inUse = agentNames.length > 0 || policyIds.length > 0;
@@ -247,18 +247,14 @@ export function createControlService(options: ControlServiceOptions) {
           // There are no target bindings; newer clients require the member.
           detached_target_bindings: [],
         };
+        const users = { policy_ids: policyIds, ...namedAgents(agentNames) };
+        const before = { ...controlState(row, version), ...users };
+        const audit = controlFact('control.delete', row, before, null);
         // Agents that had it, by a link or a policy, have it in their programs.
-        return { value, change: { controls: [controlId] } };
+        return { value, change: { controls: [controlId] }, audit };
       });
     },
   };
-}
-
-/** Note for a change of a name or of `enabled`, which is null when unchanged. */
-function changeNote(renamed: boolean, enabled: boolean | null): string {
-  if (enabled === null) return 'Renamed';
-  if (renamed) return enabled ? 'Renamed and enabled' : 'Renamed and disabled';
-  return enabled ? 'Enabled' : 'Disabled';
 }
 
 /** Whether a number is in the range of control ids. */
@@ -293,9 +289,4 @@ export async function demandedControl(
   const found = await controlWithVersion(tx, controlId);
   demandVersion(ifVersion, { kind: 'Control', name: String(controlId), version: found.version });
   return found;
-}
-
-/** Stored text with another `enabled`; unknown members are preserved. */
-function withEnabled(data: string, enabled: boolean): string {
-  return stringifyJson({ ...(parseStoredJson(data) as JsonObject), enabled });
 }

@@ -1,6 +1,7 @@
 import type { CallContext } from '../contract/call/handler.js';
 import type { IfVersion } from '../contract/input/if-version.js';
 import type { DbClient } from '../database/database.js';
+import { controlFact, controlState } from './control-audit.js';
 import {
   controlNameConflict,
   controlNotFound,
@@ -76,7 +77,7 @@ export function createControlVersions(options: ControlServiceOptions) {
       if (!read.ok) throw controlVersionCorrupted(controlId, versionNum, withDataPrefix(read.items));
       const control = read.stored;
       const newNumber = await mutate(context, async (tx) => {
-        const { row } = await demandedControl(tx, controlId, ifVersion);
+        const { row, version: before } = await demandedControl(tx, controlId, ifVersion);
         const store = createControlStore(tx);
         const renamed = version.name !== row.name;
         if (renamed && (await store.findByName(version.name)) !== null) {
@@ -86,13 +87,12 @@ export function createControlVersions(options: ControlServiceOptions) {
         const { name, data } = version;
         const restored = { name, data, ...definitionIndex(control), updatedAtMs: now() };
         await store.update(controlId, restored);
-        const number = await recordVersion(tx, context, {
-          eventType: 'updated',
-          note: `Restored from version ${versionNum}`,
-          before: row,
-          after: { ...row, ...restored },
-        });
-        return { value: number, change: { controls: [controlId] } };
+        const after = { ...row, ...restored };
+        const note = `Restored from version ${versionNum}`;
+        const number = await recordVersion(tx, context, { eventType: 'updated', note, before: row, after });
+        const states = [controlState(row, before), controlState(after, number)] as const;
+        const audit = controlFact('control.restore_version', after, ...states);
+        return { value: number, change: { controls: [controlId] }, audit };
       });
       const warnings = await reviewer.warningsOf(database.client, control);
       return { success: true, version_num: newNumber, warnings, version: newNumber };

@@ -1,4 +1,4 @@
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { type AuditOrigin, type AuditRecord, appendEntry } from './audit-log.js';
 import type { BulkDatabase } from './bulk.js';
 import { type Change, PRUNING_INTERVAL, pruneChanges, recordChange, recordedChange } from './change-log.js';
 import type { ChangeSource } from './change-source.js';
@@ -7,6 +7,7 @@ import type { DatabaseLocation } from './database-url.js';
 import { unavailable, withServiceErrors } from './errors.js';
 import { createMutex, type Mutex } from './mutex.js';
 import { type DatabaseOptions, type OpenedStorage, openStorage } from './open-storage.js';
+import { advanceRevision, lockRevision } from './revision-lock.js';
 import type { StorageHealth } from './storage-health/storage-state.js';
 
 export type { DbClient } from './client.js';
@@ -32,6 +33,14 @@ export interface Mutation<T> {
   readonly changed: boolean;
   /** What other processes have to reload; without it, everything. */
   readonly change?: Change;
+  /** Its entry of the audit log; the changes of all callers have one. */
+  readonly audit?: AuditRecord;
+}
+
+/** Result of work beside the revisions: its value, and its entry of the audit log; null if nothing changed. */
+export interface AsideResult<T> {
+  readonly value: T;
+  readonly audit: AuditRecord | null;
 }
 
 /** A finished mutation and the revision after it. */
@@ -60,6 +69,11 @@ export interface Database {
    * unknown: the connection can break while it ends.
    */
   mutate<T>(work: (tx: DbClient) => Promise<Mutation<T>>): Promise<MutationResult<T>>;
+  /**
+   * Runs `work` in one transaction that locks out mutations and makes no revision: for what no verdict depends on.
+   * Nothing is kept when it throws, nor without an audit record.
+   */
+  mutateAside<T>(work: (tx: DbClient) => Promise<AsideResult<T>>): Promise<T>;
   /** For statements over many rows that no verdict depends on, such as those about events. */
   readonly bulk: Pick<BulkDatabase, 'read' | 'transaction'>;
   /** For reading many rows in one consistent view. */
@@ -69,9 +83,9 @@ export interface Database {
   /**
    * Makes the revision greater than one that callers may have received before the database was restored to an
    * earlier state, so that no revision ever denotes two states. Every process reloads everything. Returns the
-   * revision; does nothing when it is already greater.
+   * revision; does nothing when it is already greater. `origin` is for the audit log.
    */
-  outrun(revision: number): Promise<number>;
+  outrun(revision: number, origin: AuditOrigin): Promise<number>;
   /** Opens a source of changes made by other processes. The caller has to close it. */
   changes(): ChangeSource;
   /** True when the database answers. Never rejects. */
@@ -102,10 +116,11 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
     let unchanged: MutationResult<T> | undefined;
     try {
       return await prisma.$transaction(async (tx) => {
-        const revision = await advanceRevision(tx);
-        const { value, changed, change } = await work(tx);
+        const { revision, end } = await advanceRevision(tx);
+        const { value, changed, change, audit } = await work(tx);
         if (changed) {
           await recordChange(tx, kind, recordedChange(revision, change));
+          if (audit !== undefined) await appendEntry(tx, kind, end, revision, audit);
           // The caller has already received a failure.
           givenUp.throwIfAborted();
           return { value, changed, revision };
@@ -131,15 +146,45 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
   }
 
   /** Skipped revisions have no log, so processes that follow it know that anything may have changed. */
-  function outrun(told: number): Promise<number> {
+  function outrun(told: number, origin: AuditOrigin): Promise<number> {
     const work = async (tx: DbClient): Promise<number> => {
-      const next = await advanceRevision(tx);
+      const { revision: next, end } = await advanceRevision(tx);
       const revision = Math.max(next, told + 1);
       await tx.$executeRaw`UPDATE "service_state" SET "revision" = ${BigInt(revision)} WHERE "id" = 1`;
       await recordChange(tx, kind, recordedChange(revision, undefined));
+      await appendEntry(tx, kind, end, revision, {
+        action: 'database.advance_revision',
+        resource: 'database',
+        id: null,
+        before: { revision: next - 1 },
+        after: { revision },
+        origin,
+      });
       return revision;
     };
     return inTurn(turns, () => monitor.guardVerified(() => prisma.$transaction(work, limits)));
+  }
+
+  function mutateAside<T>(work: (tx: DbClient) => Promise<AsideResult<T>>): Promise<T> {
+    let unchanged: AsideResult<T> | undefined;
+    const run = async (tx: DbClient): Promise<T> => {
+      const { end } = await lockRevision(tx);
+      const done = await work(tx);
+      if (done.audit === null) {
+        unchanged = done;
+        throw new NothingChanged();
+      }
+      await appendEntry(tx, kind, end, null, done.audit);
+      return done.value;
+    };
+    return inTurn(turns, async () => {
+      try {
+        return await monitor.guardVerified(() => prisma.$transaction(run, limits));
+      } catch (error) {
+        if (error instanceof NothingChanged && unchanged !== undefined) return unchanged.value;
+        throw error;
+      }
+    });
   }
 
   /** In the background: no caller needs it, and the next run completes what this one could not. */
@@ -183,6 +228,7 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
     storage: monitor,
     client: prisma,
     mutate,
+    mutateAside,
     bulk: {
       read: (lane, query) => bulk.read(lane, query).catch(noticed),
       transaction: (work) => withServiceErrors(() => monitor.guard(() => bulk.transaction(work))),
@@ -193,11 +239,11 @@ function createDatabase(opened: OpenedStorage, logger: DatabaseOptions['logger']
         const { revision } = await prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } });
         return Number(revision);
       }),
-    outrun: async (told) => {
+    outrun: async (told, origin) => {
       const { revision } = await withServiceErrors(() =>
         prisma.serviceState.findUniqueOrThrow({ where: { id: 1 } }),
       );
-      return Number(revision) > told ? Number(revision) : outrun(told);
+      return Number(revision) > told ? Number(revision) : outrun(told, origin);
     },
     changes: opened.openChanges,
     ping: () =>
@@ -235,13 +281,3 @@ async function withinLimit<T>(work: (givenUp: AbortSignal) => Promise<T>): Promi
 
 /** Ends a transaction that wrote nothing, so that the advanced revision is not kept. */
 class NothingChanged extends Error {}
-
-const ADVANCE_REVISION = Prisma.sql`
-  UPDATE "service_state" SET "revision" = "revision" + 1 WHERE "id" = 1 RETURNING "revision"`;
-
-/** Advances the revision, which takes the lock shared by all mutations. */
-async function advanceRevision(tx: DbClient): Promise<number> {
-  const [row] = await tx.$queryRaw<{ revision: bigint }[]>(ADVANCE_REVISION);
-  if (row === undefined) throw new Error('the row of the revision is missing');
-  return Number(row.revision);
-}

@@ -88,7 +88,8 @@ export function createLateDatabase(options: LateDatabaseOptions): LateDatabase {
     readAtOnce: async (work) => (await present()).readAtOnce(work),
     mutate: async (work) => (await present()).mutate(work),
     revision: async () => (await present()).revision(),
-    outrun: async (revision) => (await present()).outrun(revision),
+    mutateAside: async (work) => (await present()).mutateAside(work),
+    outrun: async (revision, origin) => (await present()).outrun(revision, origin),
     changes,
     ping: async () => (await current?.ping()) ?? false,
     attach(database) {

@@ -1,31 +1,43 @@
+import type { CallContext } from '../contract/call/handler.js';
+import { type AuditFact, originOfCall } from './audit-log.js';
 import { type Change, type RecordedChange, recordedChange } from './change-log.js';
-import type { Database, DbClient } from './database.js';
+import type { Database, DbClient, Mutation } from './database.js';
 
-/** Result of the work inside a mutation; `change` null when it changed nothing. */
-export interface MutationOutcome<T> {
-  readonly value: T;
-  readonly change: Change | null;
-}
+/** Result of the work inside a mutation: what it changed and its entry of the audit log, or null if nothing. */
+export type MutationOutcome<T> =
+  | { readonly value: T; readonly change: null }
+  | { readonly value: T; readonly change: Change; readonly audit: AuditFact };
+
+/** What a mutation is told of the call that makes it. */
+export type MutationCaller = Pick<CallContext, 'principal' | 'address' | 'requestId' | 'reportRevision'>;
+
+type MutationWork<T> = (tx: DbClient) => Promise<MutationOutcome<T>>;
 
 /** Runs a mutation. Once the promise is fulfilled, evaluations of this process use its change. */
-export type Mutator = <T>(
-  caller: { reportRevision(revision: number): void },
-  work: (tx: DbClient) => Promise<MutationOutcome<T>>,
-) => Promise<T>;
+export type Mutator = <T>(caller: MutationCaller, work: MutationWork<T>) => Promise<T>;
 
 /** Called with each committed change, before its caller resumes. */
 export type CommitListener = (change: RecordedChange) => void;
 
-export function createMutator(database: Database, onCommit: CommitListener): Mutator {
-  return async (caller, work) => {
-    const { value, revision } = await database.mutate(async (tx) => {
-      const done = await work(tx);
-      return done.change === null
-        ? { value: done, changed: false }
-        : { value: done, changed: true, change: done.change };
-    });
-    if (value.change !== null) onCommit(recordedChange(revision, value.change));
+export interface MutatorOptions {
+  readonly database: Pick<Database, 'mutate'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly onCommit: CommitListener;
+}
+
+export function createMutator({ database, now, onCommit }: MutatorOptions): Mutator {
+  return async <T>(caller: MutationCaller, work: MutationWork<T>) => {
+    const { value: done, revision } = await database.mutate(
+      async (tx): Promise<Mutation<MutationOutcome<T>>> => {
+        const value = await work(tx);
+        if (value.change === null) return { value, changed: false };
+        const audit = { ...value.audit, origin: originOfCall(caller, now()) };
+        return { value, changed: true, change: value.change, audit };
+      },
+    );
+    if (done.change !== null) onCommit(recordedChange(revision, done.change));
     caller.reportRevision(revision);
-    return value.value;
+    return done.value;
   };
 }

@@ -1,7 +1,7 @@
 import { isNumber, isObject, type JsonNumber, type JsonValue } from '../../packages/exact-json/src/index.js';
 import { shorten } from '../../packages/linear-text/src/index.js';
+import { isSecretName } from '../contract/secrets/secret-names.js';
 import { MASK, maskSecrets } from './mask-secrets.js';
-import { isSecretName } from './secret-names.js';
 
 /** Preview of data for display. Members are those of the message. */
 export type DataPreview = {

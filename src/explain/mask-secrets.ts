@@ -1,4 +1,4 @@
-import { isSecretName } from './secret-names.js';
+import { isSecretName } from '../contract/secrets/secret-names.js';
 
 /** Replacement of a secret. */
 export const MASK = '***';

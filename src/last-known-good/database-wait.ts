@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { originOfService } from '../database/audit-log.js';
 import type { Database } from '../database/database.js';
 import type { LateDatabase } from '../database/late-database.js';
 import type { FactsLog } from '../process/repeat-log.js';
@@ -109,6 +110,6 @@ async function outrunOther(
 ): Promise<boolean> {
   const isAnother = database.instanceId !== expected.instanceId;
   if (!isAnother && (await database.revision()) >= expected.revision) return false;
-  await database.outrun(expected.revision);
+  await database.outrun(expected.revision, originOfService(Date.now()));
   return true;
 }

@@ -1,3 +1,4 @@
+import { agentFact } from '../agents/agent-audit.js';
 import { agentLinkWarnings } from '../agents/agent-link-warnings.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import { readStoredRegistration } from '../agents/agent-schemas.js';
@@ -14,6 +15,7 @@ import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { policyLink } from './policy-audit.js';
 import { agentWithoutPolicy } from './policy-errors.js';
 import { existingPolicy, printedPolicy } from './policy-service.js';
 import { createPolicyStore, type PolicyRow } from './policy-store.js';
@@ -43,7 +45,10 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         const policy = await existingPolicy(tx, policyId);
         const controls = await compatibleControls(tx, agent, policy);
         const added = await createAgentPolicyStore(tx).add(agent.id, policy.id);
-        return { value: { agent, controls }, change: added ? { agents: [agent.name] } : null };
+        const value = { agent, controls };
+        if (!added) return { value, change: null };
+        const audit = agentFact('agent.add_policy', agent.name, null, policyLink(policy));
+        return { value, change: { agents: [agent.name] }, audit };
       });
       return { success: true, warnings: agentLinkWarnings(given.agent, given.controls, registry) };
     },
@@ -54,7 +59,9 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
         const removed = await createAgentPolicyStore(tx).remove(agent.id, policy.id);
-        return { value: undefined, change: removed ? { agents: [agent.name] } : null };
+        if (!removed) return { value: undefined, change: null };
+        const audit = agentFact('agent.remove_policy', agent.name, policyLink(policy), null);
+        return { value: undefined, change: { agents: [agent.name] }, audit };
       });
       return { success: true };
     },
@@ -85,14 +92,15 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
         const agent = await existingAgent(tx, agentName);
         const policy = await existingPolicy(tx, policyId);
         const controls = await compatibleControls(tx, agent, policy);
-        const [lowest] = await policyIds(tx, agent);
+        const before = await policyIds(tx, agent);
         const store = createAgentPolicyStore(tx);
         const removed = await store.removeAll(agent.id, policy.id);
         const added = await store.add(agent.id, policy.id);
-        return {
-          value: { agent, controls, lowest: lowest ?? null },
-          change: removed > 0 || added ? { agents: [agent.name] } : null,
-        };
+        const value = { agent, controls, lowest: before[0] ?? null };
+        if (removed === 0 && !added) return { value, change: null };
+        const after = { policy_ids: [policy.id] };
+        const audit = agentFact('agent.set_policy', agent.name, { policy_ids: before }, after);
+        return { value, change: { agents: [agent.name] }, audit };
       });
       const warnings = agentLinkWarnings(given.agent, given.controls, registry);
       return { success: true, old_policy_id: given.lowest, warnings };
@@ -102,9 +110,13 @@ export function createAgentPolicies({ database, mutate, registry }: AgentPolicie
   function removeAllOf(context: CallContext, agentName: string, { atLeastOne = false } = {}): Promise<void> {
     return mutate(context, async (tx) => {
       const agent = await existingAgent(tx, agentName);
-      const removed = await createAgentPolicyStore(tx).removeAll(agent.id);
-      if (atLeastOne && removed === 0) throw agentWithoutPolicy(agent.name);
-      return { value: undefined, change: removed > 0 ? { agents: [agent.name] } : null };
+      const before = await policyIds(tx, agent);
+      if (atLeastOne && before.length === 0) throw agentWithoutPolicy(agent.name);
+      if (before.length === 0) return { value: undefined, change: null };
+      await createAgentPolicyStore(tx).removeAll(agent.id);
+      const after = { policy_ids: [] };
+      const audit = agentFact('agent.remove_policies', agent.name, { policy_ids: before }, after);
+      return { value: undefined, change: { agents: [agent.name] }, audit };
     });
   }
 

@@ -15,9 +15,12 @@ import type { StoredDefinition } from '../controls/agent-control-store.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { namedAgents } from '../database/audit-log.js';
 import type { DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { policyFact } from './policy-audit.js';
 import { clientsOf, demandedPolicy, existingPolicy } from './policy-service.js';
+import type { PolicyRow } from './policy-store.js';
 
 /** Problems that are listed in all, and of one agent. */
 const MAX_ITEMS = 100;
@@ -43,8 +46,13 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
         const agents = await existingAgents(tx, agentNames);
         const controls = await createPolicyControlStore(tx).controlsOf(policy.id);
         await demandCompatible(tx, agentNames, controls);
-        const added = await createAgentPolicyStore(tx).addAll(agents, policy.id);
-        return { value: { agents, controls, added }, change: changeOf(agents, added) };
+        const links = createAgentPolicyStore(tx);
+        const others = await agentsWith(links, agents, policy, false);
+        const added = await links.addAll(agents, policy.id);
+        const value = { agents, controls, added };
+        if (added === 0) return { value, change: null };
+        const audit = policyFact('policy.add_agents', policy, null, namedAgents(others));
+        return { value, change: changeOf(agents), audit };
       });
       const silent = given.agents.filter(({ controlsAskedAtMs }) => controlsAskedAtMs === null).length;
       const clients = clientsOf(silent);
@@ -56,8 +64,12 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
       const removed = await mutate(context, async (tx) => {
         const policy = await existingPolicy(tx, policyId);
         const agents = await existingAgents(tx, agentNames);
-        const count = await createAgentPolicyStore(tx).removeFrom(agents, policy.id);
-        return { value: count, change: changeOf(agents, count) };
+        const links = createAgentPolicyStore(tx);
+        const owners = await agentsWith(links, agents, policy, true);
+        const count = await links.removeFrom(agents, policy.id);
+        if (count === 0) return { value: count, change: null };
+        const audit = policyFact('policy.remove_agents', policy, namedAgents(owners), null);
+        return { value: count, change: changeOf(agents), audit };
       });
       return { success: true, removed };
     },
@@ -86,9 +98,19 @@ export function createPolicyAgents({ mutate, registry }: PolicyAgentsOptions) {
   }
 }
 
-/** Null when no agent changed. */
-function changeOf(agents: readonly KnownAgent[], changed: number) {
-  return changed === 0 ? null : { agents: agents.map(({ name }) => name) };
+function changeOf(agents: readonly KnownAgent[]) {
+  return { agents: agents.map(({ name }) => name) };
+}
+
+/** The names of those of the agents that have the policy, or of those that do not. */
+async function agentsWith(
+  links: ReturnType<typeof createAgentPolicyStore>,
+  agents: readonly KnownAgent[],
+  policy: PolicyRow,
+  has: boolean,
+): Promise<string[]> {
+  const owners = await links.owners(agents, policy.id);
+  return agents.filter(({ id }) => owners.has(id) === has).map(({ name }) => name);
 }
 
 async function existingAgents(tx: DbClient, agentNames: readonly string[]): Promise<KnownAgent[]> {

@@ -1,3 +1,4 @@
+import { controlLink } from '../agents/agent-audit.js';
 import { createAgentPolicyStore } from '../agents/agent-policy-store.js';
 import type { CallContext } from '../contract/call/handler.js';
 import { demandVersion, type IfVersion } from '../contract/input/if-version.js';
@@ -7,9 +8,11 @@ import { existing as existingControl } from '../controls/control-service.js';
 import { reviewLink } from '../controls/link-warnings.js';
 import { createPolicyControlStore } from '../controls/policy-control-store.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
+import { namedAgents } from '../database/audit-log.js';
 import { MAX_LISTED_AGENTS } from '../database/change-log.js';
 import type { Database, DbClient } from '../database/database.js';
 import type { Mutator } from '../database/mutator.js';
+import { policyFact } from './policy-audit.js';
 import { policyInUse, policyNameConflict, policyNotFound } from './policy-errors.js';
 import { createPolicyStore, type PolicyFilters, type PolicyRow, type WholePolicy } from './policy-store.js';
 
@@ -32,8 +35,9 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
         const store = createPolicyStore(tx);
         if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
         const row = await store.insert({ name, createdAtMs: now() });
+        const audit = policyFact('policy.create', row, null, { version: row.version, name });
         // No agent has a new policy, so no program is invalidated.
-        return { value: { policy_id: row.id, version: row.version }, change: {} };
+        return { value: { policy_id: row.id, version: row.version }, change: {}, audit };
       });
     },
 
@@ -60,13 +64,17 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
       return mutate(context, async (tx) => {
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const store = createPolicyStore(tx);
-        const renamed = name !== policy.name;
-        if (renamed) {
-          if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
-          await store.rename(policy.id, { name, updatedAtMs: now() });
-        }
+        if (name === policy.name) return { value: await replyOf(tx, policy.id), change: null };
+        if ((await store.findByName(name)) !== null) throw policyNameConflict(name);
+        await store.rename(policy.id, { name, updatedAtMs: now() });
+        const value = await replyOf(tx, policy.id);
+        const before = { version: policy.version, name: policy.name };
+        const audit = policyFact('policy.rename', { ...policy, name }, before, {
+          version: value.version,
+          name,
+        });
         // No verdict contains the name of a policy.
-        return { value: await replyOf(tx, policy.id), change: renamed ? {} : null };
+        return { value, change: {}, audit };
       });
     },
 
@@ -78,13 +86,16 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
         // One more than a change lists tells that there are too many.
         const { names, count } = await store.agentNames(policy.id, MAX_LISTED_AGENTS + 1);
         if (count > 0 && !force) throw policyInUse(policy.name, names.slice(0, MAX_ERROR_ITEMS), count);
+        const controlIds = await createPolicyControlStore(tx).controlIdsOf(policy.id);
         await store.remove(policy.id);
         const value = {
           success: true,
           removed_from_agents_count: count,
           removed_from_agents: names.slice(0, MAX_LISTED_AGENTS),
         };
-        return { value, change: { agents: names } };
+        const { version, name } = policy;
+        const before = { version, name, control_ids: controlIds, ...namedAgents(names), agent_count: count };
+        return { value, change: { agents: names }, audit: policyFact('policy.delete', policy, before, null) };
       });
     },
 
@@ -120,8 +131,10 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
         const control = await existingControl(tx, controlId);
         const added = await createPolicyControlStore(tx).add(policy.id, control.id);
         const silent = await createAgentPolicyStore(tx).agentsThatNeverAsked(policy.id);
-        const version = added ? await nextVersion(tx, policy) : policy.version;
-        return { value: { control, silent, version }, change: added ? { policies: [policy.id] } : null };
+        if (!added) return { value: { control, silent, version: policy.version }, change: null };
+        const version = await nextVersion(tx, policy);
+        const audit = policyFact('policy.add_control', policy, null, controlLink(control));
+        return { value: { control, silent, version }, change: { policies: [policy.id] }, audit };
       });
       const { warnings } = reviewLink(put.control, registry, clientsOf(put.silent));
       return { success: true, warnings: listed(warnings), version: put.version };
@@ -133,8 +146,10 @@ export function createPolicyService({ database, mutate, registry, now }: PolicyS
         const policy = await demandedPolicy(tx, policyId, ifVersion);
         const control = await existingControl(tx, controlId);
         const removed = await createPolicyControlStore(tx).remove(policy.id, control.id);
-        const version = removed ? await nextVersion(tx, policy) : policy.version;
-        return { value: { success: true, version }, change: removed ? { policies: [policy.id] } : null };
+        if (!removed) return { value: { success: true, version: policy.version }, change: null };
+        const version = await nextVersion(tx, policy);
+        const audit = policyFact('policy.remove_control', policy, controlLink(control), null);
+        return { value: { success: true, version }, change: { policies: [policy.id] }, audit };
       });
     },
   };

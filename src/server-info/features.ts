@@ -6,6 +6,7 @@ export const FEATURES: readonly string[] = [
   'accepts',
   'active_controls_filter',
   'agent_links',
+  'audit',
   'control_pages',
   'control_parts',
   'control_totals',

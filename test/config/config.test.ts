@@ -909,6 +909,16 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: [],
     with: S3,
   },
+  auditRetentionDays: {
+    names: ['SERVICE_AUDIT_RETENTION_DAYS'],
+    value: (config) => config.audit.retentionDays,
+    fallback: 0,
+    accepts: [
+      ['0', 0],
+      ['400', 400],
+    ],
+    refuses: ['-1', '0.5', '36501'],
+  },
 };
 
 function problemsOf(environment: Record<string, string>): string[] {

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { createAgentStore } from '../../src/agents/agent-store.js';
+import { originOfService } from '../../src/database/audit-log.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { unavailable } from '../../src/database/errors.js';
 import { createLateDatabase, type LateDatabase } from '../../src/database/late-database.js';
@@ -34,7 +35,7 @@ describeOnEachDatabase('a database that comes late', (freshDatabaseUrl, kind) =>
     await expect(database.client.$executeRaw`SELECT 1`).rejects.toMatchObject(REFUSED);
     await expect(database.mutate(async () => ({ value: 1, changed: true }))).rejects.toMatchObject(REFUSED);
     await expect(database.revision()).rejects.toMatchObject(REFUSED);
-    await expect(database.outrun(7)).rejects.toMatchObject(REFUSED);
+    await expect(database.outrun(7, originOfService(1_000))).rejects.toMatchObject(REFUSED);
     await expect(database.readAtOnce(async () => 1)).rejects.toMatchObject(REFUSED);
     await expect(database.bulk.read('search', COUNT)).rejects.toMatchObject(REFUSED);
     await expect(database.bulk.transaction(async () => 1)).rejects.toMatchObject(REFUSED);

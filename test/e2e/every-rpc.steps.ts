@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Json } from '../support/wire-shape.js';
 import { AGENT_EVALUATOR_STEPS } from './every-rpc.agent-evaluators.js';
+import { AUDIT_STEPS } from './every-rpc.audit.js';
 import { EXPLAIN_STEPS } from './every-rpc.explain.js';
 import { OBSERVABILITY_STEPS } from './every-rpc.observability.js';
 import { POLICY_STEPS } from './every-rpc.policies.js';
@@ -776,4 +777,5 @@ export const STEPS: readonly Step[] = [
   ...AGENT_EVALUATOR_STEPS,
   ...TEMPLATE_STEPS,
   ...RESOURCE_STEPS,
+  ...AUDIT_STEPS,
 ];

@@ -20,9 +20,11 @@ const WATCH = 'AgentService.WatchControls';
 const INGEST_EVENTS = 'ObservabilityService.IngestEvents';
 const PUBLISH_EVENTS = 'ObservabilityService.PublishEvents';
 const EXPORT_EVENTS = 'ObservabilityService.ExportEvents';
+const EXPORT_AUDIT = 'AuditService.ExportAuditEntries';
 const WATCH_EVENTS = 'ObservabilityService.WatchEvents';
-const OTHER_STREAMS = [WATCH, INGEST_EVENTS, PUBLISH_EVENTS, EXPORT_EVENTS, WATCH_EVENTS];
+const OTHER_STREAMS = [WATCH, INGEST_EVENTS, PUBLISH_EVENTS, EXPORT_EVENTS, WATCH_EVENTS, EXPORT_AUDIT];
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const HASH = /^[0-9a-f]{64}$/;
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 const NAIVE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
@@ -162,6 +164,9 @@ function alike(outcome: Outcome | undefined): unknown {
     if (key === 'control_execution_id') return UUID.test(String(value)) ? 'an id' : value;
     // The JSON routes print these only if they are asked for: evaluation-options.test.ts.
     if (key === 'outcome' || key === 'decision_id') return undefined;
+    if (key.endsWith('hash') && HASH.test(String(value))) return 'a hash';
+    if (key === 'request_id' && UUID.test(String(value))) return 'an id';
+    if (key === 'time' && ZONED_TIME.test(String(value))) return 'a time with its zone';
     if (key === 'duration_us' && typeof value === 'number' && value >= 0) return 'a duration';
     if (key === 'created_at' && NAIVE_TIME.test(String(value))) return 'a time';
     if (key === 'timestamp' && UTC_TIME.test(String(value))) return 'a time in UTC';

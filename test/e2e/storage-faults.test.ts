@@ -25,7 +25,13 @@ import { until } from '../support/until.js';
 import { event } from './events.support.js';
 
 const AGENT = 'loaded-agent-1';
-const NEED_WRITES = ['AgentService', 'ControlService', 'ObservabilityService', 'PolicyService'];
+const NEED_WRITES = [
+  'AgentService',
+  'AuditService',
+  'ControlService',
+  'ObservabilityService',
+  'PolicyService',
+];
 const NEED_NONE = ['EvaluatorService', 'ServerService', 'TemplateService'];
 const PREFIX = 'storage-faults-';
 const CASE_LIMIT_MS = 600_000;

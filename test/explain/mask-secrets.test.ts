@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isSecretName } from '../../src/contract/secrets/secret-names.js';
 import { maskSecrets } from '../../src/explain/mask-secrets.js';
-import { isSecretName } from '../../src/explain/secret-names.js';
 
 const HEX = '0123456789abcdef0123456789abcdef';
 const BASE64 = 'dGhpcyBpcyBhIHNlY3JldCBrZXkgMTIz';

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { originOfService } from '../../src/database/audit-log.js';
 import type { RecordedChange } from '../../src/database/change-log.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { unavailable } from '../../src/database/errors.js';
@@ -214,7 +215,7 @@ describe('what keeps the last known good file', () => {
     expect(restored).toEqual([9]);
     expect(await file.header()).toMatchObject({ revision: 9 });
     // The database gets a revision above that.
-    keeper.changed([change(await database.outrun(9))]);
+    keeper.changed([change(await database.outrun(9, originOfService(1_000)))]);
     await saves(keeper, 1);
     expect(await file.header()).toMatchObject({ revision: 10 });
   });

@@ -18,6 +18,7 @@ import { startService, type TestService } from '../support/service.js';
 
 const SERVICES = [
   'AgentService',
+  'AuditService',
   'ControlService',
   'EvaluationService',
   'EvaluatorService',

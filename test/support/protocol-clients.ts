@@ -23,6 +23,7 @@ import {
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { AgentService } from '../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AuditService } from '../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { ControlService } from '../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -51,6 +52,7 @@ export const SERVICES = [
   EvaluatorService,
   EvaluationService,
   ObservabilityService,
+  AuditService,
 ];
 
 /** How a call ended; the same for every protocol, apart from the status of an error. */
@@ -324,6 +326,7 @@ const LOADED = loadSync(
     'evaluator_service',
     'evaluation_service',
     'observability_service',
+    'audit_service',
   ].map((name) => `enforcement/v1/${name}.proto`),
   PROTO_LOADER_OPTIONS,
 );

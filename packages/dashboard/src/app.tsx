@@ -23,6 +23,7 @@ const NewTemplatePage = lazy(() => import('./templates/new-template-page.js'));
 const TemplateValuesPage = lazy(() => import('./templates/template-values-page.js'));
 const EvaluatorsPage = lazy(() => import('./evaluators/evaluators-page.js'));
 const EvaluatorPage = lazy(() => import('./evaluators/evaluator-page.js'));
+const AuditPage = lazy(() => import('./audit/audit-page.js'));
 const PlaygroundPage = lazy(() => import('./playground/playground-page.js'));
 
 /** Shows the page of the address, or the page to sign in first. */
@@ -60,6 +61,7 @@ export function App() {
             <Route path="/templates/new" component={NewTemplatePage} />
             <Route path="/evaluators" component={EvaluatorsPage} />
             <Route path="/evaluators/:name" component={EvaluatorPage} />
+            <Route path="/audit" component={AuditPage} />
             <Route path="/playground" component={PlaygroundPage} />
             <Route>
               <Empty title="Page not found">

@@ -22,6 +22,8 @@ export const ANONYMOUS: Principal = { level: 'anonymous', keyFingerprint: null, 
 export interface CallContext {
   readonly principal: Principal;
   readonly requestId: string;
+  /** Address of the caller, taken from trusted proxies where there are any; null if unknown. */
+  readonly address: string | null;
   /** Aborted when the caller disconnected or the deadline of the call passed. */
   readonly signal: AbortSignal;
   /**

@@ -74,6 +74,10 @@ export class Call implements HandlerCall, RpcCaller {
     return this.principal.agents;
   }
 
+  get address(): string | null {
+    return this.ticket.address === '' ? null : this.ticket.address;
+  }
+
   get isLenient(): boolean {
     return this.route.protocol === 'rest';
   }

@@ -42,6 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'timestamp',
   ],
   'StatsTotals?': ['timeseries'],
+  'VerifyAuditResponse?': ['problem'],
 };
 
 /** Whether a member of a reply may be absent. */

@@ -5,6 +5,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AuditService } from '../../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { ControlService } from '../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -74,10 +75,14 @@ const LEVELS: Record<string, 'key' | 'admin'> = {
   ListEvaluators: 'key',
   GetServerInfo: 'key',
   RenderTemplate: 'key',
+  ListAuditEntries: 'admin',
+  ExportAuditEntries: 'admin',
+  VerifyAudit: 'admin',
 };
 
 const METHODS = [
   AgentService,
+  AuditService,
   ControlService,
   EvaluationService,
   EvaluatorService,

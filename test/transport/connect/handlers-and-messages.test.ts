@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { AgentService } from '../../../gen/proto/enforcement/v1/agent_service_pb.js';
+import { AuditService } from '../../../gen/proto/enforcement/v1/audit_service_pb.js';
 import { ControlService } from '../../../gen/proto/enforcement/v1/control_service_pb.js';
 import { EvaluationService } from '../../../gen/proto/enforcement/v1/evaluation_service_pb.js';
 import { EvaluatorService } from '../../../gen/proto/enforcement/v1/evaluator_service_pb.js';
@@ -28,6 +29,7 @@ import { createAgentService } from '../../../src/agents/agent-service.js';
 import { ControlFeed } from '../../../src/agents/control-feed.js';
 import { createRegistrationNotes } from '../../../src/agents/registration-notes.js';
 import { createWatchControls } from '../../../src/agents/watch-controls.js';
+import { createAudit } from '../../../src/audit/audit.js';
 import { readConfig } from '../../../src/config/config.js';
 import type { AnyHandler, Handler, HandlerCall } from '../../../src/contract/call/handler.js';
 import { inputItems, parseInput } from '../../../src/contract/input/parse-input.js';
@@ -71,7 +73,7 @@ beforeAll(async () => {
   });
   const options = {
     database,
-    mutate: createMutator(database, () => {}),
+    mutate: createMutator({ database, now: () => 1_000, onCommit: () => {} }),
     registry: evaluators,
     now: () => 1_000,
     checkReferences: checkEvaluatorReferences,
@@ -123,6 +125,13 @@ beforeAll(async () => {
       now: options.now,
       monotonic: options.now,
     }).handlers,
+    ...createAudit({
+      config: { retentionDays: 0 },
+      database,
+      log: { info: () => {} },
+      failures: NO_FAILURES,
+      now: options.now,
+    }).handlers,
     explain: explainHandler(
       createExplainService({
         client: database.client,
@@ -159,6 +168,7 @@ const METHODS = [
   TemplateService,
   ObservabilityService,
   EvaluationService,
+  AuditService,
 ].flatMap((service) =>
   rpcMethods(service)
     .filter(({ desc }) => !isEvaluation(desc))
@@ -445,6 +455,8 @@ const CALLS: [string, JsonObject][] = [
   ['getObservabilityStatus', {}],
   ['flushEvents', {}],
   ['deleteAgent', { agent_name: AGENT.agent_name }],
+  ['listAuditEntries', { limit: 1 }],
+  ['verifyAudit', {}],
 ];
 
 describe('the replies of the handlers', () => {
@@ -452,6 +464,7 @@ describe('the replies of the handlers', () => {
     const context: HandlerCall = {
       principal: { level: 'admin', keyFingerprint: null, name: null, agents: null },
       requestId: 'test',
+      address: '192.0.2.7',
       signal: new AbortController().signal,
       isLenient: false,
       header: () => undefined,

@@ -38,6 +38,7 @@ describe('the OpenAPI document', () => {
     const config = readConfig({
       SERVICE_HOST: '127.0.0.1',
       SERVICE_PORT: '0',
+      SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
       DATABASE_URL: `file:${path.join(folder, 'service.db')}`,
     });
     app = await createApp({ config, log: pino({ level: 'silent' }) });

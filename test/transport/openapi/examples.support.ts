@@ -16,6 +16,7 @@ export const ORDER = [
   ...['removeAgentPolicy', 'addAgentPolicy', 'removePolicyAgents'],
   ...['setAgentPolicy', 'getAgentPolicy', 'deleteAgentPolicy', 'removeAllAgentPolicies'],
   ...['removeAgentControl', 'removePolicyControl', 'deleteControl', 'deletePolicy', 'deleteAgent'],
+  ...['listAuditEntries', 'exportAuditEntries', 'verifyAudit'],
 ];
 
 interface Parameter {
@@ -63,6 +64,7 @@ export function replyExample({ responses }: PlacedOperation): { readonly example
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const HASH = /^(?!0+$)[0-9a-f]{64}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|)$/;
 const MEASURED = /(?:duration|latency|duration_ms|duration_us|latency_ms|_age_seconds)$/;
 
@@ -72,6 +74,7 @@ export function steady(reply: unknown): Json {
     if (typeof value === 'number' && MEASURED.test(key)) return 2;
     if (typeof value !== 'string') return value;
     if (UUID.test(value)) return '7d444840-9dc0-41d1-b245-5ffdce74fad2';
+    if (HASH.test(value)) return 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9';
     const time = TIME.exec(value);
     return time === null ? value : `2026-03-02T09:30:00${time[1]}`;
   }) as Json;

@@ -1,7 +1,7 @@
 import { IconKeyboard, IconMenu2, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
-import { useSession } from '../session/session-context.js';
+import { useIsAdmin, useSession } from '../session/session-context.js';
 import { useSignOut } from '../session/use-sign-out.js';
 import { useOnline } from '../shared/use-online.js';
 import { useTheme } from '../theme/theme.js';
@@ -18,6 +18,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const { dialogs, openPalette, openShortcuts } = useFrameDialogs();
   const isOnline = useOnline();
+  const isAdmin = useIsAdmin();
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is opened
   useEffect(() => setMenuOpen(false), [path]);
   const onMenuKey = (event: KeyboardEvent): void => {
@@ -69,7 +70,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       </header>
       <nav id="menu" className={isMenuOpen ? 'menu open' : 'menu'} aria-label="Pages" onKeyDown={onMenuKey}>
         <ul>
-          {PAGES.map((page) => (
+          {PAGES.filter(({ isForAdmins }) => isAdmin || isForAdmins !== true).map((page) => (
             <MenuItem key={page.path} page={page} />
           ))}
         </ul>

@@ -2,6 +2,7 @@ import {
   IconActivity,
   IconChartBar,
   IconFlask,
+  IconHistory,
   IconListSearch,
   IconPuzzle,
   IconRobot,
@@ -16,6 +17,7 @@ export interface PageLink {
   readonly path: string;
   readonly name: string;
   readonly icon: TablerIcon;
+  readonly isForAdmins?: true;
 }
 
 export const PAGES: readonly PageLink[] = [
@@ -28,4 +30,5 @@ export const PAGES: readonly PageLink[] = [
   { path: '/templates', name: 'Templates', icon: IconTemplate },
   { path: '/evaluators', name: 'Evaluators', icon: IconPuzzle },
   { path: '/playground', name: 'Playground', icon: IconFlask },
+  { path: '/audit', name: 'Audit log', icon: IconHistory, isForAdmins: true },
 ];

@@ -1,0 +1,69 @@
+import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import { FALSE, isStorable } from '../database/text.js';
+import type { AuditInputs } from './audit-schemas.js';
+
+/** The entries to select; an absent member selects all. */
+export interface AuditFilter {
+  /** Milliseconds since 1970, both inclusive. */
+  readonly startMs?: number | undefined;
+  readonly endMs?: number | undefined;
+  /** Kind, name or key fingerprint of the actor. */
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly resource?: string | undefined;
+  readonly resourceId?: string | undefined;
+  /** Both inclusive. */
+  readonly minRevision?: number | undefined;
+  readonly maxRevision?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** Both exclusive. */
+  readonly afterPosition?: number | undefined;
+  readonly beforePosition?: number | undefined;
+}
+
+/** The filter of a request. An empty text selects all. */
+export function filterOf(input: AuditInputs['exportAuditEntries']): AuditFilter {
+  return {
+    startMs: input.start_time,
+    endMs: input.end_time,
+    actor: input.actor || undefined,
+    action: input.action || undefined,
+    resource: input.resource || undefined,
+    resourceId: input.resource_id || undefined,
+    minRevision: input.min_revision,
+    maxRevision: input.max_revision,
+    requestId: input.request_id || undefined,
+  };
+}
+
+/** The conditions of a filter on the columns of audit_entries. */
+export function conditionsOf(filter: AuditFilter): Prisma.Sql[] {
+  const { actor } = filter;
+  return [
+    ...compared('"time_ms" >=', filter.startMs),
+    ...compared('"time_ms" <=', filter.endMs),
+    ...(actor === undefined ? [] : [anyOf(['"actor_kind"', '"actor_name"', '"key_fingerprint"'], actor)]),
+    ...equal('"action"', filter.action),
+    ...equal('"resource"', filter.resource),
+    ...equal('"resource_id"', filter.resourceId),
+    ...compared('"revision" >=', filter.minRevision),
+    ...compared('"revision" <=', filter.maxRevision),
+    ...equal('"request_id"', filter.requestId),
+    ...compared('"position" >', filter.afterPosition),
+    ...compared('"position" <', filter.beforePosition),
+  ];
+}
+
+function compared(comparison: string, value: number | undefined): Prisma.Sql[] {
+  return value === undefined ? [] : [Prisma.sql`${Prisma.raw(comparison)} ${BigInt(value)}`];
+}
+
+function equal(column: string, value: string | undefined): Prisma.Sql[] {
+  return value === undefined ? [] : [anyOf([column], value)];
+}
+
+function anyOf(columns: readonly string[], value: string): Prisma.Sql {
+  if (!isStorable(value)) return FALSE;
+  const conditions = columns.map((column) => Prisma.sql`${Prisma.raw(column)} = ${value}`);
+  return Prisma.sql`(${Prisma.join(conditions, ' OR ')})`;
+}

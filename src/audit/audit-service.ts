@@ -1,0 +1,96 @@
+import type { ServiceError } from '../contract/errors/service-error.js';
+import { invalidRequest } from '../contract/input/parse-input.js';
+import type { AuditEntry } from '../database/audit-chain.js';
+import { unavailable } from '../database/errors.js';
+import { filterOf } from './audit-filter.js';
+import type { AuditInputs } from './audit-schemas.js';
+import type { AuditStore } from './audit-store.js';
+import { verifyPart } from './verify-chain.js';
+
+/** Concurrent exports. Each holds a few megabytes, however slowly it is read. */
+const MAX_EXPORTS = 10;
+
+export type AuditService = ReturnType<typeof createAuditService>;
+
+/** Lists, exports and verifies the audit log. */
+export function createAuditService(store: AuditStore, maxExports = MAX_EXPORTS) {
+  let exports = 0;
+  return {
+    /** One page of entries, newest first. */
+    async list(input: AuditInputs['listAuditEntries']) {
+      const { cursor, limit, ...filters } = input;
+      const { entries, hasMore, total } = await store.page(filterOf(filters), cursor, limit);
+      const last = entries.at(-1);
+      return {
+        entries: entries.map(shownEntry),
+        pagination: {
+          limit,
+          total,
+          next_cursor: hasMore && last !== undefined ? String(last.position) : null,
+          has_more: hasMore,
+        },
+      };
+    },
+
+    /** All entries that match, oldest first. The next part is read once the previous one is sent. */
+    async *export(input: AuditInputs['exportAuditEntries']): AsyncGenerator<object> {
+      if (exports >= maxExports) throw unavailable('Too many exports of the audit log are under way.');
+      exports += 1;
+      try {
+        for await (const entries of store.walk(filterOf(input))) {
+          for (const entry of entries) yield { entry: shownEntry(entry) };
+        }
+      } finally {
+        exports -= 1;
+      }
+    },
+
+    async verify({ after_position: after }: AuditInputs['verifyAudit']) {
+      const { head } = await store.chain();
+      if (after !== undefined && after > head.position) throw beyondEnd(after, head.position);
+      const part = await verifyPart(store, after);
+      return {
+        intact: part.problem === null,
+        verified: part.verified,
+        problem: part.problem,
+        anchor: part.anchor,
+        head: part.head,
+        next_after_position: part.hasMore ? part.last.position : null,
+        unrecorded_revisions: part.unrecordedRevisions,
+      };
+    },
+  };
+}
+
+function beyondEnd(after: number, last: number): ServiceError {
+  const message = `must be at most ${last}, the position of the last entry`;
+  const item = {
+    resource: 'Request',
+    field: 'after_position',
+    code: 'less_than_equal',
+    message,
+    value: after,
+  } as const;
+  return invalidRequest([item]);
+}
+
+/** An entry as contained in replies, with members in the order of the message. */
+function shownEntry(entry: AuditEntry) {
+  const { kind, name, keyFingerprint } = entry.actor;
+  return {
+    position: entry.position,
+    revision: entry.revision,
+    time: new Date(entry.timeMs).toISOString(),
+    actor: { kind, name, key_fingerprint: keyFingerprint },
+    address: entry.address,
+    request_id: entry.requestId,
+    action: entry.action,
+    resource: entry.resource,
+    resource_id: entry.resourceId,
+    resource_name: entry.resourceName,
+    before: entry.before,
+    after: entry.after,
+    previous_hash: entry.previousHash,
+    hash: entry.hash,
+  };
+}

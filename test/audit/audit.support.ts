@@ -1,0 +1,33 @@
+import { type AuditStore, createAuditStore } from '../../src/audit/audit-store.js';
+import type { AuditEntry } from '../../src/database/audit-chain.js';
+import { type AuditFact, originOfService } from '../../src/database/audit-log.js';
+import type { Database } from '../../src/database/database.js';
+
+/** All entries after a position, oldest first. */
+export async function allEntries(store: AuditStore, afterPosition = 0): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  for await (const entries of store.walk({ afterPosition })) found.push(...entries);
+  return found;
+}
+
+export const storeOf = ({ bulk }: Pick<Database, 'bulk'>): AuditStore => createAuditStore(bulk);
+
+const FACT: AuditFact = { action: 'control.create', resource: 'control', id: '1', before: null, after: null };
+
+/** Makes a mutation that does nothing but write an entry. */
+export async function record(
+  database: Database,
+  fact: Partial<AuditFact> = {},
+  timeMs = 1_000,
+): Promise<void> {
+  const audit = { ...FACT, ...fact, origin: originOfService(timeMs) };
+  await database.mutate(async () => ({ value: null, changed: true, change: {}, audit }));
+}
+
+/** Removes the triggers that refuse changes of the audit log: somebody who may do anything does it first. */
+export function withoutTriggers(kind: Database['kind']): string {
+  if (kind === 'sqlite') {
+    return 'DROP TRIGGER "audit_entries_no_update"; DROP TRIGGER "audit_entries_no_delete"';
+  }
+  return 'ALTER TABLE "audit_entries" DISABLE TRIGGER ALL';
+}
