@@ -4,12 +4,15 @@ import http2 from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Prisma } from '../../gen/prisma/sqlite/client.js';
+import type { Prisma } from '../../gen/prisma/sqlite/client.js';
 import { Decision } from '../../gen/proto/enforcement/v1/control_pb.js';
+import type { BulkTransaction } from '../../src/database/bulk.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
 import { utcTimeOfMs } from '../../src/events/event-time.js';
 import { encodeEvent } from '../../src/events/sql/event-row.js';
 import { createEventWriter } from '../../src/events/sql/event-writer.js';
+import { createView, dropView } from '../../src/events/sql/segment-tables.js';
+import { readSegments, SELECT_SEGMENTS } from '../../src/events/sql/segments.js';
 import { storedEvent } from '../events/events.support.js';
 import { describeOnEachDatabase } from '../support/databases.js';
 import { restClient } from '../support/http.js';
@@ -162,13 +165,14 @@ describeOnEachDatabase('ExportEvents', (freshDatabaseUrl) => {
   });
 
   describe('when the database fails in the middle', () => {
-    const rename = (from: string, to: string) =>
-      database.bulk.transaction((tx) =>
-        tx.run(Prisma.sql`ALTER TABLE ${Prisma.raw(from)} RENAME TO ${Prisma.raw(to)}`),
-      );
-    const breakDatabase = () => rename('events', 'hidden');
+    const changeView = (work: (tx: BulkTransaction) => Prisma.Sql[] | Promise<Prisma.Sql[]>) =>
+      database.bulk.transaction(async (tx) => tx.run(...(await work(tx))));
+    const breakDatabase = () => changeView(() => dropView(database.kind));
     afterEach(async () => {
-      await rename('hidden', 'events');
+      await changeView(async (tx) => {
+        const [segments] = await tx.run(SELECT_SEGMENTS);
+        return [...dropView(database.kind), createView(database.kind, readSegments(segments?.rows ?? []))];
+      });
       expect((await exported(service.url, { agent_name: 'rare-bot-01' })).lines).toHaveLength(COUNT / 100);
     });
 

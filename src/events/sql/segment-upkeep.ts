@@ -112,9 +112,9 @@ export function createSegmentUpkeep(options: UpkeepOptions): SegmentUpkeep {
     const [row] = await bulk.read(
       'search',
       Prisma.sql`
-        SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') AND pg_has_role("relowner", 'USAGE')
+        SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') AND bool_and(pg_has_role("relowner", 'USAGE'))
           THEN 1 ELSE 0 END
-        FROM pg_class WHERE "oid" = to_regclass('${OPEN_TABLE}')`,
+        FROM pg_class WHERE "oid" IN (to_regclass('${OPEN_TABLE}'), to_regclass('"all_events"'))`,
     );
     return Number(row?.[0]) === 1;
   }
