@@ -45,8 +45,8 @@ export interface AuditRecord extends AuditFact {
 }
 
 /** The actor of a call. */
-export function actorOf({ level, keyFingerprint }: Principal): AuditActor {
-  return { kind: level, name: null, keyFingerprint };
+export function actorOf({ level, name, keyFingerprint }: Principal): AuditActor {
+  return { kind: level, name, keyFingerprint };
 }
 
 /** The origin of a change made by a call. */

@@ -4,6 +4,7 @@ import { Prisma } from '../../gen/prisma/sqlite/client.js';
 import type { AuditStore } from '../../src/audit/audit-store.js';
 import { createAuditUpkeep } from '../../src/audit/audit-upkeep.js';
 import { verifyPart } from '../../src/audit/verify-chain.js';
+import { ANONYMOUS } from '../../src/contract/call/handler.js';
 import { type AuditEntry, entryHash } from '../../src/database/audit-chain.js';
 import { MAX_STATE_BYTES } from '../../src/database/audit-log.js';
 import { type Database, openDatabase } from '../../src/database/database.js';
@@ -128,7 +129,7 @@ describeOnEachDatabase('the audit log', (freshDatabaseUrl) => {
   it('has no entry of a mutation that fails, and no mutation without its entry', async () => {
     const mutate = createMutator({ database, now: () => 1, onCommit: () => {} });
     const caller = {
-      principal: { level: 'anonymous', keyFingerprint: null },
+      principal: ANONYMOUS,
       address: null,
       requestId: 'r',
       reportRevision: () => {},

@@ -72,6 +72,9 @@ const BY_AGENT = [
   'Explain',
 ];
 const BEYOND = [
+  'ExportAuditEntries',
+  'ListAuditEntries',
+  'VerifyAudit',
   'CreateControl',
   'CreatePolicy',
   'AddPolicyControl',
