@@ -20,7 +20,9 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Seconds of processor time of a process so far, and its resident memory in MB. */
 function usageOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
   const [utime, stime] = [Number(fields[11]), Number(fields[12])];
   const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return { seconds: (utime + stime) / TICKS_PER_SECOND, megabytes: Math.round(Number(rss) / 1024) };
@@ -29,7 +31,11 @@ function usageOf(pid) {
 async function seed(url) {
   const send = async (method, path, body) => {
     const headers = { 'content-type': 'application/json' };
-    const reply = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const reply = await fetch(`${url}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
     if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
     return reply.json();
   };
@@ -59,7 +65,11 @@ async function load(client, rate, forMs) {
     const due = Math.floor(((performance.now() - startedAt) / 1_000) * rate);
     for (; sent < due; sent += 1) {
       const input = sent % 10 === 0 ? 'it has word-3 in it' : 'it has nothing in it';
-      const one = client.evaluate({ agent: AGENT, stage: 'pre', step: { type: 'llm', name: 'answer', input } });
+      const one = client.evaluate({
+        agent: AGENT,
+        stage: 'pre',
+        step: { type: 'llm', name: 'answer', input },
+      });
       open.add(one);
       one.finally(() => open.delete(one)).catch(() => {});
     }

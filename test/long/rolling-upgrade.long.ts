@@ -100,10 +100,11 @@ describe(`${REPLICAS} replicas of the last landed release on PostgreSQL`, () => 
         const agent = { agent_name: `beside-agent-${round}` };
         expect((await restClient(oldest)('POST', '/api/v1/agents/initAgent', { agent })).status).toBe(200);
         for (const url of [oldest, newest.url]) {
-          const query = { control_execution_ids: sent, agent_name: 'events-bot-01' };
-          const { body } = await restClient(url)('POST', '/api/v1/observability/events/query', query);
-          const ids = body.events.map((one: { control_execution_id: string }) => one.control_execution_id);
-          expect(ids).toEqual(expect.arrayContaining(sent));
+          for (const id of sent) {
+            const query = { control_execution_id: id };
+            const { body } = await restClient(url)('POST', '/api/v1/observability/events/query', query);
+            expect(body).toMatchObject({ total: 1, events: [{ control_execution_id: id }] });
+          }
           const found = await restClient(url)('GET', `/api/v1/agents/${agent.agent_name}`);
           expect(found.status).toBe(200);
         }
@@ -125,7 +126,7 @@ describe(`${REPLICAS} replicas of the last landed release on PostgreSQL`, () => 
           ),
         ([all, left]) => Number(all) > 0 && left === 0,
       );
-      expect(last.service.stdout()).not.toMatch(/"level":"(error|fatal)"/);
+      expect(last.service.stdout()).not.toMatch(/"level":[56]0/);
       await fleet.goesOn();
       const report = await fleet.finish();
       console.log(`from ${revision}: ${report.answers} answers, ${report.published} published`);

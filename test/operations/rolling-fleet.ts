@@ -66,6 +66,7 @@ export async function startFleet(
   async function spawn(release: CompiledService, more: Record<string, string> = {}) {
     const environment = {
       DATABASE_URL: databaseUrl,
+      SERVICE_LOG_JSON: 'true',
       SERVICE_OBSERVABILITY_RECORD: 'all',
       SERVICE_OBSERVABILITY_FLUSH_INTERVAL_SECONDS: '0.2',
       ...more,
