@@ -13,6 +13,8 @@ import {
 import { until } from '../support/until.js';
 
 const CONCURRENCY = 8;
+/** Between an answer and the next question: faster than events can be stored, they would be dropped in any case. */
+const ASK_EVERY_MS = 20;
 /** Answers and stored events between two steps. */
 const MORE = 100;
 const TRACE = 'published-while-rolling';
@@ -91,7 +93,7 @@ export async function startFleet(
   const route = () => balancer.setTargets(replicas.map(({ url }) => url));
   route();
   const client = createClient({ baseUrl: balancer.url, timeoutMs: PATIENT_MS });
-  const asked = keepAsking(client, CONCURRENCY);
+  const asked = keepAsking(client, CONCURRENCY, ASK_EVERY_MS);
   const refusedEvents: string[] = [];
   const publisher = client.publishEvents({
     intervalMs: 20,
