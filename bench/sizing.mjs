@@ -1,7 +1,9 @@
 /**
  * Memory and processor time of one process: idle, and while it evaluates at fixed rates. Linux only. The figures of
- * docs/operations.md are from here: `npm run build && node bench/sizing.mjs`.
+ * docs/operations.md are from here: `npm run build && node bench/sizing.mjs`; `all` or `matches` selects what is
+ * recorded.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { startPostgresServer } from '../scripts/postgres-server.mjs';
 import { startServiceProcess } from '../scripts/start-service.mjs';
@@ -9,8 +11,8 @@ import { startServiceProcess } from '../scripts/start-service.mjs';
 const { createClient } = await import('../dist/packages/client/src/node.js');
 
 const CONTROLS = 10;
-const SETTLE_MS = 3_000;
-const MEASURE_MS = 10_000;
+const SETTLE_MS = 2_000;
+const MEASURE_MS = 5_000;
 const RATES = [0, 200, 1_000];
 const TICK_MS = 10;
 const TICKS_PER_SECOND = 100;
@@ -42,7 +44,7 @@ async function seed(url) {
   await send('POST', '/api/v1/agents/initAgent', { agent: { agent_name: AGENT } });
   for (let index = 0; index < CONTROLS; index += 1) {
     const { control_id: id } = await send('PUT', '/api/v1/controls', {
-      name: `sized-${index}`,
+      name: `sized-${randomUUID()}`,
       data: {
         execution: 'server',
         condition: {
@@ -80,7 +82,7 @@ async function load(client, rate, forMs) {
 }
 
 async function measure(name, environment) {
-  const service = await startServiceProcess({ SERVICE_LOG_LEVEL: 'warn', ...environment });
+  const service = await startServiceProcess(environment);
   const client = createClient({ baseUrl: service.url });
   try {
     await seed(service.url);
@@ -102,10 +104,11 @@ async function measure(name, environment) {
   }
 }
 
+const recorded = process.argv.length > 2 ? process.argv.slice(2) : ['matches', 'all'];
 console.log('| database, events | evaluations/s | processor | memory |\n|---|---|---|---|');
 const server = await startPostgresServer();
 try {
-  for (const record of ['matches', 'all']) {
+  for (const record of recorded) {
     const settings = { SERVICE_OBSERVABILITY_RECORD: record };
     await measure(`SQLite, ${record}`, settings);
     await measure(`PostgreSQL, ${record}`, { ...settings, DATABASE_URL: server.url });
