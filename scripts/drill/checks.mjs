@@ -62,17 +62,14 @@ function isThere(entry, { events, audit, names, links }) {
 
 const nameOf = ({ kind, agent = '', id = '' }) => `${kind} ${agent} ${id}`.replace(/ +/g, ' ').trim();
 
-/**
- * What of the ledger is not there exactly once, with its entry of the audit log. An id of a control is given again after
- * a restore, so the last entry of each is what counts.
- */
+/** What of these entries of the ledger is not there exactly once, with its entry of the audit log. */
 export async function missing(url, entries, what) {
   const contents = await contentsOf(url, entries);
   const absent = entries.filter((entry) => !isThere(entry, contents)).map(nameOf);
-  return { problems: problemOf(what, absent), contents };
+  return problemOf(what, absent);
 }
 
-/** What the watchers have to have received by now. */
+/** What the watchers have not received of the service: the controls that there are, and events since the restore. */
 export async function watched(url, clients, since) {
   const send = createSender(url);
   const { controls } = JSON.parse(await send('GET', `/api/v1/agents/${WATCHED_AGENT}/controls`));

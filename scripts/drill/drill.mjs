@@ -116,8 +116,8 @@ export async function runDrill({ main, open, entries = 300, tamper = async () =>
     return {
       store: store.name,
       problems: [
-        ...kept.problems,
-        ...later.problems,
+        ...kept,
+        ...later,
         ...late,
         ...load.errors,
         ...clients.evaluations.wrong,
