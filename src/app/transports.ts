@@ -39,6 +39,7 @@ import { directCodec } from '../transport/wire/direct-codec.js';
 import { VERSION_HEADER } from '../transport/wire/reply-headers.js';
 import type { Features } from './features.js';
 import type { Foundations } from './foundations.js';
+import { createIssuer, type Issuer } from './issuer.js';
 import { createLiveFiles, type LiveFiles, readStartFiles } from './live-files.js';
 import { createOperationsPort, type OperationsPort } from './operations-port.js';
 import { createServer, type ServerOptions } from './server.js';
@@ -61,6 +62,8 @@ export interface Transports {
   readonly operations: OperationsPort | null;
   /** The files that are read again while serving. */
   readonly files: LiveFiles;
+  /** Undefined without bearer tokens. */
+  readonly issuer: Issuer | undefined;
   readonly admission: Admission;
   readonly load: LoadShedder;
   readonly streamNames: StreamNames;
@@ -99,16 +102,19 @@ export async function createTransports(
   });
   const keyRing = new KeyRing(config.auth);
   const startFiles = readStartFiles(config, keyRing);
-  keyRing.onChange(() =>
-    admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined),
-  );
-  const authenticator = createAuthenticator({ ...config.auth, keyRing });
+  // Subjects of tokens are not kept either: their accounts are made again when they call.
+  const forgetKeys = () =>
+    admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
+  keyRing.onChange(forgetKeys);
+  const issuer = createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
+  const authenticator = createAuthenticator({ ...config.auth, keyRing, tokens: issuer?.tokens });
   const entrance = createEntrance({
     admission,
     authenticator,
     guessing: createKeyGuessing({
       now: monotonic,
-      fingerprintOf,
+      // A verified token counts by its subject, like everywhere else.
+      fingerprintOf: (key) => issuer?.tokens.find(key)?.keyFingerprint ?? fingerprintOf(key),
       onRefused: () => metrics.callRefused('key-guessing'),
     }),
   });
@@ -130,7 +136,7 @@ export async function createTransports(
     admission,
     entrance,
     policies,
-    withdrawals: createWithdrawals(keyRing),
+    withdrawals: createWithdrawals(keyRing, due),
     metrics,
     log,
     logsCalls: log.isLevelEnabled('debug'),
@@ -223,7 +229,7 @@ export async function createTransports(
   const operations = config.operations === null ? null : await createOperationsPort(serverOptions);
   const files = createLiveFiles({ config, keyRing, listener, initial: startFiles, log, metrics });
   const streamNames = createStreamNames(services, config.apiBase);
-  return { server, listener, operations, files, admission, load, streamNames, shutdown, longStreams };
+  return { server, listener, operations, files, issuer, admission, load, streamNames, shutdown, longStreams };
 }
 
 /** The readers of the handlers, by the name of their RPC. */

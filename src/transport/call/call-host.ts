@@ -46,7 +46,7 @@ export interface PolicyCall {
 /** What all calls share. */
 export interface CallHost {
   readonly admission: Pick<Admission, 'ticket' | 'peerOf' | 'keyedTurn'>;
-  readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey'>;
+  readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey' | 'isUnverified'>;
   readonly policies: readonly CallPolicy[];
   readonly withdrawals: Withdrawals;
   readonly metrics: CallMeter;

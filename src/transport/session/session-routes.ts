@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { ServiceError } from '../../contract/errors/service-error.js';
 import { text } from '../../contract/input/fields.js';
 import { parseInput } from '../../contract/input/parse-input.js';
 import type { Entrance } from '../admission/entrance.js';
@@ -19,7 +20,7 @@ export interface SessionRouteOptions {
   readonly prefix: string;
   readonly authenticator: Authenticator;
   readonly host: CallHost;
-  readonly entrance: Pick<Entrance, 'guess'>;
+  readonly entrance: Pick<Entrance, 'guess' | 'isUnverified' | 'verify'>;
   readonly credentials: CredentialReader;
   readonly isForeign: ForeignOriginCheck;
   /** Lets browsers log in over plain http from any host. */
@@ -62,6 +63,16 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
     const shown = credentials.ofRest(request);
     const { apiKey } = shown;
     if (typeof apiKey !== 'string') return authenticator.recognizes(shown);
+    if (entrance.isUnverified(apiKey)) {
+      const verified = entrance.verify('call', request.ticket, apiKey);
+      return verified.then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ServiceError && error.code.startsWith('AUTH_')) return false;
+          throw error;
+        },
+      );
+    }
     return entrance.guess('call', request.ticket, apiKey, () => authenticator.find(apiKey)) !== undefined;
   }
 
