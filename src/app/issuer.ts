@@ -3,12 +3,15 @@ import type { OidcSettings } from '../config/oidc-settings.js';
 import type { RepeatLog } from '../process/repeat-log.js';
 import { type BearerTokens, createBearerTokens } from '../transport/auth/bearer-tokens.js';
 import { IssuerKeys } from '../transport/auth/issuer-keys.js';
+import { createIssuerLogin, type IssuerLogin } from '../transport/session/issuer-login.js';
 
 /** The issuer of bearer tokens, and the tokens of it. */
 export interface Issuer {
   readonly settings: OidcSettings;
   readonly keys: IssuerKeys;
   readonly tokens: BearerTokens;
+  /** The login of browsers; null if it is not configured. */
+  login(sessionSecret: string): IssuerLogin | null;
   close(): void;
 }
 
@@ -43,6 +46,8 @@ export function createIssuer(settings: OidcSettings | null, options: IssuerOptio
     settings,
     keys,
     tokens,
+    login: (secret) =>
+      settings.login === null ? null : createIssuerLogin({ settings, login: settings.login, keys, tokens, secret }),
     close() {
       keys.close();
       tokens.close();

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
@@ -50,6 +51,8 @@ import { credentialsOf } from './tls-files.js';
  * the format of its protocol, the listener just closes.
  */
 const RECEIVE_MARGIN_MS = 1_000;
+
+const RANDOM_SECRET_BYTES = 32;
 
 /** Connections beyond the limit that the listener still accepts, so that admission can refuse them. */
 const SPARE_CONNECTIONS = 100;
@@ -107,7 +110,9 @@ export async function createTransports(
     admission.forgetKeys((fingerprint) => keyRing.byFingerprint(fingerprint) !== undefined);
   keyRing.onChange(forgetKeys);
   const issuer = createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
-  const authenticator = createAuthenticator({ ...config.auth, keyRing, tokens: issuer?.tokens });
+  // Sessions and logins have the same one. Without a configured one, they end with the process.
+  const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
+  const authenticator = createAuthenticator({ ...config.auth, sessionSecret, keyRing, tokens: issuer?.tokens });
   const entrance = createEntrance({
     admission,
     authenticator,
@@ -199,6 +204,7 @@ export async function createTransports(
     authenticator,
     host,
     entrance,
+    login: issuer?.login(sessionSecret) ?? null,
     metrics: shared === undefined ? metrics : { ...metrics, text: () => shared.allMetrics() },
     health,
     state,

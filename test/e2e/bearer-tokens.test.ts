@@ -285,7 +285,7 @@ describe('the issuer', () => {
         expect(reply.status).toBe(503);
         expect(problemOf(reply)).toMatchObject({ error_code: 'SERVICE_UNAVAILABLE' });
         expect(reply.headers['retry-after']).toBe('5');
-        const client = createClient(EvaluationService, rpcTransport('grpc', own.url));
+        const client = createClient(EvaluationService, rpcTransport('gRPC', own.url));
         const call = client.evaluate(evaluation(OWN), { headers: bearer(token) });
         expect(await outcome(call)).toBe('Unavailable');
       } finally {

@@ -57,7 +57,9 @@ function createProvider() {
       claims: () => ({ sub: id, roles: ROLES[id] ?? [], name: `Name of ${id}` }),
     }),
     ttl: { IdToken: () => lifetimeSeconds, Session: 3600, Grant: 3600, Interaction: 600 },
-    extraTokenClaims: (_context, token) => CLIENTS[token.clientId] ?? { roles: ROLES[token.accountId] ?? [] },
+    // `granted` is in access tokens only.
+    extraTokenClaims: (_context, { clientId, accountId }) =>
+      CLIENTS[clientId] ?? { granted: { roles: ROLES[accountId] ?? [] } },
     features: {
       devInteractions: { enabled: true },
       clientCredentials: { enabled: true },

@@ -6,7 +6,7 @@ import { type BearerTokens, expiredToken } from './bearer-tokens.js';
 import type { CertificateNames } from './client-certificate.js';
 import { type KeyLists, KeyRing } from './key-ring.js';
 import type { Credentials, SessionCredential } from './request-credentials.js';
-import { createSessionTokens } from './session-tokens.js';
+import { createSessionTokens, SESSION_SECONDS } from './session-tokens.js';
 
 /** Authenticates and authorizes callers. */
 export interface Authenticator {
@@ -39,12 +39,19 @@ export interface Authenticator {
   recognizes(credentials: Credentials): Promise<boolean>;
   /** Starts a session for a key; undefined when the key is not configured. Works when disabled, too. */
   logIn(apiKey: string): Promise<NewSession> | undefined;
+  /**
+   * Starts a session for a person of the issuer, which lasts as long as its rights. Rejects with
+   * AUTH_INSUFFICIENT_PRIVILEGES if they are too many for a cookie.
+   */
+  logInAs(principal: Principal): Promise<NewSession>;
 }
 
 /** A session that was just started. */
 export interface NewSession {
   readonly token: string;
   readonly isAdmin: boolean;
+  /** How long it lasts. */
+  readonly seconds: number;
 }
 
 export interface AuthenticatorOptions extends KeyLists {
@@ -62,7 +69,12 @@ const RANDOM_SECRET_BYTES = 32;
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { enabled, sessionSecret = null, keyRing = new KeyRing(options), tokens } = options;
   const secret = sessionSecret === null ? randomBytes(RANDOM_SECRET_BYTES) : Buffer.from(sessionSecret);
-  const sessions = createSessionTokens({ keyRing, secret, now: () => Date.now() });
+  const sessions = createSessionTokens({
+    keyRing,
+    secret,
+    issuerSettings: tokens?.settingsId,
+    now: () => Date.now(),
+  });
 
   function ofSession(
     principal: Principal | undefined,
@@ -127,7 +139,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const known = keyRing.find(apiKey);
       if (known === undefined) return undefined;
       const isAdmin = known.principal.level === 'admin';
-      return sessions.issue(known).then((token) => ({ token, isAdmin }));
+      return sessions.issue(known).then((token) => ({ token, isAdmin, seconds: SESSION_SECONDS }));
+    },
+    async logInAs(principal) {
+      const { level, expiresAtMs = 0 } = principal;
+      const token = await sessions.issueFor(principal, expiresAtMs);
+      if (token === undefined) throw tooManyAgents();
+      const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000));
+      return { token, isAdmin: level === 'admin', seconds: Math.min(seconds, SESSION_SECONDS) };
     },
   };
 }
@@ -185,6 +204,13 @@ function sessionLacksRight(): ServiceError {
   return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
     detail: 'This call needs a session that was started with an admin key.',
     hint: 'Log out, and log in again with a key from SERVICE_ADMIN_API_KEYS.',
+  });
+}
+
+function tooManyAgents(): ServiceError {
+  return callerError('AUTH_INSUFFICIENT_PRIVILEGES', {
+    detail: 'The agents of this person are too many for a session.',
+    hint: 'Use patterns in the claim SERVICE_OIDC_AGENTS_CLAIM.',
   });
 }
 

@@ -25,6 +25,8 @@ const SWEEP_MS = 60_000;
 
 /** Tokens of an issuer, verified once and then known until they expire. */
 export interface BearerTokens {
+  /** Changes with every setting that decides about tokens and their rights. */
+  readonly settingsId: string;
   /** The principal of a token that was verified and has not expired. */
   find(token: string): Principal | undefined;
   /** Whether a text is a token that `verify` has to see first. */
@@ -127,7 +129,9 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
     }
   }
 
+  const { login: _login, ...deciding } = settings;
   return {
+    settingsId: hash('sha256', JSON.stringify(deciding), 'base64url'),
     find,
     isUnverified: (text) =>
       text.startsWith('eyJ') && TOKEN.test(text) && hasAlgorithm(text) && find(text) === undefined,
