@@ -47,7 +47,9 @@ export function createIssuer(settings: OidcSettings | null, options: IssuerOptio
     keys,
     tokens,
     login: (secret) =>
-      settings.login === null ? null : createIssuerLogin({ settings, login: settings.login, keys, tokens, secret }),
+      settings.login === null
+        ? null
+        : createIssuerLogin({ settings, login: settings.login, keys, tokens, secret }),
     close() {
       keys.close();
       tokens.close();

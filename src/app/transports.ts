@@ -112,7 +112,12 @@ export async function createTransports(
   const issuer = createIssuer(config.auth.oidc, { log, failures, monotonic, onSweep: forgetKeys });
   // Sessions and logins have the same one. Without a configured one, they end with the process.
   const sessionSecret = config.auth.sessionSecret ?? randomBytes(RANDOM_SECRET_BYTES).toString('base64url');
-  const authenticator = createAuthenticator({ ...config.auth, sessionSecret, keyRing, tokens: issuer?.tokens });
+  const authenticator = createAuthenticator({
+    ...config.auth,
+    sessionSecret,
+    keyRing,
+    tokens: issuer?.tokens,
+  });
   const entrance = createEntrance({
     admission,
     authenticator,

@@ -1,8 +1,8 @@
 import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ObservabilityService } from '../../gen/proto/enforcement/v1/observability_service_pb.js';
-import { createCookieBrowser, logInAtIssuer } from '../support/issuer-browser.js';
 import { startIssuer, type TestIssuer } from '../support/issuer.js';
+import { createCookieBrowser, logInAtIssuer } from '../support/issuer-browser.js';
 import { rpcTransport } from '../support/rpc-transports.js';
 import { startService, type TestService } from '../support/service.js';
 
@@ -54,7 +54,10 @@ describe('a login at the issuer', () => {
       has_active_session: false,
       sign_in: { name: 'Example Login', path: '/api/oidc/login' },
     });
-    for (const [person, status] of [['alice', 404], ['bob', 403]] as const) {
+    for (const [person, status] of [
+      ['alice', 404],
+      ['bob', 403],
+    ] as const) {
       const { browser, reply } = await logIn(service, person, 'agents/a?tab=1');
       expect([reply.status, placeOf(reply)]).toEqual([303, '../../ui/agents/a?tab=1']);
       const [cookie = ''] = reply.headers.getSetCookie();
@@ -64,7 +67,10 @@ describe('a login at the issuer', () => {
       expect(seconds).toBeLessThanOrEqual(600);
       const headers = { cookie: browser.cookiesFor(service.url) };
       expect(await config(headers.cookie)).toMatchObject({ has_active_session: true });
-      const removal = await fetch(`${service.url}/api/v1/agents/no-such-agent`, { method: 'DELETE', headers });
+      const removal = await fetch(`${service.url}/api/v1/agents/no-such-agent`, {
+        method: 'DELETE',
+        headers,
+      });
       expect(removal.status).toBe(status);
       const logout = await fetch(`${service.url}/api/logout`, { method: 'POST', headers });
       expect(logout.headers.get('set-cookie')).toContain('service_session=;');
@@ -72,7 +78,15 @@ describe('a login at the issuer', () => {
   });
 
   it('leads to no page outside of the dashboard', async () => {
-    for (const page of ['//evil.example', '/etc', '..%2f..', '../x', 'a\\b', 'https://evil.example', 'a\r\nb']) {
+    for (const page of [
+      '//evil.example',
+      '/etc',
+      '..%2f..',
+      '../x',
+      'a\\b',
+      'https://evil.example',
+      'a\r\nb',
+    ]) {
       expect(placeOf((await logIn(service, 'bob', page)).reply)).toBe('../../ui/');
     }
   });
@@ -147,8 +161,10 @@ it('a session of the issuer ends with its token, and its streams too', async () 
     const { browser } = await logIn(service, 'bob');
     const headers = { cookie: browser.cookiesFor(service.url) };
     const client = createClient(ObservabilityService, rpcTransport('gRPC-Web over HTTP/1.1', service.url));
-    const events = client.watchEvents({}, { headers })[Symbol.asyncIterator]();
-    await expect(events.next()).rejects.toThrow('unauthenticated');
+    const watch = async () => {
+      for await (const _news of client.watchEvents({}, { headers }));
+    };
+    await expect(watch()).rejects.toThrow('unauthenticated');
     const agents = await fetch(`${service.url}/api/v1/agents`, { headers });
     expect(agents.status).toBe(401);
   } finally {

@@ -47,7 +47,9 @@ export function createCookieBrowser(): CookieBrowser {
         const [pair = '', ...attributes] = line.split(/; ?/);
         const at = pair.indexOf('=');
         const path = attributes.find((one) => /^path=/i.test(one))?.slice('path='.length) ?? '/';
-        const isOver = attributes.some((one) => /^max-age=0$/i.test(one) || /^expires=thu, 01 jan 1970/i.test(one));
+        const isOver = attributes.some(
+          (one) => /^max-age=0$/i.test(one) || /^expires=thu, 01 jan 1970/i.test(one),
+        );
         set(new URL(address).host, path, pair.slice(0, at), isOver ? '' : pair.slice(at + 1));
       }
       return reply;
@@ -59,7 +61,11 @@ export function createCookieBrowser(): CookieBrowser {
  * Logs a person in at the issuer, from the address that the service has sent the browser to. Returns the address of
  * the callback, which is not opened.
  */
-export async function logInAtIssuer(browser: CookieBrowser, address: string, person: string): Promise<string> {
+export async function logInAtIssuer(
+  browser: CookieBrowser,
+  address: string,
+  person: string,
+): Promise<string> {
   const { origin } = new URL(address);
   let next = address;
   for (let step = 0; step < 12; step += 1) {

@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { constants, createPrivateKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import http from 'node:http';
 import Provider from 'oidc-provider';
 
@@ -42,6 +42,7 @@ function createProvider() {
         grant_types: ['client_credentials'],
         redirect_uris: [],
         response_types: [],
+        id_token_signed_response_alg: keys[0].alg,
       })),
       {
         client_id: 'dashboard',
@@ -82,13 +83,21 @@ function createProvider() {
 
 const base64url = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+const SIGNING = {
+  ES256: { dsaEncoding: 'ieee-p1363' },
+  PS256: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 },
+};
+
 /** A token with any claims, signed with the first key. */
 function signed({ header, claims }) {
   const [key] = keys;
   const input = `${base64url({ alg: key.alg, kid: key.kid, ...header })}.${base64url(claims)}`;
   const privateKey = createPrivateKey({ key, format: 'jwk' });
-  const options = key.alg === 'ES256' ? { key: privateKey, dsaEncoding: 'ieee-p1363' } : privateKey;
-  return `${input}.${sign(key.alg === 'EdDSA' ? null : 'sha256', Buffer.from(input), options).toString('base64url')}`;
+  const signature = sign(key.alg === 'EdDSA' ? null : 'sha256', Buffer.from(input), {
+    key: privateKey,
+    ...SIGNING[key.alg],
+  });
+  return `${input}.${signature.toString('base64url')}`;
 }
 
 const CONTROLS = {
@@ -132,7 +141,8 @@ async function collect(request) {
   return chunks;
 }
 
-server.listen(0, 'localhost', () => {
+// At all addresses that localhost may stand for.
+server.listen(0, () => {
   url = `http://localhost:${server.address().port}`;
   provider = createProvider();
   process.send?.({ url });

@@ -13,6 +13,8 @@ export interface IssuerTimes {
   readonly refreshMs: number;
   /** Until the next read after one that failed. */
   readonly retryMs: number;
+  /** The same if a token waits for it, because there are no keys at all. */
+  readonly urgentMs: number;
   /** Between two reads because of unknown keys; `UNKNOWN_KEY_READS` of them may follow each other at once. */
   readonly unknownKeyMs: number;
   /** Age at which keys that could not be read again are not used any more. */
@@ -24,6 +26,7 @@ export interface IssuerTimes {
 export const ISSUER_TIMES: IssuerTimes = {
   refreshMs: 5 * 60_000,
   retryMs: 15_000,
+  urgentMs: 1_000,
   unknownKeyMs: 10_000,
   maxAgeMs: 24 * 60 * 60_000,
   timeoutMs: 5_000,
@@ -66,6 +69,7 @@ export class IssuerKeys {
   #keys: KeySet | undefined;
   #metadata: IssuerMetadata | undefined;
   #problem: unknown;
+  #triedAtMs = 0;
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -115,7 +119,8 @@ export class IssuerKeys {
 
   async #current(): Promise<KeySet> {
     // A read that fails is not repeated for each token.
-    if (this.#keys === undefined && this.#problem === undefined) await this.#read();
+    const isDue = this.#problem === undefined || this.#options.now() - this.#triedAtMs >= this.#times.urgentMs;
+    if (this.#keys === undefined && isDue) await this.#read();
     const keys = this.#keys;
     if (keys === undefined || this.#options.now() - keys.readAtMs > this.#times.maxAgeMs)
       throw new KeysUnavailableError(this.#problem);
@@ -163,6 +168,7 @@ export class IssuerKeys {
       if (before !== undefined && before.text !== text) onChange();
     } catch (error) {
       this.#problem = error;
+      this.#triedAtMs = now();
       if (!this.#isClosed) onProblem(error);
     }
   }

@@ -33,7 +33,13 @@ export function loginCookie(flow: string, maxAgeSeconds: number, path: string, s
 }
 
 /** Lax: the browser comes back from the issuer by a link of another site. */
-function setCookie(name: string, value: string, maxAgeSeconds: number, path: string, secure: boolean): string {
+function setCookie(
+  name: string,
+  value: string,
+  maxAgeSeconds: number,
+  path: string,
+  secure: boolean,
+): string {
   const attributes = `HttpOnly; SameSite=lax; Path=${path}; Max-Age=${maxAgeSeconds}`;
   return `${name}=${value}; ${attributes}${secure ? '; Secure' : ''}`;
 }

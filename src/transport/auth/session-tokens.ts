@@ -49,7 +49,12 @@ interface Session {
   readonly expiresAt: number;
 }
 
-export function createSessionTokens({ keyRing, secret, issuerSettings, now }: SessionTokenOptions): SessionTokens {
+export function createSessionTokens({
+  keyRing,
+  secret,
+  issuerSettings,
+  now,
+}: SessionTokenOptions): SessionTokens {
   const idOf = (key: KnownKey): string => keyId(key, secret);
   const remembered = new Map<string, Session>();
   let principals: ReadonlyMap<string, Principal> = new Map();

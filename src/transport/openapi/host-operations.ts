@@ -101,10 +101,14 @@ export function hostOperations(apiPrefix: string, pool: SchemaPool): HostOperati
           {
             requires_api_key: BOOLEAN,
             auth_mode: { ...TEXT, enum: ['none', 'api-key'] },
-            has_active_session: { ...BOOLEAN, description: 'Whether this request carries valid credentials.' },
+            has_active_session: {
+              ...BOOLEAN,
+              description: 'Whether this request carries valid credentials.',
+            },
             sign_in: {
               ...object({ name: TEXT, path: TEXT }),
-              description: 'The login at the OpenID Connect issuer, if there is one: its name, and where it begins.',
+              description:
+                'The login at the OpenID Connect issuer, if there is one: its name, and where it begins.',
             },
           },
           ['requires_api_key', 'auth_mode', 'has_active_session'],

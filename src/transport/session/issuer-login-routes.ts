@@ -60,7 +60,10 @@ export function registerIssuerLogin(scope: FastifyInstance, options: IssuerLogin
     const problem = problemOf(error);
     // The reason only: the errors themselves may contain codes and tokens.
     const reason = reasonOf(error);
-    request.log.info({ address: request.ticket.address, problem, reason }, 'a login at the issuer was refused');
+    request.log.info(
+      { address: request.ticket.address, problem, reason },
+      'a login at the issuer was refused',
+    );
     return redirect(reply, `${dashboard}?sign_in_problem=${problem}`);
   }
 
@@ -111,5 +114,7 @@ function problemOf(error: unknown): string {
   if (error instanceof LoginError) return error.problem;
   if (error instanceof KeysUnavailableError) return 'unavailable';
   if (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE') return 'unavailable';
-  return error instanceof ServiceError && error.code === 'AUTH_INSUFFICIENT_PRIVILEGES' ? 'no-role' : 'failed';
+  return error instanceof ServiceError && error.code === 'AUTH_INSUFFICIENT_PRIVILEGES'
+    ? 'no-role'
+    : 'failed';
 }

@@ -95,7 +95,8 @@ export function createIssuerLogin(options: IssuerLoginOptions): IssuerLogin {
     name: login.name,
     async begin(redirectUrl, page) {
       const { authorization_endpoint: endpoint } = await keys.metadata();
-      if (endpoint === undefined) throw new LoginError('failed', new Error('the issuer has no authorization_endpoint'));
+      if (endpoint === undefined)
+        throw new LoginError('failed', new Error('the issuer has no authorization_endpoint'));
       const state = oauth.generateRandomState();
       const nonce = oauth.generateRandomNonce();
       const verifier = oauth.generateRandomCodeVerifier();
@@ -111,7 +112,10 @@ export function createIssuerLogin(options: IssuerLoginOptions): IssuerLogin {
         code_challenge_method: 'S256',
       };
       for (const [name, value] of Object.entries(parameters)) location.searchParams.set(name, value);
-      return { location: location.href, flow: await flows.seal({ state, nonce, verifier, redirectUrl, page }) };
+      return {
+        location: location.href,
+        flow: await flows.seal({ state, nonce, verifier, redirectUrl, page }),
+      };
     },
     async finish(text, parameters) {
       const flow = await flows.open(text);

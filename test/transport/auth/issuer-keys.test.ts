@@ -93,9 +93,12 @@ describe('the keys of an issuer', () => {
     unusable[name]?.();
     await expect(keys.find(header('one'))).rejects.toThrow(KeysUnavailableError);
     expect(problems).toHaveLength(1);
-    // Tokens do not make the service ask again.
+    // Not each token makes the service ask again.
     await expect(keys.find(header('one'))).rejects.toThrow(KeysUnavailableError);
     expect(problems).toHaveLength(1);
+    now += ISSUER_TIMES.urgentMs;
+    documents = { discovery: { issuer, jwks_uri: `${issuer}/keys` }, jwks: { keys: [] }, status: 200 };
+    await expect(keys.find(header('one'))).rejects.toThrow('no applicable key');
   });
 });
 
@@ -115,7 +118,13 @@ describe('verified tokens', () => {
   });
   const startMs = Date.parse('2026-01-01T00:00:00Z');
   const token = async (privateKey: CryptoKey, claims: object = {}) =>
-    new SignJWT({ iss: issuer, aud: ['others', 'controls'], sub: 'someone', exp: startMs / 1000 + 60, ...claims })
+    new SignJWT({
+      iss: issuer,
+      aud: ['others', 'controls'],
+      sub: 'someone',
+      exp: startMs / 1000 + 60,
+      ...claims,
+    })
       .setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' })
       .sign(privateKey);
 
@@ -141,7 +150,11 @@ describe('verified tokens', () => {
       time += 64_999;
       expect(tokens.find(one)).toBeDefined();
       time += 1;
-      expect([tokens.find(one), tokens.wasValid(one), tokens.isUnverified(one)]).toEqual([undefined, true, true]);
+      expect([tokens.find(one), tokens.wasValid(one), tokens.isUnverified(one)]).toEqual([
+        undefined,
+        true,
+        true,
+      ]);
       await expect(tokens.verify(one)).rejects.toThrow('expired');
     } finally {
       tokens.close();
@@ -193,7 +206,9 @@ describe('verified tokens', () => {
     const { jwk, privateKey } = await newKey('one');
     documents.jwks = { keys: [jwk] };
     const tokens = createBearerTokens({ settings: settings(), keys, now: () => startMs });
-    const refusal = await tokens.verify(await token(privateKey, claims)).catch((error: ServiceError) => error.code);
+    const refusal = await tokens
+      .verify(await token(privateKey, claims))
+      .catch((error: ServiceError) => error.code);
     expect(refusal).toBe(code);
     tokens.close();
   });
