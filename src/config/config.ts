@@ -195,7 +195,9 @@ function assemble(values: Values, url: string, environment: Environment, problem
   const tls = tlsSettings(values, problems);
   const oidc = oidcSettings(values, problems);
   const hasKeys = values.keysFile !== null || values.keys.length + values.adminKeys.length > 0;
-  if (values.authEnabled && !hasKeys && values.oidcIssuer === null) {
+  // Problems of an issuer are told by themselves.
+  const hasIssuer = oidc !== null || problems.some((problem) => problem.startsWith('SERVICE_OIDC_'));
+  if (values.authEnabled && !hasKeys && !hasIssuer) {
     problems.push(
       'SERVICE_API_KEY_ENABLED: it is on but no key is configured; for example SERVICE_ADMIN_API_KEYS=a-long-random-text',
     );

@@ -123,6 +123,88 @@ describe.each(['true', 'false'])('with the lanes %s, a bearer token', (lane) => 
     for (const protocol of RPC_PROTOCOLS)
       expect(await evaluateOver(protocol, stranger ?? '')).toBe('PermissionDenied');
   });
+});
+
+describe('a bearer token', () => {
+  beforeAll(() => start({ SERVICE_OIDC_AGENTS_CLAIM: 'agents', SERVICE_ADMIN_API_KEYS: 'an-admin-key' }));
+  afterAll(() => service.stop());
+
+  it('is limited to the agents of its claim, and refused without it', async () => {
+    const token = await issuer.token('support');
+    for (const _time of [1, 2]) {
+      expect((await evaluateOverRest(token, OWN)).status).toBe(200);
+      expect((await evaluateOverRest(token, OTHER)).status).toBe(403);
+    }
+    for (const protocol of RPC_PROTOCOLS) {
+      expect(await evaluateOver(protocol, token, OWN)).toBe('ok');
+      expect(await evaluateOver(protocol, token, OTHER)).toBe('PermissionDenied');
+    }
+    expect((await rest('GET', '/agents', undefined, bearer(token))).status).toBe(403);
+    const all = await issuer.token('reader');
+    expect((await rest('GET', '/agents', undefined, bearer(all))).status).toBe(200);
+    for (const agents of [undefined, [], ['a b'], [1], 'two**stars']) {
+      const reply = await evaluateOverRest(await issuer.sign(claims({ agents })));
+      expect(reply.status).toBe(403);
+      expect(problemOf(reply).detail).toContain('claim agents');
+    }
+  });
+
+  it('is named by its subject in the audit log', async () => {
+    const token = await issuer.token('root');
+    const made = await rest('PUT', '/policies', { name: 'policy-of-a-token' }, bearer(token));
+    expect(made.status).toBe(200);
+    const log = await rest('GET', '/audit', undefined, { 'x-api-key': 'an-admin-key' });
+    expect(problemOf(log).entries).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          actor: { kind: 'admin', name: 'root', key_fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/) },
+        }),
+      ]),
+    );
+  });
+
+  it('ends its streams when it expires', async () => {
+    const token = await issuer.sign(claims({ exp: now() - 27, agents: '*' }));
+    const ends: Promise<string>[] = [];
+    for (const protocol of BIDI_PROTOCOLS) {
+      const requests = createWritableIterable<EvaluateStreamRequest>();
+      void requests.write(create(EvaluateStreamRequestSchema, { id: '1', evaluations: [evaluation(OWN)] }));
+      const client = createClient(EvaluationService, rpcTransport(protocol, service.url));
+      const replies = client.evaluateStream(requests, { headers: bearer(token) })[Symbol.asyncIterator]();
+      expect((await replies.next()).value).toMatchObject({ id: '1' });
+      ends.push(endOf(replies));
+    }
+    for (const protocol of RPC_PROTOCOLS) {
+      const transport = rpcTransport(protocol, service.url);
+      const headers = bearer(token);
+      const controls = createClient(AgentService, transport).watchControls({ agentName: OWN }, { headers });
+      ends.push(endOf(controls[Symbol.asyncIterator]()));
+      const events = createClient(ObservabilityService, transport).watchEvents({}, { headers });
+      ends.push(endOf(events[Symbol.asyncIterator]()));
+    }
+    expect(new Set(await Promise.all(ends))).toEqual(new Set(['Unauthenticated']));
+    const after = await evaluateOverRest(token);
+    expect(after.status).toBe(401);
+    expect(problemOf(after).detail).toContain('expired');
+  });
+
+  it('may be signed with any of the algorithms, and not with a key that the issuer has withdrawn', async () => {
+    const tokens = [await issuer.token('reader')];
+    expect((await evaluateOverRest(tokens[0] ?? '')).status).toBe(200);
+    for (const alg of ['PS256', 'ES256', 'EdDSA']) {
+      await issuer.rotate({ alg });
+      const token = await issuer.token('reader');
+      expect((await evaluateOverRest(token)).status).toBe(200);
+      tokens.push(token);
+    }
+    const statuses = await Promise.all(tokens.map(async (token) => (await evaluateOverRest(token)).status));
+    expect(statuses).toEqual([401, 401, 401, 200]);
+  });
+});
+
+describe('a token', () => {
+  beforeAll(() => start());
+  afterAll(() => service.stop());
 
   const wrong: Record<string, [make: () => Promise<string>, reason: string]> = {
     'of another audience': [() => issuer.sign(claims({ aud: 'other' })), 'audience'],
@@ -183,83 +265,7 @@ describe.each(['true', 'false'])('with the lanes %s, a bearer token', (lane) => 
   });
 });
 
-describe('a bearer token', () => {
-  beforeAll(() => start({ SERVICE_OIDC_AGENTS_CLAIM: 'agents', SERVICE_ADMIN_API_KEYS: 'an-admin-key' }));
-  afterAll(() => service.stop());
-
-  it('is limited to the agents of its claim, and refused without it', async () => {
-    const token = await issuer.token('support');
-    for (const _time of [1, 2]) {
-      expect((await evaluateOverRest(token, OWN)).status).toBe(200);
-      expect((await evaluateOverRest(token, OTHER)).status).toBe(403);
-    }
-    for (const protocol of RPC_PROTOCOLS) {
-      expect(await evaluateOver(protocol, token, OWN)).toBe('ok');
-      expect(await evaluateOver(protocol, token, OTHER)).toBe('PermissionDenied');
-    }
-    expect((await rest('GET', '/agents', undefined, bearer(token))).status).toBe(403);
-    const all = await issuer.token('reader');
-    expect((await rest('GET', '/agents', undefined, bearer(all))).status).toBe(200);
-    for (const agents of [undefined, [], ['a b'], [1], 'two**stars']) {
-      const reply = await evaluateOverRest(await issuer.sign(claims({ agents })));
-      expect(reply.status).toBe(403);
-      expect(problemOf(reply).detail).toContain('claim agents');
-    }
-  });
-
-  it('is named by its subject in the audit log', async () => {
-    const token = await issuer.token('root');
-    const made = await rest('PUT', '/policies', { name: 'policy-of-a-token' }, bearer(token));
-    expect(made.status).toBe(200);
-    const log = await rest('GET', '/audit/entries', undefined, { 'x-api-key': 'an-admin-key' });
-    expect(problemOf(log).entries).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          actor: { kind: 'admin', name: 'root', key_fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/) },
-        }),
-      ]),
-    );
-  });
-
-  it('ends its streams when it expires', async () => {
-    const token = await issuer.sign(claims({ exp: now() - 27, agents: '*' }));
-    const ends: Promise<string>[] = [];
-    for (const protocol of BIDI_PROTOCOLS) {
-      const requests = createWritableIterable<EvaluateStreamRequest>();
-      void requests.write(create(EvaluateStreamRequestSchema, { id: '1', evaluations: [evaluation(OWN)] }));
-      const client = createClient(EvaluationService, rpcTransport(protocol, service.url));
-      const replies = client.evaluateStream(requests, { headers: bearer(token) })[Symbol.asyncIterator]();
-      expect((await replies.next()).value).toMatchObject({ id: '1' });
-      ends.push(endOf(replies));
-    }
-    for (const protocol of RPC_PROTOCOLS) {
-      const transport = rpcTransport(protocol, service.url);
-      const headers = bearer(token);
-      const controls = createClient(AgentService, transport).watchControls({ agentName: OWN }, { headers });
-      ends.push(endOf(controls[Symbol.asyncIterator]()));
-      const events = createClient(ObservabilityService, transport).watchEvents({}, { headers });
-      ends.push(endOf(events[Symbol.asyncIterator]()));
-    }
-    expect(new Set(await Promise.all(ends))).toEqual(new Set(['Unauthenticated']));
-    const after = await evaluateOverRest(token);
-    expect(after.status).toBe(401);
-    expect(problemOf(after).detail).toContain('expired');
-  });
-
-  it('may be signed with any of the algorithms, and not with a key that the issuer has withdrawn', async () => {
-    const tokens = [await issuer.token('reader')];
-    expect((await evaluateOverRest(tokens[0] ?? '')).status).toBe(200);
-    for (const alg of ['PS256', 'ES256', 'EdDSA']) {
-      await issuer.rotate({ alg });
-      const token = await issuer.token('reader');
-      expect((await evaluateOverRest(token)).status).toBe(200);
-      tokens.push(token);
-    }
-    const statuses = await Promise.all(tokens.map(async (token) => (await evaluateOverRest(token)).status));
-    expect(statuses).toEqual([401, 401, 401, 200]);
-  });
-});
-
+// A service of its own: wrong tokens make their address wait.
 describe('the issuer', () => {
   beforeAll(() => start());
   afterAll(() => service.stop());
