@@ -38,7 +38,6 @@ describe('the OpenAPI document', () => {
     const config = readConfig({
       SERVICE_HOST: '127.0.0.1',
       SERVICE_PORT: '0',
-      SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
       DATABASE_URL: `file:${path.join(folder, 'service.db')}`,
       // A busy machine answers, too.
       SERVICE_SHED_EVENT_LOOP_DELAY_MS: '0',
