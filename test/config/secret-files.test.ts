@@ -34,6 +34,7 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
   SERVICE_API_KEYS: [(config) => config.auth.keys, 'one, two', ['one', 'two']],
   SERVICE_ADMIN_API_KEYS: [(config) => config.auth.adminKeys, 'root', ['root']],
   SERVICE_SESSION_SECRET: [(config) => config.auth.sessionSecret, 'signs', 'signs'],
+  SERVICE_OIDC_CLIENT_SECRET: [(config) => config.auth.oidc?.login?.clientSecret, 'client', 'client'],
   VENDOR_API_KEY: [(config) => config.evaluators.vendorApiKey, 'v-key', 'v-key'],
   SERVICE_EVENT_STORE: [(c) => c.observability.store?.password, 'clickhouse://u:p%40s@h/d', 'p@s'],
   SERVICE_EVENT_KAFKA_PASSWORD: [(config) => config.eventSinks.kafka?.sasl?.password, 'k-pass', 'k-pass'],
@@ -54,6 +55,13 @@ const KAFKA = {
 const S3 = { SERVICE_EVENT_PARQUET: 's3://audit-bucket', SERVICE_EVENT_S3_ACCESS_KEY_ID: 'id' };
 /** Settings that a secret needs beside it. */
 const OTHERS: Record<string, Record<string, string>> = {
+  SERVICE_OIDC_CLIENT_SECRET: {
+    SERVICE_API_KEY_ENABLED: 'true',
+    SERVICE_OIDC_ISSUER: 'https://login.example',
+    SERVICE_OIDC_AUDIENCE: 'controls',
+    SERVICE_OIDC_REGULAR_ROLES: '*',
+    SERVICE_OIDC_CLIENT_ID: 'dashboard',
+  },
   SERVICE_DB_PASSWORD: { SERVICE_DB_HOST: 'h' },
   DB_PASSWORD: { SERVICE_DB_HOST: 'h' },
   SERVICE_MIGRATE_DB_URL: { DATABASE_URL: 'postgresql://u:p@h/a' },
