@@ -26,7 +26,7 @@ export interface Entrance {
   /** Whether a key is a bearer token that was not seen before: its call cannot enter with `enterWithKey`. */
   isUnverified(apiKey: string | undefined): boolean;
   /** Verifies such a token, which counts as a guess if it is wrong. Rejects with the error of its call. */
-  verify(place: KeyPlace, ticket: CallTicket, token: string): Promise<void>;
+  verify(ticket: CallTicket, token: string): Promise<void>;
   /**
    * Runs a check of a key that a caller sent: a wrong key counts as a guess, and after too many guesses no
    * key is checked. `look` returns undefined for a wrong key. Fails with RATE_LIMITED.
@@ -86,14 +86,14 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
   const isUnverified = (apiKey: string | undefined): apiKey is string =>
     apiKey !== undefined && authenticator.isUnverified(apiKey);
 
-  async function verify(place: KeyPlace, ticket: CallTicket, token: string): Promise<void> {
-    guessing.check(place, ticket.address, token);
+  async function verify(ticket: CallTicket, token: string): Promise<void> {
+    guessing.check('token', ticket.address, token);
     try {
       await authenticator.verify(token);
     } catch (error) {
       const isGuess =
         error instanceof ServiceError && isUnauthenticated(error) && !authenticator.wasValid(token);
-      if (isGuess) guessing.shown(place, ticket.address, token, false);
+      if (isGuess) guessing.shown('token', ticket.address, token, false);
       ticket.spendPublic(REFUSED_CALL_UNITS);
       throw error;
     }
@@ -109,7 +109,7 @@ export function createEntrance({ admission, authenticator, guessing }: EntranceO
       if (isByKey && foreignPage !== true) {
         if (method.access !== Access.PUBLIC && isUnverified(apiKey)) {
           admission.checkLoad(callClassOf(method));
-          return verify('call', ticket, apiKey).then(() => enterWithKey(ticket, method, apiKey, undefined));
+          return verify(ticket, apiKey).then(() => enterWithKey(ticket, method, apiKey, undefined));
         }
         const certificate = foreignOrigin === true ? undefined : ticket.peer?.certificate;
         return enterWithKey(ticket, method, apiKey, certificate);

@@ -134,7 +134,7 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
     settingsId: hash('sha256', JSON.stringify(deciding), 'base64url'),
     find,
     isUnverified: (text) =>
-      text.startsWith('eyJ') && TOKEN.test(text) && hasAlgorithm(text) && find(text) === undefined,
+      text.startsWith('eyJ') && TOKEN.test(text) && find(text) === undefined && hasAlgorithm(text),
     verify(token) {
       const digest = digestOf(token);
       const known = verifying.get(digest);
@@ -154,8 +154,12 @@ export function createBearerTokens(options: BearerTokenOptions): ForgetfulTokens
   };
 }
 
+/** The last token and its digest: a call asks for it several times. */
+let last = { token: '', digest: '' };
+
 function digestOf(token: string): string {
-  return hash('sha256', token, 'base64');
+  if (last.token !== token) last = { token, digest: hash('sha256', token, 'base64') };
+  return last.digest;
 }
 
 /** Removes the oldest entry of a full collection. */

@@ -59,7 +59,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
     const { apiKey } = shown;
     if (typeof apiKey !== 'string') return authenticator.recognizes(shown);
     if (entrance.isUnverified(apiKey)) {
-      const verified = entrance.verify('call', request.ticket, apiKey);
+      const verified = entrance.verify(request.ticket, apiKey);
       return verified.then(
         () => true,
         (error: unknown) => {
