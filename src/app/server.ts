@@ -52,11 +52,6 @@ import { OPERATIONS_PATHS } from '../transport/routing/path-classes.js';
 import { createRouteFinder, type ServedPath } from '../transport/routing/route-finder.js';
 import { createUnserved, type Unserved } from '../transport/routing/unserved.js';
 import type { IssuerLogin } from '../transport/session/issuer-login.js';
-import {
-  issuerLoginPath,
-  issuerLoginPaths,
-  registerIssuerLogin,
-} from '../transport/session/issuer-login-routes.js';
 import { registerSessionRoutes, sessionPaths } from '../transport/session/session-routes.js';
 import { toConnectError } from '../transport/wire/connect-error.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wire/reply-headers.js';
@@ -210,19 +205,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       credentials,
       isForeign,
       debug: config.debug,
-      signIn: login === null ? undefined : { name: login.name, path: issuerLoginPath(config.apiPrefix) },
+      login,
+      redirectUrl: config.auth.oidc?.login?.redirectUrl ?? null,
     });
-    if (login !== null) {
-      registerIssuerLogin(scope, {
-        prefix: config.apiPrefix,
-        login,
-        redirectUrl: config.auth.oidc?.login?.redirectUrl ?? null,
-        authenticator,
-        host: options.host,
-        isForeign,
-        debug: config.debug,
-      });
-    }
   });
   await registerRpcs(app, options, credentials, (router) => {
     options.registerRpcs(router);
@@ -287,8 +272,7 @@ function servedPaths(options: ServerOptions): ServedPath[] {
   const paths: ServedPath[] = [
     ...(options.config.operations === null ? OPERATIONS_PATHS : []),
     ...OPENAPI_PATHS,
-    ...sessionPaths(options.config.apiPrefix),
-    ...(options.login == null ? [] : issuerLoginPaths(options.config.apiPrefix)),
+    ...sessionPaths(options.config.apiPrefix, options.login ?? null),
   ];
   const templates = options.restRoutes.map(({ template, binding }) => ({
     template,

@@ -13,6 +13,8 @@ import { readBody } from '../rest/rest-body.js';
 import { publicRoute } from '../rest/rest-calls.js';
 import type { ServedPath } from '../routing/route-finder.js';
 import { isForHttpsOnly, isUnsafe, NEEDS_HTTPS, notStored } from './browser-request.js';
+import type { IssuerLogin } from './issuer-login.js';
+import { issuerLoginPath, issuerLoginPaths, registerIssuerLogin } from './issuer-login-routes.js';
 
 /** Options of the session routes. */
 export interface SessionRouteOptions {
@@ -25,8 +27,10 @@ export interface SessionRouteOptions {
   readonly isForeign: ForeignOriginCheck;
   /** Lets browsers log in over plain http from any host. */
   readonly debug: boolean;
-  /** The login at the issuer; undefined without one. */
-  readonly signIn?: { readonly name: string; readonly path: string } | undefined;
+  /** The login at the issuer; null without one. */
+  readonly login: IssuerLogin | null;
+  /** The address of its callback; null for that of each request. */
+  readonly redirectUrl: string | null;
 }
 
 /** Most characters of a host name in the log. */
@@ -36,17 +40,20 @@ const MAX_LOGIN_BYTES = 16 * 1024;
 const LOGIN_INPUT = z.object({ api_key: text() });
 
 /** Paths of the session routes, with their methods. */
-export function sessionPaths(prefix: string): ServedPath[] {
+export function sessionPaths(prefix: string, login: IssuerLogin | null): ServedPath[] {
   return [
     { template: `${prefix}/config`, methods: ['GET'] },
     { template: `${prefix}/login`, methods: ['POST'] },
     { template: `${prefix}/logout`, methods: ['POST'] },
+    ...(login === null ? [] : issuerLoginPaths(prefix)),
   ];
 }
 
 /** The routes of a web console for the authentication settings, login and logout. All are public. */
 export function registerSessionRoutes(scope: FastifyInstance, options: SessionRouteOptions): void {
-  const { prefix, authenticator, host, entrance, credentials, isForeign, debug, signIn } = options;
+  const { prefix, authenticator, host, entrance, credentials, isForeign, debug, login } = options;
+  const signIn = login === null ? {} : { sign_in: { name: login.name, path: issuerLoginPath(prefix) } };
+  if (login !== null) registerIssuerLogin(scope, { ...options, login });
   const refuseForeign = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     // Other origins must not log a user out, or into their account, or use up the attempts of the address.
     if (isForeign(request)) throw foreignOrigin();
@@ -80,7 +87,7 @@ export function registerSessionRoutes(scope: FastifyInstance, options: SessionRo
       requires_api_key: enabled,
       auth_mode: enabled ? 'api-key' : 'none',
       has_active_session: active,
-      ...(signIn === undefined ? {} : { sign_in: signIn }),
+      ...signIn,
     });
   });
 
