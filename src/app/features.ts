@@ -74,6 +74,7 @@ export function createFeatures(
       ? {}
       : { demandFresh: createStalenessLimit(maxStalenessMs, monotonic, () => watch.databaseUp) }),
     recorder: observability.recorder,
+    tracer: foundations.telemetry.tracer,
     now: monotonic,
     onKeptVerdict: () => {
       keptEvaluations += 1;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { EvaluatorRegistry } from '../core/evaluator.js';
@@ -8,7 +9,10 @@ import { meteredRegistry } from '../evaluators/metered.js';
 import { type StartedDatabase, startDatabase } from '../last-known-good/start-database.js';
 import { createMetrics, type Metrics } from '../operations/metrics.js';
 import type { Closers } from '../process/closers.js';
+import { VERSION } from '../process/package-root.js';
 import { createRepeatLog, type RepeatLog } from '../process/repeat-log.js';
+import { openTelemetry } from '../telemetry/open-telemetry.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import type { CallPolicy } from '../transport/call/call-host.js';
 
 /** Inputs of the service. */
@@ -38,6 +42,7 @@ export interface Foundations extends Pick<AppOptions, 'config' | 'log'> {
   readonly database: Database;
   readonly registry: EvaluatorRegistry;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Milliseconds of a monotonic clock, for durations. */
@@ -74,6 +79,15 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
   });
   closers.add(() => evaluators.close());
   const metrics = createMetrics(config.metricsPrefix);
+  const telemetry = await openTelemetry({
+    config: config.telemetry,
+    version: VERSION,
+    instanceId: randomUUID(),
+    measure: () => metrics.measure(),
+    failures,
+    now,
+  });
+  closers.add(() => telemetry.close());
   return {
     config,
     log,
@@ -84,6 +98,7 @@ export async function openFoundations(options: AppOptions, closers: Closers): Pr
     database: meteredDatabase(started.database, metrics.databaseTimed),
     registry: meteredRegistry(evaluators.registry, metrics.meterOf),
     metrics,
+    telemetry,
     now,
     monotonic: () => performance.now(),
   };

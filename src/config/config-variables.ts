@@ -11,6 +11,7 @@ import {
   textSetting,
 } from './config-readers.js';
 import { type ClickHouseLocation, EVENT_STORE } from './event-store-location.js';
+import { NAMED_VALUES, type NamedValues, SIGNALS, type TelemetrySignal } from './telemetry-settings.js';
 import { isTrustableNetwork } from './trusted-proxies.js';
 
 /** One variable: its names (the first one set is used), its reader, and its `--help` text. */
@@ -432,5 +433,50 @@ export const VARIABLES = {
     integerIn(0, 36_500, '90'),
     30,
     'Days that events are kept; 0 keeps them for ever. Statistics cover a year in any case.',
+  ),
+  otlpEndpoint: variable<string | null>(
+    ['SERVICE_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    textLike(/^https?:\/\/\S+$/, 'an http or https URL', 'http://localhost:4318'),
+    null,
+    'Receiver of OpenTelemetry (OTLP over HTTP). Without it, nothing is traced and sent.',
+  ),
+  otlpHeaders: variable<NamedValues>(
+    ['SERVICE_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'],
+    NAMED_VALUES,
+    {},
+    'Headers for that receiver: `name=value`, separated by commas.',
+    '',
+  ),
+  otlpSignals: variable<readonly TelemetrySignal[]>(
+    ['SERVICE_OTLP_SIGNALS'],
+    SIGNALS,
+    ['traces', 'metrics'],
+    'What is sent to it: some of `traces,metrics`.',
+    'traces,metrics',
+  ),
+  traceSampleRatio: variable(
+    ['SERVICE_TRACE_SAMPLE_RATIO', 'OTEL_TRACES_SAMPLER_ARG'],
+    numberIn(0, 1, '0.01'),
+    1,
+    'Part of the evaluations without a `traceparent` that have a span, 0 to 1; with one, its flag decides.',
+  ),
+  otlpMetricSeconds: variable(
+    ['SERVICE_OTLP_METRIC_SECONDS'],
+    numberIn(1, 3600, '15'),
+    60,
+    'How often metrics are sent to the receiver.',
+  ),
+  otlpServiceName: variable(
+    ['SERVICE_OTLP_SERVICE_NAME', 'OTEL_SERVICE_NAME'],
+    textSetting(),
+    'control-enforcement',
+    'Name of the service in traces and metrics.',
+  ),
+  otlpResource: variable<NamedValues>(
+    ['OTEL_RESOURCE_ATTRIBUTES'],
+    NAMED_VALUES,
+    {},
+    'Further attributes of the service in traces and metrics: `name=value`, separated by commas.',
+    '',
   ),
 } as const satisfies Record<string, Variable<never> | Variable>;

@@ -6,6 +6,7 @@ import { databaseUrl, databaseVariable, type Environment } from './config-databa
 import { type LOG_LEVELS, VARIABLES, type Variable } from './config-variables.js';
 import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './environment.js';
 import type { ClickHouseLocation } from './event-store-location.js';
+import type { NamedValues, TelemetrySignal } from './telemetry-settings.js';
 
 /** Configuration of the service. Read once at start, then frozen. */
 export interface Config {
@@ -108,6 +109,17 @@ export interface Config {
     readonly flushIntervalSeconds: number;
     /** 0 keeps events forever. */
     readonly retentionDays: number;
+  };
+  readonly telemetry: {
+    /** Without a slash at the end; null when nothing is sent. */
+    readonly endpoint: string | null;
+    readonly headers: NamedValues;
+    readonly signals: readonly TelemetrySignal[];
+    /** 0 to 1. */
+    readonly sampleRatio: number;
+    readonly metricIntervalMs: number;
+    readonly serviceName: string;
+    readonly resource: NamedValues;
   };
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
@@ -250,6 +262,15 @@ function assemble(values: Values, url: string, environment: Environment, problem
       record: values.observabilityRecord,
       flushIntervalSeconds: values.flushIntervalSeconds,
       retentionDays: values.eventRetentionDays,
+    },
+    telemetry: {
+      endpoint: values.otlpEndpoint?.replace(/\/+$/, '') ?? null,
+      headers: values.otlpHeaders,
+      signals: values.otlpSignals,
+      sampleRatio: values.traceSampleRatio,
+      metricIntervalMs: values.otlpMetricSeconds * 1000,
+      serviceName: values.otlpServiceName,
+      resource: values.otlpResource,
     },
     unknownVariables: unknownVariables(environment),
   };

@@ -7,6 +7,7 @@ import type { RandomId } from './random-id.js';
 import type { RevisionWatch } from './revision-watch.js';
 import type { DemandFresh } from './staleness.js';
 import { TimedCaller } from './timed-caller.js';
+import { type EvaluationTracer, tracedEvaluations } from './traced-evaluations.js';
 
 /** A step to evaluate. `agentName` is normalised. */
 export interface EvaluationRequest {
@@ -61,6 +62,8 @@ export interface EvaluationServiceOptions {
   readonly newDecisionId: () => string | RandomId;
   /** Records every verdict, if configured. */
   readonly recorder?: VerdictRecorder | undefined;
+  /** Makes spans, if configured. */
+  readonly tracer?: EvaluationTracer | undefined;
 }
 
 /** Records verdicts. */
@@ -121,14 +124,14 @@ export function createEvaluationService(options: EvaluationServiceOptions): Eval
     return loaded.then((late) => judge(late, request, detail, caller));
   }
 
-  return {
-    evaluate(request, detail, caller) {
-      const timeoutMs = request.options?.timeoutMs;
-      if (timeoutMs === undefined) return decide(request, detail, caller);
-      const timed = new TimedCaller(caller, timeoutMs);
-      return timed.bound(decide(request, detail, timed));
-    },
+  const evaluate: EvaluationService['evaluate'] = (request, detail, caller) => {
+    const timeoutMs = request.options?.timeoutMs;
+    if (timeoutMs === undefined) return decide(request, detail, caller);
+    const timed = new TimedCaller(caller, timeoutMs);
+    return timed.bound(decide(request, detail, timed));
   };
+  const { tracer } = options;
+  return { evaluate: tracer === undefined ? evaluate : tracedEvaluations(evaluate, tracer) };
 }
 
 /** The outcome of a verdict for a caller that accepts these outcomes besides allow and deny. */

@@ -635,6 +635,55 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '1.5', '36501'],
   },
+  otlpEndpoint: {
+    names: ['SERVICE_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    value: (config) => config.telemetry.endpoint,
+    fallback: null,
+    accepts: [['http://localhost:4318/', 'http://localhost:4318']],
+    refuses: ['localhost:4318', 'grpc://localhost'],
+  },
+  otlpHeaders: {
+    names: ['SERVICE_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'],
+    value: (config) => config.telemetry.headers,
+    fallback: {},
+    accepts: [['a=b, authorization=Bearer%20x=y', { a: 'b', authorization: 'Bearer x=y' }]],
+    refuses: ['a', '=b', 'a=%zz'],
+  },
+  otlpSignals: {
+    names: ['SERVICE_OTLP_SIGNALS'],
+    value: (config) => config.telemetry.signals,
+    fallback: ['traces', 'metrics'],
+    accepts: [['Traces', ['traces']]],
+    refuses: ['logs', 'traces;metrics'],
+  },
+  traceSampleRatio: {
+    names: ['SERVICE_TRACE_SAMPLE_RATIO', 'OTEL_TRACES_SAMPLER_ARG'],
+    value: (config) => config.telemetry.sampleRatio,
+    fallback: 1,
+    accepts: [['0.01', 0.01]],
+    refuses: ['-1', '1.01', '1%'],
+  },
+  otlpMetricSeconds: {
+    names: ['SERVICE_OTLP_METRIC_SECONDS'],
+    value: (config) => config.telemetry.metricIntervalMs,
+    fallback: 60_000,
+    accepts: [['15', 15_000]],
+    refuses: ['0', '3601'],
+  },
+  otlpServiceName: {
+    names: ['SERVICE_OTLP_SERVICE_NAME', 'OTEL_SERVICE_NAME'],
+    value: (config) => config.telemetry.serviceName,
+    fallback: 'control-enforcement',
+    accepts: [['guard', 'guard']],
+    refuses: [],
+  },
+  otlpResource: {
+    names: ['OTEL_RESOURCE_ATTRIBUTES'],
+    value: (config) => config.telemetry.resource,
+    fallback: {},
+    accepts: [['deployment.environment.name=test', { 'deployment.environment.name': 'test' }]],
+    refuses: ['test'],
+  },
 };
 
 function problemsOf(environment: Record<string, string>): string[] {
