@@ -26,7 +26,8 @@ export function createMetricExport(options: MetricExportOptions): MetricExport {
   async function measureAndSend(): Promise<void> {
     try {
       const period = { start, end: hrTime(now()) };
-      const metrics = (await measure()).flatMap((metric) => metricData(metric, period) ?? []);
+      const measured = (await measure()).flatMap((metric) => metricData(metric, period) ?? []);
+      const metrics = measured.filter(({ dataPoints }) => dataPoints.length > 0);
       await send({ resource, scopeMetrics: [{ scope, metrics }] }, 1);
     } catch (error) {
       failures.failed('telemetry measuring', 'metrics could not be read for OTLP', error);

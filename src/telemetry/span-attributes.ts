@@ -13,6 +13,7 @@ export const SPAN_NAMES = {
   conversation: 'gen_ai.conversation.id',
   target: 'gen_ai.guardrail.target.type',
   verdict: 'gen_ai.guardrail.verdict.type',
+  rule: 'gen_ai.guardrail.rule.id',
   protocol: 'control_enforcement.protocol',
   stage: 'control_enforcement.stage',
   stepType: 'control_enforcement.step.type',
@@ -55,19 +56,31 @@ export function requestAttributes(request: EvaluateRequest, protocol: string): A
 /** What a verdict adds. */
 export function verdictAttributes(verdict: RevisedVerdict): Attributes {
   const { matches, errors, outcome, decision_id, revision } = verdict;
+  const rule = decidingControl(verdict);
   return {
     [SPAN_NAMES.verdict]: verdictType(verdict),
     [SPAN_NAMES.outcome]: outcome,
     [SPAN_NAMES.decision]: String(decision_id),
     [SPAN_NAMES.revision]: revision,
+    ...(rule === undefined ? {} : { [SPAN_NAMES.rule]: String(rule.control_id) }),
     ...(matches.length === 0 ? {} : { [SPAN_NAMES.matched]: namesOf(matches) }),
     ...(errors.length === 0 ? {} : { [SPAN_NAMES.failed]: namesOf(errors) }),
   };
 }
 
+/** The first control that made the outcome what it is; of an allowed step the first one that matched. */
+function decidingControl({ outcome, matches, errors }: RevisedVerdict) {
+  if (outcome === 'allow') return matches[0];
+  const controls = [...matches, ...errors];
+  // A steer that the caller does not accept is a denial.
+  return (
+    controls.find(({ action }) => action === outcome) ?? controls.find(({ action }) => action !== 'observe')
+  );
+}
+
 /** The word of the conventions: a step may go on as it is, changed, with a warning, or not at all. */
 function verdictType({ outcome, matches }: RevisedVerdict): string {
   if (outcome === 'deny') return 'deny';
-  if (outcome === 'steer' || matches.some(({ action }) => action === 'steer')) return 'modify';
+  if (outcome === 'steer') return 'modify';
   return matches.length > 0 ? 'warn' : 'allow';
 }

@@ -42,9 +42,9 @@ export class SpanQueue implements SpanProcessor {
     else if (this.#timer === undefined) this.#sendAfter(delayMs);
   }
 
-  forceFlush(): Promise<void> {
-    this.#sending ??= this.#sendAll();
-    return this.#sending;
+  async forceFlush(): Promise<void> {
+    if (this.#sending === undefined && this.#waiting.length > 0) this.#sending = this.#sendAll();
+    await this.#sending;
   }
 
   /** Sends what waits, unless the receiver does not take it. */
@@ -52,7 +52,7 @@ export class SpanQueue implements SpanProcessor {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#sending;
-    if (this.#waiting.length > 0) await this.forceFlush();
+    await this.forceFlush();
   }
 
   /** Drops what still waits. Returns the number of spans that have not been taken, with those under way. */
@@ -75,7 +75,7 @@ export class SpanQueue implements SpanProcessor {
     const { send, batch, delayMs } = this.#options;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    let goesOn = this.#waiting.length > 0;
+    let goesOn = true;
     while (goesOn) {
       const spans = this.#waiting.splice(0, batch);
       this.#inRequest = spans.length;

@@ -1,22 +1,15 @@
 import type { Config } from '../config/config.js';
-import type { TelemetrySignal } from '../config/telemetry-settings.js';
 import type { EvaluationTracer } from '../decisions/traced-evaluations.js';
-import type { MeasuredMetric } from '../operations/metrics.js';
+import type { MeasuredMetric, Metrics } from '../operations/metrics.js';
 import type { FactsLog, RepeatLog } from '../process/repeat-log.js';
 import type { TraceFacts } from '../transport/call/call-host.js';
-
-/** What became of spans and sets of metrics. */
-export type TelemetryResult = 'sent' | 'failed' | 'dropped';
-
-/** Counts spans, and sets of metrics. */
-export type TelemetryMeter = (signal: TelemetrySignal, result: TelemetryResult, count: number) => void;
 
 export interface TelemetryOptions {
   readonly config: Config['telemetry'];
   /** Of the service. */
   readonly version: string;
   readonly measure: () => Promise<MeasuredMetric[]>;
-  readonly meter: TelemetryMeter;
+  readonly meter: Metrics['telemetry'];
   readonly log: FactsLog<'info' | 'warn'>;
   readonly failures: Pick<RepeatLog, 'failed' | 'told'>;
   /** Milliseconds since 1970. */

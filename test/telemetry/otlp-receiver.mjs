@@ -9,7 +9,9 @@ import { gunzipSync } from 'node:zlib';
 import { loadSync } from '@grpc/proto-loader';
 
 const file = path.join(import.meta.dirname, 'otlp.proto');
-const { Traces, Metrics } = loadSync(file, { keepCase: true, longs: String, enums: String })['otlp.Receiver'];
+const { Traces, Metrics } = loadSync(file, { keepCase: true, longs: String, enums: String, arrays: true })[
+  'otlp.Receiver'
+];
 
 const received = { spans: [], metrics: [], headers: [], refused: 0 };
 let answer = 200;
