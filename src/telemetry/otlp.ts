@@ -14,9 +14,9 @@ import type { Telemetry, TelemetryOptions } from './telemetry.js';
 import { createTraceNotes } from './trace-notes.js';
 
 const SCOPE_NAME = 'control-enforcement-service';
-/** About 20 MB of memory. */
+/** About 10 MB of memory. */
 const MAX_WAITING_SPANS = 8_192;
-/** They are encoded without a break, in the thread that serves. */
+/** They are encoded without a break, in the thread that serves: about 2 ms. */
 const SPANS_IN_REQUEST = 256;
 const SPAN_DELAY_MS = 1_000;
 /** Time limit of a request with all its repetitions, in milliseconds. */
