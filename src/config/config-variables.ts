@@ -690,13 +690,13 @@ export const VARIABLES = {
     'Seconds between two sets of metrics that are sent.',
   ),
   otlpServiceName: variable(
-    ['SERVICE_OTLP_SERVICE_NAME', 'OTEL_SERVICE_NAME'],
+    ['SERVICE_OTLP_SERVICE_NAME'],
     textSetting(),
     'control-enforcement',
     'Name of the service in traces and metrics.',
   ),
   otlpResource: variable<NamedValues>(
-    ['SERVICE_OTLP_RESOURCE_ATTRIBUTES', 'OTEL_RESOURCE_ATTRIBUTES'],
+    ['SERVICE_OTLP_RESOURCE_ATTRIBUTES'],
     RESOURCE_ATTRIBUTES,
     {},
     'Further attributes of the service in traces and metrics: `name=value`, separated by commas, with %-encoded values.',

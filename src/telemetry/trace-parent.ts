@@ -7,19 +7,22 @@ const SPAN = [36, 52] as const;
 const FLAGS = [53, 55] as const;
 
 /**
- * The span that a `traceparent` names, with the `tracestate` beside it; undefined for none, and for one that is
- * invalid.
+ * The span that a `traceparent` names, if it is sampled with the `tracestate` beside it; undefined for none, and for
+ * one that is invalid.
  */
 export function parentOf(
   traceparent: string | undefined,
   tracestate?: string | undefined,
 ): SpanContext | undefined {
   if (traceparent === undefined || !isTraceparent(traceparent)) return undefined;
+  const traceFlags = Number.parseInt(traceparent.slice(...FLAGS), 16) & TraceFlags.SAMPLED;
+  // Of what is not sampled nothing is sent.
+  const isStateKept = tracestate !== undefined && traceFlags === TraceFlags.SAMPLED;
   return {
     traceId: traceparent.slice(...TRACE),
     spanId: traceparent.slice(...SPAN),
-    traceFlags: Number.parseInt(traceparent.slice(...FLAGS), 16) & TraceFlags.SAMPLED,
+    traceFlags,
     isRemote: true,
-    ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
+    ...(isStateKept ? { traceState: createTraceState(tracestate) } : {}),
   };
 }

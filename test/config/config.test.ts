@@ -968,14 +968,14 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     refuses: ['0', '3601'],
   },
   otlpServiceName: {
-    names: ['SERVICE_OTLP_SERVICE_NAME', 'OTEL_SERVICE_NAME'],
+    names: ['SERVICE_OTLP_SERVICE_NAME'],
     value: (config) => config.telemetry.serviceName,
     fallback: 'control-enforcement',
     accepts: [['guard', 'guard']],
     refuses: [],
   },
   otlpResource: {
-    names: ['SERVICE_OTLP_RESOURCE_ATTRIBUTES', 'OTEL_RESOURCE_ATTRIBUTES'],
+    names: ['SERVICE_OTLP_RESOURCE_ATTRIBUTES'],
     value: (config) => config.telemetry.resource,
     fallback: {},
     accepts: [['deployment.environment.name=test', { 'deployment.environment.name': 'test' }]],
