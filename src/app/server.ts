@@ -51,6 +51,12 @@ import { registerRestRoutes } from '../transport/rest/rest-routes.js';
 import { OPERATIONS_PATHS } from '../transport/routing/path-classes.js';
 import { createRouteFinder, type ServedPath } from '../transport/routing/route-finder.js';
 import { createUnserved, type Unserved } from '../transport/routing/unserved.js';
+import type { IssuerLogin } from '../transport/session/issuer-login.js';
+import {
+  issuerLoginPath,
+  issuerLoginPaths,
+  registerIssuerLogin,
+} from '../transport/session/issuer-login-routes.js';
 import { registerSessionRoutes, sessionPaths } from '../transport/session/session-routes.js';
 import { toConnectError } from '../transport/wire/connect-error.js';
 import { REQUEST_ID_HEADER, requestIdOf, VERSION_HEADER } from '../transport/wire/reply-headers.js';
@@ -72,6 +78,8 @@ export interface ServerOptions extends ErrorContext {
   readonly authenticator: Authenticator;
   readonly host: CallHost;
   readonly entrance: Entrance;
+  /** The login of browsers at the issuer; none by default. */
+  readonly login?: IssuerLogin | null;
   readonly gate: Pick<FrontGate, 'ticketOf'>;
   readonly metrics: Metrics;
   readonly health: HealthState;
@@ -186,6 +194,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     await registerDashboard(app, { apiPrefix: config.apiPrefix, folder: dashboard });
   }
   const isForeign = foreignOriginCheck(config.cors.origins);
+  const { login = null } = options;
   const credentials =
     isForeignPage === null ? createCredentialReader(isForeign) : createKeylessCredentialReader(isForeignPage);
   await app.register(async (scope) => {
@@ -201,7 +210,19 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       credentials,
       isForeign,
       debug: config.debug,
+      signIn: login === null ? undefined : { name: login.name, path: issuerLoginPath(config.apiPrefix) },
     });
+    if (login !== null) {
+      registerIssuerLogin(scope, {
+        prefix: config.apiPrefix,
+        login,
+        redirectUrl: config.auth.oidc?.login?.redirectUrl ?? null,
+        authenticator,
+        host: options.host,
+        isForeign,
+        debug: config.debug,
+      });
+    }
   });
   await registerRpcs(app, options, credentials, (router) => {
     options.registerRpcs(router);
@@ -267,6 +288,7 @@ function servedPaths(options: ServerOptions): ServedPath[] {
     ...(options.config.operations === null ? OPERATIONS_PATHS : []),
     ...OPENAPI_PATHS,
     ...sessionPaths(options.config.apiPrefix),
+    ...(options.login == null ? [] : issuerLoginPaths(options.config.apiPrefix)),
   ];
   const templates = options.restRoutes.map(({ template, binding }) => ({
     template,

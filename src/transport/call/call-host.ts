@@ -53,7 +53,7 @@ export type TraceFacts = (headers: IncomingHttpHeaders, error?: unknown) => obje
 /** What all calls share. */
 export interface CallHost {
   readonly admission: Pick<Admission, 'ticket' | 'peerOf' | 'keyedTurn'>;
-  readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey'>;
+  readonly entrance: Pick<Entrance, 'enter' | 'enterWithKey' | 'isUnverified'>;
   readonly policies: readonly CallPolicy[];
   readonly withdrawals: Withdrawals;
   readonly metrics: CallMeter;

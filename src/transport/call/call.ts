@@ -89,7 +89,7 @@ export class Call implements HandlerCall, RpcCaller {
 
   /**
    * Admits the call, checks the access of its caller and applies the policies. Must be called before its body
-   * is read. A promise only for a session that was not seen before. Fails with the error of the call.
+   * is read. A promise only for a session or a bearer token that was not seen before. Fails with the error of the call.
    */
   enter(credentials: Credentials): Promise<void> | undefined {
     const { method } = this.route;
