@@ -73,9 +73,7 @@ export async function checkCompatibility() {
   process.stderr.write(
     `Programs of ${version} cannot run beside these migrations:\n  ${problems.join('\n  ')}\n`,
   );
-  process.stderr.write(
-    'Only add to the structure, or state who is excluded: see docs/operations.md, Upgrades.\n',
-  );
+  process.stderr.write('Only add to the structure, or state who is excluded: see docs/upgrades.md.\n');
   return false;
 }
 

@@ -2,6 +2,8 @@
 export interface PostgresServer {
   /** Connection URL of its maintenance database, as a superuser. */
   readonly url: string;
+  /** Folder of its files. */
+  readonly dataFolder: string;
   /** Stops the server in order (`-m fast`), keeping data and port. */
   pause(): Promise<void>;
   /** Ends the server at once (`-m immediate`), keeping data and port. */
@@ -18,3 +20,6 @@ export interface PostgresServerOptions {
 }
 
 export function startPostgresServer(options?: PostgresServerOptions): Promise<PostgresServer>;
+
+/** A port of this machine that nothing uses, and that no outgoing connection gets. */
+export function freePort(): Promise<number>;

@@ -37,7 +37,8 @@ const INIT_FLAGS = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en
 const PORTS = { first: 15_000, count: 15_000 };
 const PORT_ATTEMPTS = 100;
 
-async function freePort(attemptsLeft = PORT_ATTEMPTS) {
+/** A port of this machine that nothing uses, and that no outgoing connection gets. */
+export async function freePort(attemptsLeft = PORT_ATTEMPTS) {
   const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
   const server = createServer();
   try {
@@ -112,10 +113,13 @@ export async function startPostgresServer({ survivesCrash = false } = {}) {
     const { port } = cluster.options;
     return {
       url: `postgresql://${USER}:${PASSWORD}@${HOST}:${port}/postgres`,
+      dataFolder: join(folder, 'data'),
       pause: () => cluster.stop(),
       crash: () => crash(cluster),
       resume: () =>
         cluster.start().catch((error) => {
+          // It has ended: `stop` would wait for that once more.
+          cluster.process = undefined;
           throw describe(error);
         }),
       async stop() {

@@ -97,7 +97,7 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_CONTENT = { 'content-type': 'application/octet-stream' };
 
 /** The options common to all servers. */
-type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state' | 'now' | 'failures'>;
+type BaseOptions = Pick<ServerOptions, 'config' | 'log' | 'listener' | 'gate' | 'state'> & ErrorContext;
 
 /** A Fastify instance without routes that handles ids, tickets, errors and unread bodies. */
 function createBase(options: BaseOptions, unserved: Unserved): FastifyInstance {

@@ -91,9 +91,10 @@ export async function createTransports(
   features: Features,
   { health, state }: TransportState,
 ): Promise<Transports> {
-  const { config, log, failures, metrics, shared, policies, monotonic } = foundations;
+  const { config, log, failures, metrics, shared, policies, telemetry, monotonic } = foundations;
   const { requestTimeoutMs, bodyBytes } = config.limits;
-  const errors = { failures, now: () => new Date(foundations.now()) };
+  const { traceFacts } = telemetry;
+  const errors = { failures, traceFacts, now: () => new Date(foundations.now()) };
   const load = createLoadShedder(config.limits.shedDelayMs);
   const admission = new Admission({
     limits: config.limits.admission,
@@ -151,6 +152,7 @@ export async function createTransports(
     log,
     logsCalls: log.isLevelEnabled('debug'),
     failures,
+    traceFacts,
     requestTimeoutMs,
   };
   const evaluationRoutesOfRest = evaluationRoutes(

@@ -13,6 +13,15 @@ import {
 } from './config-readers.js';
 import { type ClickHouseLocation, EVENT_STORE } from './event-store-location.js';
 import { isIssuer, isSafeUrl } from './oidc-settings.js';
+import {
+  type NamedValues,
+  OTLP_ENDPOINT,
+  OTLP_HEADERS,
+  RESOURCE_ATTRIBUTES,
+  SIGNALS,
+  TELEMETRY_SIGNALS,
+  type TelemetrySignal,
+} from './telemetry-settings.js';
 import { isTrustableNetwork } from './trusted-proxies.js';
 
 /** One variable: its names (the first one set is used), its reader, and its `--help` text. */
@@ -731,5 +740,55 @@ export const VARIABLES = {
     integerIn(0, 36_500, '400'),
     0,
     'Days that entries of the audit log are kept; 0 keeps them for ever.',
+  ),
+  otlpEndpoint: variable<string | null>(
+    ['SERVICE_OTLP_ENDPOINT'],
+    textLike(
+      OTLP_ENDPOINT,
+      'an http or https URL without a name, password and query',
+      'http://localhost:4318',
+    ),
+    null,
+    'Receiver of OpenTelemetry (OTLP over HTTP), without `/v1/…`. Without it, nothing is traced or sent.',
+  ),
+  otlpHeaders: secret(
+    variable<NamedValues>(
+      ['SERVICE_OTLP_HEADERS'],
+      OTLP_HEADERS,
+      {},
+      'Headers for that receiver: `name=value`, separated by commas, with %-encoded values.',
+      '',
+    ),
+  ),
+  otlpSignals: variable<readonly TelemetrySignal[]>(
+    ['SERVICE_OTLP_SIGNALS'],
+    SIGNALS,
+    TELEMETRY_SIGNALS,
+    'What is sent to it: some of `traces,metrics`.',
+  ),
+  otlpSampleRatio: variable(
+    ['SERVICE_OTLP_SAMPLE_RATIO'],
+    numberIn(0, 1, '0.01'),
+    1,
+    'Part of the evaluations without a `traceparent` that have a span, 0 to 1; with one, its flag decides.',
+  ),
+  otlpMetricSeconds: variable(
+    ['SERVICE_OTLP_METRIC_SECONDS'],
+    numberIn(1, 3600, '15'),
+    60,
+    'Seconds between two sets of metrics that are sent.',
+  ),
+  otlpServiceName: variable(
+    ['SERVICE_OTLP_SERVICE_NAME'],
+    textSetting(),
+    'control-enforcement',
+    'Name of the service in traces and metrics.',
+  ),
+  otlpResource: variable<NamedValues>(
+    ['SERVICE_OTLP_RESOURCE_ATTRIBUTES'],
+    RESOURCE_ATTRIBUTES,
+    {},
+    'Further attributes of the service in traces and metrics: `name=value`, separated by commas, with %-encoded values.',
+    '',
   ),
 } as const satisfies Record<string, Variable<never> | Variable>;

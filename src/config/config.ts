@@ -9,6 +9,7 @@ import { foreignVariables, isBlank, isSet, REFUSED, unknownVariables } from './e
 import type { ClickHouseLocation } from './event-store-location.js';
 import { type OidcSettings, oidcSettings } from './oidc-settings.js';
 import { withSecretFiles } from './secret-files.js';
+import type { TelemetryConfig } from './telemetry-settings.js';
 import { type TlsSettings, tlsSettings } from './tls-settings.js';
 
 /** Configuration of the service. Read once at start, then frozen. */
@@ -128,6 +129,7 @@ export interface Config {
   readonly eventSinks: SinksConfig;
   /** 0 days keep entries of the audit log forever. */
   readonly audit: { readonly retentionDays: number };
+  readonly telemetry: TelemetryConfig;
   /** Unknown variables with the prefix of the service: probably misspelt. */
   readonly unknownVariables: readonly string[];
 }
@@ -279,6 +281,15 @@ function assemble(values: Values, url: string, environment: Environment, problem
     },
     eventSinks: sinksConfig(values, problems),
     audit: { retentionDays: values.auditRetentionDays },
+    telemetry: {
+      endpoint: values.otlpEndpoint?.replace(/\/+$/, '') ?? null,
+      headers: values.otlpHeaders,
+      signals: values.otlpSignals,
+      sampleRatio: values.otlpSampleRatio,
+      metricIntervalMs: values.otlpMetricSeconds * 1000,
+      serviceName: values.otlpServiceName,
+      resource: values.otlpResource,
+    },
     unknownVariables: unknownVariables(environment),
   };
 }

@@ -1,8 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Evaluation } from '../../packages/client/src/node.js';
 import { asking } from './client-harness.js';
 
-/** Asks again and again with so many at a time; `stop` tells what failed and what was answered wrongly. */
-export function keepAsking(client: Client, concurrency: number) {
+/** Asks again and again with so many at a time, each after a pause; `stop` tells what failed and what was answered wrongly. */
+export function keepAsking(client: Client, concurrency: number, pauseMs = 0) {
   const answers: { readonly text: string; readonly evaluation: Evaluation }[] = [];
   const failures: unknown[] = [];
   let stopped = false;
@@ -14,6 +15,7 @@ export function keepAsking(client: Client, concurrency: number) {
       } catch (error) {
         failures.push(error);
       }
+      if (pauseMs > 0) await pause(pauseMs);
     }
   };
   const workers = Array.from({ length: concurrency }, (_, worker) => ask(worker));

@@ -1045,6 +1045,68 @@ const CASES: Record<keyof typeof VARIABLES, Case> = {
     ],
     refuses: ['-1', '0.5', '36501'],
   },
+  otlpEndpoint: {
+    names: ['SERVICE_OTLP_ENDPOINT'],
+    value: (config) => config.telemetry.endpoint,
+    fallback: null,
+    accepts: [
+      ['http://localhost:4318/', 'http://localhost:4318'],
+      ['https://[::1]:4318', 'https://[::1]:4318'],
+      ['https://otlp.example/some/path', 'https://otlp.example/some/path'],
+    ],
+    refuses: ['localhost:4318', 'grpc://localhost', 'http://name:password@host', 'http://host/?key=1'],
+  },
+  otlpHeaders: {
+    names: ['SERVICE_OTLP_HEADERS'],
+    value: (config) => config.telemetry.headers,
+    fallback: {},
+    accepts: [
+      ['a=b, authorization=Bearer%20x=y,', { a: 'b', authorization: 'Bearer x=y' }],
+      ['empty=', { empty: '' }],
+    ],
+    refuses: ['a', '=b', 'a=%zz', 'a b=c', 'a=b%0d%0ac', 'a=%C3%A4'],
+  },
+  otlpSignals: {
+    names: ['SERVICE_OTLP_SIGNALS'],
+    value: (config) => config.telemetry.signals,
+    fallback: ['traces', 'metrics'],
+    accepts: [
+      ['Traces', ['traces']],
+      ['metrics, traces', ['metrics', 'traces']],
+    ],
+    refuses: ['logs', 'traces;metrics', 'traces,'],
+  },
+  otlpSampleRatio: {
+    names: ['SERVICE_OTLP_SAMPLE_RATIO'],
+    value: (config) => config.telemetry.sampleRatio,
+    fallback: 1,
+    accepts: [
+      ['0', 0],
+      ['0.01', 0.01],
+    ],
+    refuses: ['-1', '1.01', '1%'],
+  },
+  otlpMetricSeconds: {
+    names: ['SERVICE_OTLP_METRIC_SECONDS'],
+    value: (config) => config.telemetry.metricIntervalMs,
+    fallback: 60_000,
+    accepts: [['15', 15_000]],
+    refuses: ['0', '3601'],
+  },
+  otlpServiceName: {
+    names: ['SERVICE_OTLP_SERVICE_NAME'],
+    value: (config) => config.telemetry.serviceName,
+    fallback: 'control-enforcement',
+    accepts: [['guard', 'guard']],
+    refuses: [],
+  },
+  otlpResource: {
+    names: ['SERVICE_OTLP_RESOURCE_ATTRIBUTES'],
+    value: (config) => config.telemetry.resource,
+    fallback: {},
+    accepts: [['deployment.environment.name=test', { 'deployment.environment.name': 'test' }]],
+    refuses: ['test'],
+  },
 };
 
 function problemsOf(environment: Record<string, string>): string[] {

@@ -51,8 +51,10 @@ interface ServiceMonitor { apiVersion: 'monitoring.coreos.com/v1'; kind: 'Servic
   spec: { selector: { matchLabels: Record<string, string> };
     endpoints: { port: string; path?: string; interval?: string }[] } }
 interface PrometheusRule { apiVersion: 'monitoring.coreos.com/v1'; kind: 'PrometheusRule'; metadata: Meta;
-  spec: { groups: { name: string; rules: { alert: string; expr: string; for?: string;
-    labels: Record<string, string>; annotations: { summary: string; runbook_url: string } }[] }[] } }`;
+  spec: { groups: { name: string; rules: (
+    { alert: string; expr: string; for?: string;
+      labels: Record<string, string>; annotations: { summary: string; runbook_url: string } }
+    | { record: string; expr: string })[] }[] } }`;
 
 /**
  * What is wrong with manifests by the types made from the OpenAPI documents of Kubernetes: wrong types, missing and

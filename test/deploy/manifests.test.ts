@@ -123,30 +123,44 @@ describe('The manifests', () => {
 });
 
 describe('The alerts', () => {
-  const rules: { alert: string; expr: string; annotations: { runbook_url: string } }[] = manifest(
-    'prometheus-rule.yaml',
-  ).spec.groups.flatMap((group: Manifest) => group.rules);
+  type Rule = { alert?: string; record?: string; expr: string; annotations: { runbook_url: string } };
+  const all: Rule[] = manifest('prometheus-rule.yaml').spec.groups.flatMap((group: Manifest) => group.rules);
+  const rules = all.filter(({ alert }) => alert !== undefined);
 
   it('have a section of the runbook each', () => {
     const page = readFileSync(path.join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
     const sections = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
     expect(sections).toEqual(rules.map(({ alert }) => alert));
     for (const { alert, annotations } of rules) {
-      expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert?.toLowerCase()}`);
     }
   });
 
-  it('and the autoscaler use metrics that a service has', async () => {
+  it('and the autoscaler use metrics that a service has, and so do their pages', async () => {
     const service = await startService();
     try {
       const text = await (await fetch(`${service.url}/metrics`)).text();
-      const present = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
+      const present = new Set(
+        [...text.matchAll(/^# TYPE (\w+) (\w+)/gm)].flatMap(([, name = '', type]) =>
+          type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : name,
+        ),
+      );
       const autoscaler = read('kustomize', 'overlays', 'postgresql', 'autoscaler.yaml');
-      const used = [autoscaler, ...rules.map(({ expr }) => expr)]
+      const used = [autoscaler, ...all.map(({ expr }) => expr)]
         .join('\n')
         .match(new RegExp(`${PREFIX}\\w+`, 'g'));
-      expect(used?.length).toBeGreaterThan(rules.length);
+      expect(used?.length).toBeGreaterThan(all.length);
+      // Rules that read what another one records.
+      const recorded = new Set(all.flatMap(({ record }) => record ?? []));
+      const derived = all.flatMap(({ expr }) => expr.match(/control_enforcement:[\w:]+/g) ?? []);
+      expect(new Set(derived)).toEqual(recorded);
       expect((used ?? []).filter((name) => !present.has(name))).toEqual([]);
+      const pages = ['runbook.md', 'slo.md'].map((name) => read('..', 'docs', name)).join('\n');
+      // A histogram may be named as a whole.
+      const named = [...pages.matchAll(/…_(\w+)/g)].map(([, name]) => PREFIX + name);
+      const isPresent = (name: string) => present.has(name) || present.has(`${name}_bucket`);
+      expect(named.length).toBeGreaterThan(rules.length);
+      expect(named.filter((name) => !isPresent(name))).toEqual([]);
     } finally {
       await service.stop();
     }

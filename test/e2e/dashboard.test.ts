@@ -27,7 +27,7 @@ interface Dashboard {
 }
 
 const DASHBOARD = JSON.parse(
-  readFileSync(findUp('docs/grafana/control-enforcement.json'), 'utf8'),
+  readFileSync(findUp('deploy/grafana/control-enforcement.json'), 'utf8'),
 ) as Dashboard;
 const PREFIX = 'acme';
 /** As Grafana writes the variable. */

@@ -46,13 +46,13 @@ export interface Roles {
   drop(): Promise<void>;
 }
 
-/** Creates both users as docs/operations.md says. */
+/** Creates both users as docs/upgrades.md says. */
 export async function createRoles(databaseUrl: string): Promise<Roles> {
-  const page = await readFile(path.join(ROOT, 'docs', 'operations.md'), 'utf8');
+  const page = await readFile(path.join(ROOT, 'docs', 'upgrades.md'), 'utf8');
   const sql = /^```sql\n(CREATE ROLE[\s\S]*?)^```$/m.exec(page)?.[1];
   const gift = /^```sql\n(ALTER TABLE[\s\S]*?)^```$/m.exec(page)?.[1];
   if (sql === undefined || gift === undefined)
-    throw new Error('docs/operations.md does not say how to create the users');
+    throw new Error('docs/upgrades.md does not say how to create the users');
   // Roles are of the whole server.
   const id = randomBytes(6).toString('hex');
   const named = (text: string) => text.replaceAll('service_', `service_${id}_`);

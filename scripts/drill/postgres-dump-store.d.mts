@@ -1,0 +1,3 @@
+import type { Store } from './drill.mjs';
+
+export function openPostgresDumpStore(folder: string, serverUrl: string): Promise<Store>;

@@ -1,0 +1,3 @@
+import type { Store } from './drill.mjs';
+
+export function openPostgresFilesStore(folder: string): Promise<Store>;
