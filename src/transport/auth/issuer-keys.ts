@@ -119,7 +119,8 @@ export class IssuerKeys {
 
   async #current(): Promise<KeySet> {
     // A read that fails is not repeated for each token.
-    const isDue = this.#problem === undefined || this.#options.now() - this.#triedAtMs >= this.#times.urgentMs;
+    const isDue =
+      this.#problem === undefined || this.#options.now() - this.#triedAtMs >= this.#times.urgentMs;
     if (this.#keys === undefined && isDue) await this.#read();
     const keys = this.#keys;
     if (keys === undefined || this.#options.now() - keys.readAtMs > this.#times.maxAgeMs)
