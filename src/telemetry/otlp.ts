@@ -18,7 +18,8 @@ const SCOPE_NAME = 'control-enforcement-service';
 const MAX_WAITING_SPANS = 8_192;
 /** They are encoded without a break, in the thread that serves: about 2 ms. */
 const SPANS_IN_REQUEST = 256;
-const SPAN_DELAY_MS = 1_000;
+/** Longest time that a span waits for others, in milliseconds. */
+const SPAN_DELAY_MS = 500;
 /** Time limit of a request with all its repetitions, in milliseconds. */
 const EXPORT_LIMIT_MS = 10_000;
 

@@ -40,6 +40,11 @@ const SECRETS: Record<string, readonly [(config: Config) => unknown, string, unk
   SERVICE_EVENT_KAFKA_PASSWORD: [(config) => config.eventSinks.kafka?.sasl?.password, 'k-pass', 'k-pass'],
   SERVICE_EVENT_S3_SECRET_ACCESS_KEY: [(config) => s3Of(config)?.secretAccessKey, 's3-key', 's3-key'],
   SERVICE_EVENT_S3_SESSION_TOKEN: [(config) => s3Of(config)?.sessionToken, 's3-token', 's3-token'],
+  SERVICE_OTLP_HEADERS: [
+    (config) => config.telemetry.headers,
+    'authorization=Bearer%20t',
+    { authorization: 'Bearer t' },
+  ],
   SERVICE_MIGRATE_DB_URL: [(config) => config.migration.url, 'postgresql://o:p@h/a', 'postgresql://o:p@h/a'],
   SERVICE_DB_URL: [(config) => config.databaseUrl, 'postgresql://u:p@h/a', 'postgresql://u:p@h/a'],
   DATABASE_URL: [(config) => config.databaseUrl, 'postgresql://u:p@h/b', 'postgresql://u:p@h/b'],
