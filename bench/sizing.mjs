@@ -9,7 +9,7 @@ import { startServiceProcess } from '../scripts/start-service.mjs';
 const { createClient } = await import('../dist/packages/client/src/node.js');
 
 const CONTROLS = 10;
-const SETTLE_MS = 5_000;
+const SETTLE_MS = 3_000;
 const MEASURE_MS = 10_000;
 const RATES = [0, 200, 1_000];
 const TICK_MS = 10;

@@ -159,7 +159,7 @@ describe('the dashboard', () => {
   it('takes rates of what only grows, and of nothing else', () => {
     for (const { expr } of QUERIES) {
       for (const { metric } of selections(expr)) {
-        const grows = /_(total|bucket)$/.test(metric);
+        const grows = /_(total|bucket|count)$/.test(metric);
         expect({ expr, isRate: expr.includes(`rate(${metric}`) }).toEqual({ expr, isRate: grows });
       }
     }
